@@ -1,0 +1,99 @@
+//! The complete account: every nanosecond of every cpu is in exactly one category.
+
+use crate::time::Span;
+
+/// Where a cpu's time goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Category {
+    /// Work of the programs, as long as it takes without contention or remote access.
+    Compute,
+    /// What contention for memory and remote access add to that.
+    MemoryStall,
+    /// Polling a flag.
+    Spin,
+    /// `sched_yield` calls.
+    Yield,
+    /// Context switches.
+    Switch,
+    /// Refilling caches after a migration, and the migration itself.
+    Migration,
+    /// Kernel work: ticks, wake-ups, sleeps, forks, interrupts.
+    Kernel,
+    /// User-level scheduling daemons.
+    Daemon,
+    /// Nothing to run.
+    Idle,
+}
+
+impl Category {
+    /// Number of categories.
+    pub const COUNT: usize = 9;
+    /// All categories in order.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Compute,
+        Self::MemoryStall,
+        Self::Spin,
+        Self::Yield,
+        Self::Switch,
+        Self::Migration,
+        Self::Kernel,
+        Self::Daemon,
+        Self::Idle,
+    ];
+
+    /// The name used in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::MemoryStall => "memory_stall",
+            Self::Spin => "spin",
+            Self::Yield => "yield",
+            Self::Switch => "switch",
+            Self::Migration => "migration",
+            Self::Kernel => "kernel",
+            Self::Daemon => "daemon",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// Time per category.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Account {
+    spans: [u64; Category::COUNT],
+}
+
+impl Account {
+    /// Books time.
+    pub const fn add(&mut self, category: Category, span: Span) {
+        self.spans[category as usize] += span.ns();
+    }
+
+    /// Moves up to `span` from one category to another.
+    pub(crate) fn rebook(&mut self, from: Category, to: Category, span: Span) {
+        let moved = span.ns().min(self.spans[from as usize]);
+        self.spans[from as usize] -= moved;
+        self.spans[to as usize] += moved;
+    }
+
+    /// The time of one category.
+    #[must_use]
+    pub const fn get(&self, category: Category) -> Span {
+        Span::from_ns(self.spans[category as usize])
+    }
+
+    /// The time of all categories.
+    #[must_use]
+    pub fn total(&self) -> Span {
+        Span::from_ns(self.spans.iter().sum())
+    }
+
+    /// Adds another account.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.spans.iter_mut().zip(other.spans) {
+            *mine += theirs;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The physics of oversim: how machines, time, tasks and waiting behave.
+//!
+//! This crate knows no policy, workload or machine by name; it reads no file, no clock and no environment, starts no
+//! thread, and holds no floating-point state.
+
+pub mod account;
+pub mod ids;
+pub mod kernel_model;
+pub mod limits;
+pub mod machine;
+pub mod observe;
+pub mod outcome;
+pub mod policy;
+pub mod program;
+pub mod rng;
+pub mod time;
+pub mod wait;

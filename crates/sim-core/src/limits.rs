@@ -1,0 +1,14 @@
+//! Upper bounds of a simulation, with their reasons: absurd input is refused before memory is.
+
+/// Cpus of a machine: two powers above the million-core experiments; ids stay 32 bits wide.
+pub const MAX_CPUS: u64 = 1 << 22;
+/// Tasks of a run: 4 per cpu on the largest machine; the highest ids are reserved.
+pub const MAX_TASKS: u64 = 1 << 24;
+/// Nesting of loops in a program: counters live in a fixed record of the task.
+pub const MAX_LOOP_DEPTH: usize = 4;
+/// Operations of a program.
+pub const MAX_OPS: usize = 1 << 14;
+/// Applications of a run.
+pub const MAX_APPS: usize = 1 << 12;
+/// Decisions of one instant per cpu before the run ends as a livelock: far above what any policy needs.
+pub const MAX_ROUNDS_PER_INSTANT: u32 = 10_000;

@@ -1,0 +1,392 @@
+//! Machines: a uniform tree of cpus with caches, memory controllers, buses and costs. Frozen once built,
+//! shared by all runs.
+
+use crate::ids::{CpuId, Id, IdVec, NodeId};
+use crate::time::{Span, Speed};
+
+/// A level of the machine tree.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// A NUMA node: the cpus near one memory controller.
+    Node,
+    /// A package (socket).
+    Package,
+    /// A group of cores that share a cache beyond their own (a last-level cache, or a pairwise shared L2).
+    Cache,
+    /// A core.
+    Core,
+    /// A hardware thread (a cpu of the operating system).
+    Thread,
+}
+
+impl Level {
+    /// All levels, outermost first (a node may also hold several packages).
+    pub const ALL: [Self; 5] = [Self::Node, Self::Package, Self::Cache, Self::Core, Self::Thread];
+
+    const fn slot(self) -> usize {
+        self as usize
+    }
+}
+
+/// How far apart two cpus are; smaller is nearer. Prices signals and migrations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Distance {
+    /// The same cpu.
+    Same,
+    /// Two hardware threads of one core.
+    Core,
+    /// Two cores that share a cache.
+    Cache,
+    /// The same package or NUMA node.
+    Near,
+    /// Different packages and nodes.
+    Far,
+}
+
+impl Distance {
+    /// All distances, nearest first.
+    pub const ALL: [Self; 5] = [Self::Same, Self::Core, Self::Cache, Self::Near, Self::Far];
+}
+
+/// The shape of the tree: arities from the outermost level inwards.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Topology {
+    levels: Vec<(Level, u32)>,
+    cpus: u32,
+    /// Number of cpus within one instance of each level.
+    span: [u32; 5],
+}
+
+impl Topology {
+    /// The tree with these arities, outermost first; a level appears at most once and `Thread` may be
+    /// left out (one thread per core), as may any other level.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong: a level twice, an order that is no tree (a core above a package), an
+    /// arity of zero, more than [`crate::limits::MAX_CPUS`] cpus.
+    pub fn new(levels: &[(Level, u32)]) -> Result<Self, String> {
+        let mut cpus: u64 = 1;
+        for (i, (level, arity)) in levels.iter().enumerate() {
+            if *arity == 0 {
+                return Err(format!("level {level:?} has an arity of 0; every level holds at least 1"));
+            }
+            for (above, _) in &levels[..i] {
+                if above == level {
+                    return Err(format!("level {level:?} is given twice"));
+                }
+                let node_in_package = *above == Level::Package && *level == Level::Node;
+                if above > level && !node_in_package {
+                    return Err(format!("level {level:?} cannot stand inside level {above:?}"));
+                }
+            }
+            cpus = cpus.saturating_mul(u64::from(*arity));
+            if cpus > crate::limits::MAX_CPUS {
+                return Err(format!("more than {} cpus", crate::limits::MAX_CPUS));
+            }
+        }
+        let cpus = cpus as u32;
+        let mut span = [0u32; 5];
+        let mut inside = cpus;
+        for (level, arity) in levels {
+            inside /= arity;
+            span[level.slot()] = inside;
+        }
+        if span[Level::Core.slot()] == 0 {
+            span[Level::Core.slot()] = 1;
+        }
+        span[Level::Thread.slot()] = 1;
+        if span[Level::Cache.slot()] == 0 {
+            span[Level::Cache.slot()] = span[Level::Core.slot()];
+        }
+        for outer in [Level::Node, Level::Package] {
+            if span[outer.slot()] == 0 {
+                span[outer.slot()] = cpus;
+            }
+        }
+        Ok(Self { levels: levels.to_vec(), cpus, span })
+    }
+
+    /// The arities as given.
+    #[must_use]
+    pub fn levels(&self) -> &[(Level, u32)] {
+        &self.levels
+    }
+
+    /// The number of cpus.
+    #[must_use]
+    pub const fn cpus(&self) -> u32 {
+        self.cpus
+    }
+
+    /// The number of cpus within one instance of `level`.
+    #[must_use]
+    pub const fn span(&self, level: Level) -> u32 {
+        self.span[level.slot()]
+    }
+
+    /// The number of instances of `level`.
+    #[must_use]
+    pub const fn count(&self, level: Level) -> u32 {
+        self.cpus / self.span(level)
+    }
+
+    /// Which instance of `level` holds `cpu`.
+    #[must_use]
+    pub const fn group(&self, level: Level, cpu: CpuId) -> u32 {
+        cpu.0 / self.span(level)
+    }
+
+    /// The cpus of one instance of `level`.
+    #[must_use]
+    pub const fn members(&self, level: Level, group: u32) -> std::ops::Range<u32> {
+        let span = self.span(level);
+        group * span..(group + 1) * span
+    }
+
+    /// How far apart two cpus are.
+    #[must_use]
+    pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
+        let shared = |level| self.group(level, a) == self.group(level, b);
+        if a == b {
+            Distance::Same
+        } else if shared(Level::Core) {
+            Distance::Core
+        } else if shared(Level::Cache) {
+            Distance::Cache
+        } else if shared(Level::Package) || (self.count(Level::Node) > 1 && shared(Level::Node)) {
+            Distance::Near
+        } else {
+            Distance::Far
+        }
+    }
+}
+
+/// What things cost in time on a machine under its kernel. All in nanoseconds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Costs {
+    /// Context switch between two threads of one process.
+    pub switch_thread: Span,
+    /// Context switch between two processes.
+    pub switch_process: Span,
+    /// One look at a flag while polling, loop included; at least 1 ns.
+    pub poll: Span,
+    /// `sched_yield`: the call and the scheduler's pass, without a switch.
+    pub yield_call: Span,
+    /// Waking one sleeper (paid by the waker).
+    pub wake: Span,
+    /// Going to sleep (paid by the sleeper).
+    pub sleep: Span,
+    /// Inter-processor interrupt, from sending to the handler.
+    pub ipi: Span,
+    /// Leaving the idle state.
+    pub idle_exit: Span,
+    /// Moving a queued or running task to another cpu's queue (paid by the cpu that receives it).
+    pub migration: Span,
+    /// One timer tick.
+    pub tick: Span,
+    /// Creating one thread or process (paid by the parent).
+    pub fork: Span,
+    /// Time until a store is seen by another cpu, by distance; at least 1 ns each.
+    pub line: [Span; 5],
+}
+
+impl Costs {
+    /// Everything free (polls and signals cost their minimum of 1 ns): for laws on paper.
+    #[must_use]
+    pub const fn free() -> Self {
+        let none = Span::ZERO;
+        let least = Span::from_ns(1);
+        Self {
+            switch_thread: none,
+            switch_process: none,
+            poll: least,
+            yield_call: none,
+            wake: none,
+            sleep: none,
+            ipi: none,
+            idle_exit: none,
+            migration: none,
+            tick: none,
+            fork: none,
+            line: [least; 5],
+        }
+    }
+}
+
+/// Memory of a machine: controllers, buses, caches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Memory {
+    /// Bandwidth of the controller of each NUMA node, bytes per second; 0 = without limit.
+    pub node_bandwidth: u64,
+    /// Bandwidth of each package's front-side bus, bytes per second; 0 = no such bus.
+    pub bus_bandwidth: u64,
+    /// What one core can draw alone, bytes per second.
+    pub core_bandwidth: u64,
+    /// Time of a remote access over a local one, in thousandths (1300 = 1.3); at least 1000.
+    pub remote_factor: u32,
+    /// Capacity of the caches private to a core, bytes.
+    pub private_cache: u64,
+    /// Capacity of the cache shared at [`Level::Cache`] (or of the package), bytes; 0 = none.
+    pub shared_cache: u64,
+    /// Exponent p of the stretch law (1 + rho^p)^(1/p); 1..=16.
+    pub stretch_exponent: u32,
+    /// Demand, in thousandths of a controller's bandwidth, from which a task counts as fully memory-bound.
+    pub bound_demand: u32,
+}
+
+/// A machine, frozen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// Its name in reports.
+    pub name: String,
+    /// Its tree.
+    pub topology: Topology,
+    /// Its costs.
+    pub costs: Costs,
+    /// Its memory.
+    pub memory: Memory,
+    /// Speed of each core (by core number) against the nominal core of the workload catalogue.
+    pub core_speed: Vec<Speed>,
+}
+
+impl Machine {
+    /// The number of cpus.
+    #[must_use]
+    pub const fn cpus(&self) -> u32 {
+        self.topology.cpus()
+    }
+
+    /// All cpus in order.
+    pub fn cpu_ids(&self) -> impl Iterator<Item = CpuId> + use<> {
+        (0..self.cpus()).map(CpuId)
+    }
+
+    /// The number of NUMA nodes.
+    #[must_use]
+    pub const fn nodes(&self) -> u32 {
+        self.topology.count(Level::Node)
+    }
+
+    /// The NUMA node of a cpu.
+    #[must_use]
+    pub const fn node_of(&self, cpu: CpuId) -> NodeId {
+        NodeId(self.topology.group(Level::Node, cpu))
+    }
+
+    /// The speed of a cpu's core.
+    #[must_use]
+    pub fn speed_of(&self, cpu: CpuId) -> Speed {
+        let core = self.topology.group(Level::Core, cpu) as usize;
+        self.core_speed.get(core).copied().unwrap_or(Speed::NOMINAL)
+    }
+
+    /// Time until a store on one cpu is seen on another.
+    #[must_use]
+    pub fn signal_latency(&self, from: CpuId, to: CpuId) -> Span {
+        self.costs.line[self.topology.distance(from, to) as usize].max(Span::from_ns(1))
+    }
+}
+
+/// A set of cpus.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct CpuSet {
+    words: Vec<u64>,
+}
+
+impl CpuSet {
+    /// The set of these cpus.
+    pub fn of(cpus: impl IntoIterator<Item = CpuId>) -> Self {
+        let mut set = Self::default();
+        for cpu in cpus {
+            set.insert(cpu);
+        }
+        set
+    }
+
+    /// Adds a cpu.
+    pub fn insert(&mut self, cpu: CpuId) {
+        let word = cpu.index() / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (cpu.0 % 64);
+    }
+
+    /// True when the cpu is in the set.
+    #[must_use]
+    pub fn contains(&self, cpu: CpuId) -> bool {
+        self.words.get(cpu.index() / 64).is_some_and(|word| word >> (cpu.0 % 64) & 1 == 1)
+    }
+
+    /// The cpus in order.
+    pub fn iter(&self) -> impl Iterator<Item = CpuId> + '_ {
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| CpuId(i as u32 * 64 + b)))
+    }
+
+    /// The number of cpus.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// True when there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+}
+
+/// A flat map with one entry per cpu.
+pub type PerCpu<T> = IdVec<CpuId, T>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn barcelona_like_tree() {
+        let tree = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 4)]).unwrap();
+        assert_eq!(tree.cpus(), 16);
+        assert_eq!(tree.count(Level::Node), 4);
+        assert_eq!(tree.group(Level::Package, CpuId(7)), 1);
+        assert_eq!(tree.members(Level::Package, 3), 12..16);
+        assert_eq!(tree.distance(CpuId(0), CpuId(3)), Distance::Near);
+        assert_eq!(tree.distance(CpuId(0), CpuId(4)), Distance::Far);
+    }
+
+    #[test]
+    fn uma_machine_with_cache_pairs() {
+        let tree =
+            Topology::new(&[(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)]).unwrap();
+        assert_eq!(tree.count(Level::Node), 1);
+        assert_eq!(tree.distance(CpuId(0), CpuId(1)), Distance::Cache);
+        assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);
+        assert_eq!(tree.distance(CpuId(0), CpuId(4)), Distance::Far);
+    }
+
+    #[test]
+    fn nodes_may_hold_packages() {
+        let tree = Topology::new(&[(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)]).unwrap();
+        assert_eq!(tree.cpus(), 144);
+        assert_eq!(tree.span(Level::Node), 8);
+        assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);
+    }
+
+    #[test]
+    fn bad_trees_are_refused() {
+        assert!(Topology::new(&[(Level::Core, 2), (Level::Package, 2)]).is_err());
+        assert!(Topology::new(&[(Level::Core, 0)]).is_err());
+        assert!(Topology::new(&[(Level::Core, 2), (Level::Core, 2)]).is_err());
+        assert!(Topology::new(&[(Level::Package, 1 << 20), (Level::Core, 1 << 20)]).is_err());
+    }
+
+    #[test]
+    fn sets_hold_what_was_put_in() {
+        let set = CpuSet::of([CpuId(3), CpuId(64), CpuId(3)]);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [CpuId(3), CpuId(64)]);
+        assert!(set.contains(CpuId(64)) && !set.contains(CpuId(65)) && set.len() == 2);
+    }
+}

@@ -1,0 +1,152 @@
+//! What happened, told as facts to observers that cannot steer, and the digest of all of it.
+
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::time::Time;
+
+/// Why a task left its cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum LeaveReason {
+    /// It went to sleep.
+    Slept = 1,
+    /// It ended.
+    Exited = 2,
+    /// Its slice was used up, or a woken task or a time slot took the cpu.
+    Preempted = 3,
+    /// It yielded.
+    Yielded = 4,
+    /// It was moved to another cpu while running.
+    Moved = 5,
+}
+
+/// A fact. Yields and switches among tasks that all poll are not told one by one: [`Observation::Polled`] sums them up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Observation {
+    /// The first task of an application was created.
+    AppStarted(AppId),
+    /// The last task of an application ended.
+    AppExited(AppId),
+    /// A task became runnable on a cpu (created, woken or moved there).
+    Runnable {
+        /// Task.
+        task: TaskId,
+        /// Cpu.
+        cpu: CpuId,
+    },
+    /// A task got the cpu (to compute, or to look whether its wait is over).
+    Running {
+        /// Task.
+        task: TaskId,
+        /// Cpu.
+        cpu: CpuId,
+    },
+    /// A task left the cpu.
+    Stopping {
+        /// Task.
+        task: TaskId,
+        /// Cpu.
+        cpu: CpuId,
+        /// Why.
+        reason: LeaveReason,
+    },
+    /// Tasks polled on a cpu since the last fact about that cpu.
+    Polled {
+        /// Cpu.
+        cpu: CpuId,
+        /// Polls.
+        polls: u64,
+        /// Switches among them.
+        switches: u64,
+    },
+    /// A task moved between cpus.
+    Migrated {
+        /// Task.
+        task: TaskId,
+        /// From.
+        from: CpuId,
+        /// To.
+        to: CpuId,
+    },
+    /// A task arrived at its application's barrier.
+    Arrived {
+        /// Task.
+        task: TaskId,
+        /// Number of the barrier episode, from 0.
+        episode: u32,
+    },
+    /// A task found that all had arrived, and went on.
+    Released {
+        /// Task.
+        task: TaskId,
+        /// Number of the barrier episode.
+        episode: u32,
+    },
+}
+
+/// A sink of observations. The default does nothing and costs nothing.
+pub trait Observer {
+    /// A fact at an instant. Instants never decrease.
+    fn observe(&mut self, at: Time, what: &Observation) {
+        let _ = (at, what);
+    }
+}
+
+impl Observer for () {}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        self.0.observe(at, what);
+        self.1.observe(at, what);
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        (**self).observe(at, what);
+    }
+}
+
+/// The digest of all observations: equal digests, equal runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    /// The value so far.
+    #[must_use]
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+
+    /// Mixes in a word (a multiply-and-rotate step; not cryptographic).
+    pub const fn mix(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+}
+
+impl Observer for Digest {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        let (kind, a, b): (u64, u64, u64) = match *what {
+            Observation::AppStarted(app) => (1, u64::from(app.0), 0),
+            Observation::AppExited(app) => (2, u64::from(app.0), 0),
+            Observation::Runnable { task, cpu } => (3, u64::from(task.0), u64::from(cpu.0)),
+            Observation::Running { task, cpu } => (4, u64::from(task.0), u64::from(cpu.0)),
+            Observation::Stopping { task, cpu, reason } => {
+                (5, u64::from(task.0), u64::from(cpu.0) << 8 | reason as u64)
+            }
+            Observation::Polled { cpu, polls, switches } => (6, u64::from(cpu.0) << 40 ^ polls, switches),
+            Observation::Migrated { task, from, to } => {
+                (7, u64::from(task.0), u64::from(from.0) << 32 | u64::from(to.0))
+            }
+            Observation::Arrived { task, episode } => (8, u64::from(task.0), u64::from(episode)),
+            Observation::Released { task, episode } => (9, u64::from(task.0), u64::from(episode)),
+        };
+        self.mix(at.ns() << 4 | kind);
+        self.mix(a << 32 ^ b);
+    }
+}

@@ -1,0 +1,117 @@
+//! How a run ended and what it measured.
+
+use crate::account::Account;
+use crate::time::{Span, Time};
+
+/// How a run ended: an ending, not an error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Every foreground application has ended.
+    Completed,
+    /// The horizon was reached first.
+    Horizon,
+    /// Nothing will ever happen again, though tasks are left; the text says who waits.
+    Deadlock(String),
+    /// A policy kept an instant from ending; the text says where.
+    Livelock(String),
+}
+
+/// Options of a run that are neither machine, kernel nor workload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Seed of every stream.
+    pub seed: u64,
+    /// The run ends here at the latest.
+    pub horizon: Time,
+    /// Simulate every single poll as an event (slow; same bytes).
+    pub stepwise: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 1, horizon: Time::from_ns(3_600_000_000_000), stepwise: false }
+    }
+}
+
+/// Counters of an application, a sum over its tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Switches because the task slept, ended or yielded.
+    pub voluntary_switches: u64,
+    /// Switches because it was pre-empted or moved.
+    pub involuntary_switches: u64,
+    /// `sched_yield` calls.
+    pub yields: u64,
+    /// Looks at a flag.
+    pub polls: u64,
+    /// Moves to another cpu.
+    pub migrations: u64,
+    /// Moves to another NUMA node or package.
+    pub far_migrations: u64,
+    /// Cpu time in nanoseconds, polling included.
+    pub cpu_ns: u64,
+    /// Barrier episodes completed by a task.
+    pub barriers: u64,
+    /// Nanoseconds spent at barriers, from arrival to going on.
+    pub barrier_wait_ns: u64,
+    /// Work asked for, in nanoseconds at nominal speed (rounded down per task).
+    pub work_asked_ns: u64,
+    /// Work done.
+    pub work_done_ns: u64,
+}
+
+/// What a run measured of an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppReport {
+    /// Its name.
+    pub name: String,
+    /// A background application.
+    pub background: bool,
+    /// When it started.
+    pub start: Time,
+    /// When its last task ended; `None` when it was cut off.
+    pub end: Option<Time>,
+    /// Its counters.
+    pub counters: Counters,
+    /// Cpu time of each task.
+    pub task_cpu: Vec<Span>,
+}
+
+impl AppReport {
+    /// From start to end.
+    #[must_use]
+    pub fn run_time(&self) -> Option<Span> {
+        self.end.map(|end| end - self.start)
+    }
+}
+
+/// What a run measured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunReport {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When it ended.
+    pub makespan: Time,
+    /// The applications in order.
+    pub apps: Vec<AppReport>,
+    /// Where the time of each cpu went; each sums to the makespan.
+    pub cpus: Vec<Account>,
+    /// Decisions of the policy that the kernel refused or corrected.
+    pub corrections: u64,
+    /// Events the simulator took (differs between modes; not part of any result).
+    pub events: u64,
+    /// Digest of all observations.
+    pub digest: u64,
+}
+
+impl RunReport {
+    /// The account of the whole machine.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        let mut sum = Account::default();
+        for cpu in &self.cpus {
+            sum.merge(cpu);
+        }
+        sum
+    }
+}

@@ -1,0 +1,345 @@
+//! The policy contract: what a scheduling policy above the per-cpu run queues may see, do and decide.
+//!
+//! The kernel owns every task and queue; a policy sees them through [`View`] and acts through [`System`],
+//! whose actions the kernel validates, prices and counts. A refused or corrected action is a counter in every
+//! report. Hooks have the names of Linux `sched_ext` where one exists.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::kernel_model::KernelModel;
+use crate::machine::{CpuSet, Machine};
+use crate::time::{Span, Time};
+
+/// Where a task may run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Affinity {
+    /// Anywhere.
+    All,
+    /// On one cpu only.
+    One(CpuId),
+    /// On these cpus (at least one of which must exist).
+    Set(Arc<CpuSet>),
+}
+
+impl Affinity {
+    /// True when `cpu` is allowed.
+    #[must_use]
+    pub fn allows(&self, cpu: CpuId) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(only) => *only == cpu,
+            Self::Set(set) => set.contains(cpu),
+        }
+    }
+}
+
+/// Why a cpu is to be chosen for a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// It is created by a task on this cpu.
+    Fork {
+        /// The parent's cpu.
+        parent: CpuId,
+    },
+    /// It wakes from sleep.
+    Wake {
+        /// The cpu whose task (or timer) wakes it.
+        waker: CpuId,
+        /// The cpu it last ran on.
+        previous: CpuId,
+    },
+    /// Its affinity no longer allows the cpu it is on.
+    Moved {
+        /// That cpu.
+        from: CpuId,
+    },
+}
+
+/// What a task does now, as the kernel sees it (a polling task is a running one).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskState {
+    /// Not created yet.
+    Embryo,
+    /// Waiting in a run queue.
+    Queued,
+    /// On a cpu.
+    Running,
+    /// Asleep.
+    Sleeping,
+    /// Ended.
+    Exited,
+}
+
+/// What a policy can see of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskView {
+    /// Its application.
+    pub app: AppId,
+    /// Its rank in the application.
+    pub rank: u32,
+    /// Its state.
+    pub state: TaskState,
+    /// The cpu it is on or last was on.
+    pub cpu: CpuId,
+    /// Load weight (1,024 = nice 0).
+    pub weight: u32,
+    /// When it last began or was seen to run (`exec_start`): cache-hot rules compare it with now.
+    pub last_ran: Time,
+    /// Order of entry into its current queue: larger is newer.
+    pub entered: u64,
+}
+
+/// What a policy can see of an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppView {
+    /// Its name.
+    pub name: String,
+    /// Its tasks (dense ids).
+    pub tasks: Range<u32>,
+    /// True between the creation of its first and the exit of its last task.
+    pub alive: bool,
+    /// A background application (hog, daemon).
+    pub background: bool,
+}
+
+impl AppView {
+    /// Its task ids.
+    pub fn task_ids(&self) -> impl Iterator<Item = TaskId> + use<> {
+        self.tasks.clone().map(TaskId)
+    }
+}
+
+/// What the real thing could see: topology, queue lengths and loads, states, masks.
+pub trait View {
+    /// Now.
+    fn now(&self) -> Time;
+    /// The machine.
+    fn machine(&self) -> &Machine;
+    /// The kernel's parameters.
+    fn kernel(&self) -> &KernelModel;
+    /// The run's seed, for the policy's own streams ([`crate::rng::stream`]).
+    fn seed(&self) -> u64;
+    /// The number of applications of the run, started or not.
+    fn apps(&self) -> u32;
+    /// An application.
+    fn app(&self, app: AppId) -> AppView;
+    /// The number of runnable tasks on a cpu, the running one included.
+    fn nr_running(&self, cpu: CpuId) -> u32;
+    /// The sum of the weights of the runnable tasks of a cpu.
+    fn load(&self, cpu: CpuId) -> u64;
+    /// The task that holds the cpu.
+    fn current(&self, cpu: CpuId) -> Option<TaskId>;
+    /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
+    fn queued(&self, cpu: CpuId, out: &mut Vec<TaskId>);
+    /// A task.
+    fn task(&self, task: TaskId) -> TaskView;
+    /// True when the task's affinity allows the cpu.
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
+    /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
+    fn is_buddy(&self, task: TaskId) -> bool;
+}
+
+/// What the real thing could do. Every action has the price the machine states; `bool` tells whether it happened.
+pub trait System: View {
+    /// Cpu time (user and system, polling included) the task has used so far.
+    fn cpu_time(&mut self, task: TaskId) -> Span;
+    /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
+    /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool;
+    /// Co-scheduling: a queue runs tasks of a lower band first; 0 is the default, higher ones run only when no lower one can.
+    fn set_band(&mut self, task: TaskId, band: u8) -> bool;
+    /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);
+    /// Calls [`Policy::timer`] with `token` at `at` (now or later).
+    fn at(&mut self, at: Time, token: u64);
+    /// Calls [`Policy::tick`] at the first timer tick of `cpu` after now and not before `not_before`.
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time);
+    /// Calls [`Policy::slot`] at `at`.
+    fn at_slot(&mut self, at: Time);
+}
+
+/// A scheduling policy. Only placement has no default.
+///
+/// Guarantees to the implementor: hooks are called at one instant after another, never nested; the task of `select_cpu`
+/// is alive and in no queue; `app_started` comes before any hook that names its tasks, `app_exited` after the last one.
+/// A cpu that `select_cpu` returns but affinity forbids is replaced by the first allowed one and counted as a correction.
+pub trait Policy: Send {
+    /// The run begins: nothing exists yet. Arm the first timers here.
+    fn init(&mut self, system: &mut dyn System) {
+        let _ = system;
+    }
+    /// Rank 0 of the application is about to be created. Affinities set here hold from each task's first instant.
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        let _ = (system, app);
+    }
+    /// All tasks of the application exist.
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        let _ = (system, app);
+    }
+    /// The last task of the application has ended.
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        let _ = (system, app);
+    }
+    /// Chooses the cpu of a created, woken or displaced task.
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId;
+    /// The cpu is about to go idle: last chance to pull work to it (new-idle balancing).
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let _ = (system, cpu);
+    }
+    /// A timer tick asked for with [`System::at_tick`].
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let _ = (system, cpu);
+    }
+    /// A timer asked for with [`System::at`].
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        let _ = (system, token);
+    }
+    /// A time slot asked for with [`System::at_slot`] begins.
+    fn slot(&mut self, system: &mut dyn System) {
+        let _ = system;
+    }
+    /// A task has become runnable on a cpu (created, woken, migrated to it). `view` shows the queue with it.
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        let _ = (view, task, cpu);
+    }
+    /// A task has left a cpu's queue (asleep, ended, migrated away). `view` shows the queue without it.
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        let _ = (view, task, cpu);
+    }
+}
+
+/// A user-level policy on top of a kernel's: placement and balancing stay the kernel's, masks and timers are shared.
+pub struct Stacked {
+    user: Box<dyn Policy>,
+    kernel: Box<dyn Policy>,
+}
+
+/// Timer tokens of the user-level policy carry this bit inside [`Stacked`].
+const USER_TOKEN: u64 = 1 << 63;
+
+impl Stacked {
+    /// `user` on top of `kernel`.
+    #[must_use]
+    pub fn new(user: Box<dyn Policy>, kernel: Box<dyn Policy>) -> Self {
+        Self { user, kernel }
+    }
+}
+
+/// Marks the timers that the user-level policy asks for.
+struct UserSystem<'a>(&'a mut dyn System);
+
+impl View for UserSystem<'_> {
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+    fn machine(&self) -> &Machine {
+        self.0.machine()
+    }
+    fn kernel(&self) -> &KernelModel {
+        self.0.kernel()
+    }
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+    fn apps(&self) -> u32 {
+        self.0.apps()
+    }
+    fn app(&self, app: AppId) -> AppView {
+        self.0.app(app)
+    }
+    fn nr_running(&self, cpu: CpuId) -> u32 {
+        self.0.nr_running(cpu)
+    }
+    fn load(&self, cpu: CpuId) -> u64 {
+        self.0.load(cpu)
+    }
+    fn current(&self, cpu: CpuId) -> Option<TaskId> {
+        self.0.current(cpu)
+    }
+    fn queued(&self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        self.0.queued(cpu, out);
+    }
+    fn task(&self, task: TaskId) -> TaskView {
+        self.0.task(task)
+    }
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.0.allowed(task, cpu)
+    }
+    fn is_buddy(&self, task: TaskId) -> bool {
+        self.0.is_buddy(task)
+    }
+}
+
+impl System for UserSystem<'_> {
+    fn cpu_time(&mut self, task: TaskId) -> Span {
+        self.0.cpu_time(task)
+    }
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+        self.0.migrate(task, to)
+    }
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+        self.0.set_affinity(task, affinity)
+    }
+    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
+        self.0.set_band(task, band)
+    }
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        self.0.charge(cpu, span, daemon);
+    }
+    fn at(&mut self, at: Time, token: u64) {
+        self.0.at(at, token | USER_TOKEN);
+    }
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
+        self.0.at_tick(cpu, not_before);
+    }
+    fn at_slot(&mut self, at: Time) {
+        self.0.at_slot(at);
+    }
+}
+
+impl Policy for Stacked {
+    fn init(&mut self, system: &mut dyn System) {
+        self.kernel.init(system);
+        self.user.init(&mut UserSystem(system));
+    }
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        self.kernel.app_started(system, app);
+        self.user.app_started(&mut UserSystem(system), app);
+    }
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        self.kernel.app_ready(system, app);
+        self.user.app_ready(&mut UserSystem(system), app);
+    }
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        self.kernel.app_exited(system, app);
+        self.user.app_exited(&mut UserSystem(system), app);
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        self.kernel.select_cpu(view, task, why)
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.kernel.idle(system, cpu);
+    }
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.kernel.tick(system, cpu);
+    }
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        if token & USER_TOKEN == 0 {
+            self.kernel.timer(system, token);
+        } else {
+            self.user.timer(&mut UserSystem(system), token & !USER_TOKEN);
+        }
+    }
+    fn slot(&mut self, system: &mut dyn System) {
+        self.kernel.slot(system);
+    }
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.kernel.runnable(view, task, cpu);
+    }
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.kernel.quiescent(view, task, cpu);
+    }
+}

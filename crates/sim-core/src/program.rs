@@ -1,0 +1,310 @@
+//! What applications do: compact programs of operations that tasks unroll lazily, one operation at a time.
+
+use std::sync::Arc;
+
+use crate::ids::{LockId, NodeId, ProfileId};
+use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
+use crate::machine::CpuSet;
+use crate::time::{Span, Time, Work};
+use crate::wait::{BarrierKind, WaitMode};
+
+/// Uniform relative variation: half-width in units of 1/65,536 (6,554 = +-10 %); at most 65,536.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spread(pub u32);
+
+impl Spread {
+    /// No variation.
+    pub const NONE: Self = Self(0);
+    /// The largest half-width: from nothing to twice the mean.
+    pub const MAX: u32 = 1 << 16;
+
+    /// `mean` moved within the half-width by a uniform 32-bit draw.
+    #[must_use]
+    pub const fn apply(self, mean: u64, draw: u32) -> u64 {
+        if self.0 == 0 {
+            return mean;
+        }
+        let width = (mean as u128 * self.0 as u128) >> 16;
+        let offset = (2 * width * draw as u128) >> 32;
+        (mean as u128 - width + offset) as u64
+    }
+}
+
+/// Where the pages lie that an operation works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pages {
+    /// On the node where the task first touched its data (its home node).
+    FirstTouch,
+    /// Spread over all nodes.
+    Interleaved,
+    /// On one node; nodes the machine lacks count as node 0.
+    Node(NodeId),
+}
+
+/// What a compute operation demands of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryProfile {
+    /// Bytes per second when alone at nominal speed.
+    pub demand: u64,
+    /// Memory-bound share of the time, in 1/65,536; `None` derives it from the demand:
+    /// min(1, demand / (bound_demand x controller bandwidth)).
+    pub bound: Option<u32>,
+    /// Bytes the task works on (bounds the refill after a migration).
+    pub working_set: u64,
+    /// Where its pages lie.
+    pub pages: Pages,
+}
+
+impl MemoryProfile {
+    /// Works in its registers: no memory traffic.
+    pub const NONE: Self =
+        Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch };
+}
+
+/// The order in which the ranks of a bulk exchange read each other's blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransferOrder {
+    /// Every rank starts at source 0, 1, 2, ...: ranks in lock step crowd one source.
+    Sequential,
+    /// Rank r starts at source r + 1: no crowding.
+    Rotated,
+}
+
+/// One operation of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Work at nominal speed, its variation per task and execution, and its memory profile.
+    Compute {
+        /// Mean work of one execution.
+        work: Work,
+        /// Variation of it.
+        spread: Spread,
+        /// Memory profile.
+        profile: ProfileId,
+    },
+    /// Meet all tasks of the application.
+    Barrier,
+    /// Tell rank + shift, then wait to be told by rank - shift (modulo the number of ranks).
+    Exchange {
+        /// Distance in ranks; taken modulo their number.
+        shift: u32,
+    },
+    /// All-to-all: read one block from every other rank, each from the reader's source's home node.
+    Transfer {
+        /// Bytes of one block.
+        block: u64,
+        /// Order of the sources.
+        order: TransferOrder,
+    },
+    /// Take a lock of the application (first come, first served).
+    Lock(LockId),
+    /// Give it back.
+    Unlock(LockId),
+    /// Sleep for a span (timer).
+    Sleep {
+        /// Mean length.
+        span: Span,
+        /// Variation of it.
+        spread: Spread,
+    },
+    /// Call `sched_yield` once.
+    Yield,
+    /// Start of a loop body executed `0` (forever) or this many times.
+    Repeat(u32),
+    /// End of the innermost loop body.
+    End,
+}
+
+/// A program: validated operations, shared by all ranks of an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    ops: Vec<Op>,
+    profiles: Vec<MemoryProfile>,
+    /// For each `Repeat` the position of its `End` and the reverse; itself otherwise.
+    partner: Vec<u32>,
+    locks: u32,
+    per_pass: Vec<u32>,
+}
+
+impl Program {
+    /// A program of these operations; profile ids index `profiles`.
+    ///
+    /// # Errors
+    /// A sentence: loops that do not nest, too deep or endless without consuming time, unknown profiles, too many operations.
+    pub fn new(ops: Vec<Op>, profiles: Vec<MemoryProfile>) -> Result<Self, String> {
+        if ops.len() > MAX_OPS {
+            return Err(format!("a program has at most {MAX_OPS} operations, this one has {}", ops.len()));
+        }
+        let mut partner: Vec<u32> = (0..ops.len() as u32).collect();
+        let mut open: Vec<usize> = Vec::new();
+        let mut locks = 0;
+        for (i, op) in ops.iter().enumerate() {
+            match op {
+                Op::Repeat(_) => {
+                    open.push(i);
+                    if open.len() > MAX_LOOP_DEPTH {
+                        return Err(format!("loops nest at most {MAX_LOOP_DEPTH} deep"));
+                    }
+                }
+                Op::End => {
+                    let Some(start) = open.pop() else {
+                        return Err("a loop ends that was not begun".into());
+                    };
+                    if !ops[start + 1..i].iter().any(Self::takes_time) {
+                        return Err("a loop body must take time (compute, sleep, barrier or the like)".into());
+                    }
+                    partner[start] = i as u32;
+                    partner[i] = start as u32;
+                }
+                Op::Compute { work, spread, profile } => {
+                    if profile.0 as usize >= profiles.len() {
+                        return Err(format!("{profile} is not declared"));
+                    }
+                    if spread.0 > Spread::MAX || work.raw() > Work::MAX.raw() / 2 {
+                        return Err("a compute operation is out of range".into());
+                    }
+                }
+                Op::Lock(lock) | Op::Unlock(lock) => locks = locks.max(lock.0 + 1),
+                Op::Sleep { spread, .. } if spread.0 > Spread::MAX => {
+                    return Err("a sleep's variation is out of range".into());
+                }
+                _ => {}
+            }
+        }
+        if !open.is_empty() {
+            return Err("a loop is not ended".into());
+        }
+        // Numbers every execution that draws: a draw's index is a pure function of the position in the program.
+        let per_pass = ops.iter().map(|op| u32::from(Self::draws(op))).collect();
+        Ok(Self { ops, profiles, partner, locks, per_pass })
+    }
+
+    const fn takes_time(op: &Op) -> bool {
+        match op {
+            Op::Compute { work, .. } => work.raw() > 0,
+            Op::Sleep { span, .. } => span.ns() > 0,
+            Op::Barrier | Op::Yield => true,
+            Op::Exchange { .. } | Op::Transfer { .. } | Op::Lock(_) | Op::Unlock(_) | Op::Repeat(_) | Op::End => {
+                false
+            }
+        }
+    }
+
+    const fn draws(op: &Op) -> bool {
+        matches!(op, Op::Compute { .. } | Op::Sleep { .. })
+    }
+
+    /// The operations.
+    #[must_use]
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The memory profiles.
+    #[must_use]
+    pub fn profiles(&self) -> &[MemoryProfile] {
+        &self.profiles
+    }
+
+    /// The number of locks it uses.
+    #[must_use]
+    pub const fn locks(&self) -> u32 {
+        self.locks
+    }
+
+    /// The matching `Repeat` or `End` of a loop operation.
+    #[must_use]
+    pub fn partner(&self, pc: u32) -> u32 {
+        self.partner[pc as usize]
+    }
+
+    /// The number of variates one pass over the list draws.
+    #[must_use]
+    pub fn draws_per_pass(&self) -> u32 {
+        self.per_pass.iter().sum()
+    }
+}
+
+/// How an application's tasks are built and how they wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Runtime {
+    /// Its name in reports.
+    pub name: String,
+    /// Barrier algorithm.
+    pub barrier: BarrierKind,
+    /// What a waiting task does.
+    pub wait: WaitMode,
+    /// Tasks are processes (dearer switches between them) rather than threads of one process.
+    pub processes: bool,
+}
+
+/// An application: tasks that run one program, one rank each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// Number of tasks (ranks), at least 1. Rank 0 starts first and forks the others.
+    pub tasks: u32,
+    /// What each rank runs.
+    pub program: Arc<Program>,
+    /// How it waits.
+    pub runtime: Runtime,
+    /// When rank 0 starts.
+    pub start: Time,
+    /// A background application (hog, daemon): the run ends when all others have ended.
+    pub background: bool,
+    /// Load weight of each task; 1,024 is nice 0.
+    pub weight: u32,
+    /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
+    pub rank_scale: Vec<u32>,
+    /// Cpus its tasks may use (inherited affinity); `None` = all.
+    pub allowed: Option<CpuSet>,
+}
+
+impl AppSpec {
+    /// An application of nice-0 tasks that starts at once, without background role or restrictions.
+    #[must_use]
+    pub fn new(name: impl Into<String>, tasks: u32, program: Arc<Program>, runtime: Runtime) -> Self {
+        Self {
+            name: name.into(),
+            tasks,
+            program,
+            runtime,
+            start: Time::ZERO,
+            background: false,
+            weight: 1024,
+            rank_scale: Vec::new(),
+            allowed: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_covers_its_width_and_keeps_the_mean() {
+        let ten_percent = Spread(6_554);
+        assert_eq!(ten_percent.apply(1_000_000, 0), 1_000_000 - 100_006);
+        assert!(ten_percent.apply(1_000_000, u32::MAX) > 1_099_900);
+        assert_eq!(Spread::NONE.apply(77, 12345), 77);
+        assert_eq!(Spread(Spread::MAX).apply(100, 0), 0);
+    }
+
+    #[test]
+    fn malformed_programs_are_refused() {
+        let compute = Op::Compute {
+            work: Work::from_span(Span::from_ms(1)),
+            spread: Spread::NONE,
+            profile: ProfileId(0),
+        };
+        let new = |ops: Vec<Op>| Program::new(ops, vec![MemoryProfile::NONE]);
+        assert!(new(vec![Op::Repeat(2), compute]).is_err());
+        assert!(new(vec![Op::End]).is_err());
+        assert!(new(vec![Op::Repeat(0), Op::Unlock(LockId(0)), Op::End]).is_err());
+        assert!(new(vec![Op::Repeat(1); 9]).is_err());
+        let good = new(vec![Op::Repeat(2), compute, Op::Barrier, Op::End]).unwrap();
+        assert_eq!((good.partner(0), good.partner(3)), (3, 0));
+    }
+}

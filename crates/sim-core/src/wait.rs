@@ -1,0 +1,61 @@
+//! How tasks wait, and the algorithms of the barriers they wait at.
+
+use crate::time::Span;
+
+/// What a task does while what it waits for has not happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitMode {
+    /// Polls, never yields.
+    Spin,
+    /// Polls once, calls `sched_yield`, forever.
+    Yield,
+    /// Polls once, then sleeps until woken.
+    Block,
+    /// Polls for `limit`, then sleeps until woken. 0 and [`Span::MAX`] (never sleeps) are legal.
+    SpinThenBlock {
+        /// How long it polls before it sleeps.
+        limit: Span,
+        /// Whether it yields after each poll while it polls.
+        yielding: bool,
+    },
+    /// As `Yield`, but hands the cpu to a task of its own application, on the same cpu, that is not itself waiting in vain.
+    YieldTo,
+}
+
+impl WaitMode {
+    /// True when a poll is followed by a yield.
+    #[must_use]
+    pub const fn yields(self) -> bool {
+        matches!(self, Self::Yield | Self::YieldTo | Self::SpinThenBlock { yielding: true, .. })
+    }
+
+    /// How long the task polls before it sleeps; `None` = it never sleeps.
+    #[must_use]
+    pub const fn sleeps_after(self) -> Option<Span> {
+        match self {
+            Self::Spin | Self::Yield | Self::YieldTo => None,
+            Self::Block => Some(Span::ZERO),
+            Self::SpinThenBlock { limit, .. } => {
+                if limit.ns() == u64::MAX {
+                    None
+                } else {
+                    Some(limit)
+                }
+            }
+        }
+    }
+}
+
+/// Algorithm of a barrier: which rank signals which, in which order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierKind {
+    /// One shared counter; each arrival pays for the contended line in turn, the last one sets a flag all poll.
+    Central,
+    /// Ranks gather in a tree of this arity (at least 2); the root sets one flag that all poll.
+    Tree {
+        /// Children per inner rank.
+        arity: u32,
+    },
+    /// ceil(log2 n) rounds; in round r a rank signals rank + 2^r and waits for rank - 2^r (Hensgen, Finkel, Manber 1988).
+    Dissemination,
+}
