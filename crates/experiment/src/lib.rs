@@ -1,1 +1,15 @@
-//! placeholder
+//! Scenario to report: reads scenario files, plans and runs the experiment, and reports what it measured.
+
+pub mod catalogue;
+pub mod compare;
+pub mod metrics;
+pub mod plan;
+pub mod provenance;
+pub mod report;
+pub mod result;
+pub mod run;
+mod samples;
+pub mod scenario;
+pub mod schema;
+pub mod statistics;
+pub mod summary;

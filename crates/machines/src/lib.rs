@@ -1,1 +1,19 @@
-//! placeholder
+//! The shelf of machines and operating-system kernels: data files, synthetic descriptions, parameter tables.
+//!
+//! [`resolve`] turns a machine's name or a synthetic description into an [`Entry`]; [`build`] turns its
+//! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`kernels`] is the same for kernels.
+
+pub mod kernels;
+mod parameters;
+mod shelf;
+mod topology;
+
+pub use parameters::{GENERIC_NOTES, PARAMETERS, build, generic_values};
+pub use shelf::{Entry, Note, entries, names, resolve};
+pub use topology::{LEVEL_NAMES, parse_topology};
+
+/// `; did you mean ...?` for a misspelt name, or nothing.
+fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = notation::suggest::nearest(word, names);
+    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}

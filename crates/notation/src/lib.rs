@@ -2,5 +2,8 @@
 //!
 //! This crate knows nothing of simulation; it reads no file and no environment.
 
+pub mod diagnostics;
 pub mod parameter;
+pub mod suggest;
+pub mod units;
 pub mod yaml;

@@ -126,7 +126,9 @@ impl Kind {
     pub fn show(self, value: u64) -> String {
         match self {
             Self::Duration if value == u64::MAX => "infinite".into(),
-            Self::Duration => scaled(value, &[(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")]),
+            Self::Duration => {
+                scaled(value, &[(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")])
+            }
             Self::Size => scaled(value, &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")]),
             Self::Rate => {
                 scaled(value, &[(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s"), (1, "B/s")])

@@ -1,11 +1,354 @@
-//! The one place that reads YAML.
+//! The one place that reads YAML: one document, no duplicate keys, strict booleans, bounded size; as a value of a type
+//! or as a tree whose every node knows its place.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
 
-/// Parses one YAML document.
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{MessageFormatter, Spanned};
+
+use crate::diagnostics::{Diagnostic, Place, Sources};
+
+/// Longest text accepted, in bytes: scenarios are written by hand.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// Parses one YAML document into a type.
 ///
 /// # Errors
 /// A rendered message with line, column and source snippet.
 pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
-    serde_saphyr::from_str(text).map_err(|error| format!("{name}: {error}"))
+    read(text).map_err(|diagnostic| Sources::new(name, text).render(&[diagnostic]))
+}
+
+/// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry.
+///
+/// # Errors
+/// A diagnostic, to be rendered with the sources.
+pub fn tree(source: u32, text: &str) -> Result<Node, Diagnostic> {
+    let spanned: Spanned<Raw> = read(text).map_err(|mut diagnostic| {
+        diagnostic.place.source = source;
+        diagnostic
+    })?;
+    Ok(node(spanned, source, text))
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
+        return Err(Diagnostic::new(Place::NONE, message));
+    }
+    if let Some(at) = text.find('\0') {
+        return Err(Diagnostic::new(Place::range(0, at..at + 1), "a zero byte: this is no text file"));
+    }
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_documents: 1,
+            max_nodes: 50_000,
+            max_events: 200_000,
+            max_aliases: 1_000,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let error = error.without_snippet();
+        let message = match error {
+            serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => {
+                format!("`{key}` is given twice")
+            }
+            other => serde_saphyr::UserMessageFormatter.format_message(other).into_owned(),
+        };
+        let place = error.location().map_or(Place::NONE, |location| place_of(location, 0, text));
+        Diagnostic::new(place, message)
+    })
+}
+
+/// The bytes a location covers.
+fn place_of(location: serde_saphyr::Location, source: u32, text: &str) -> Place {
+    let Some(start) = location.span().byte_offset().or_else(|| byte_of(location, text)) else {
+        return Place::NONE;
+    };
+    let start = (start as usize).min(text.len());
+    let end = (start + location.span().byte_len().unwrap_or(0) as usize).min(text.len());
+    // A node of several lines is shown by its first.
+    let end = text.get(start..end).and_then(|s| s.find('\n')).map_or(end, |at| start + at);
+    Place::range(source, start..end)
+}
+
+/// The byte at a line and column (in characters, both from 1), for locations that come without.
+fn byte_of(location: serde_saphyr::Location, text: &str) -> Option<u64> {
+    let line = usize::try_from(location.line()).ok()?.checked_sub(1)?;
+    let column = usize::try_from(location.column()).ok()?.saturating_sub(1);
+    let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let within: usize = text.get(before..)?.chars().take(column).map(char::len_utf8).sum();
+    Some((before + within) as u64)
+}
+
+/// A node of a YAML document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// Where it is written.
+    pub place: Place,
+    /// Where an alias or merge refers to it, when that is elsewhere.
+    pub used: Option<Place>,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What a node holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Nothing: an empty value or `null`.
+    Null,
+    /// A scalar, as written but without quotes.
+    Scalar(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping in the order written; keys are unique.
+    Map(Vec<Entry>),
+}
+
+/// An entry of a mapping.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key is written.
+    pub place: Place,
+    /// The value.
+    pub value: Node,
+}
+
+impl Node {
+    /// A scalar.
+    #[must_use]
+    pub fn scalar(place: Place, text: &str) -> Self {
+        Self { place, used: None, content: Content::Scalar(text.to_owned()) }
+    }
+
+    /// An empty mapping.
+    #[must_use]
+    pub const fn empty_map(place: Place) -> Self {
+        Self { place, used: None, content: Content::Map(Vec::new()) }
+    }
+
+    /// What it is, with an article.
+    #[must_use]
+    pub const fn what(&self) -> &'static str {
+        match self.content {
+            Content::Null => "nothing",
+            Content::Scalar(_) => "a single value",
+            Content::List(_) => "a list",
+            Content::Map(_) => "a mapping",
+        }
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        match &self.content {
+            Content::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping; none for anything else.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        match &self.content {
+            Content::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// Sets the value of a key of a mapping (at its end when the key is new); does nothing on other nodes.
+    pub fn set(&mut self, key: &str, place: Place, value: Self) {
+        if let Content::Map(entries) = &mut self.content {
+            match entries.iter_mut().find(|entry| entry.key == key) {
+                Some(entry) => entry.value = value,
+                None => entries.push(Entry { key: key.to_owned(), place, value }),
+            }
+        }
+    }
+
+    /// The value of a key of a mapping, an empty mapping when it is new; `None` on other nodes.
+    pub fn child(&mut self, key: &str, place: Place) -> Option<&mut Self> {
+        let Content::Map(entries) = &mut self.content else {
+            return None;
+        };
+        let at = entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
+            entries.push(Entry { key: key.to_owned(), place, value: Self::empty_map(place) });
+            entries.len() - 1
+        });
+        entries.get_mut(at).map(|entry| &mut entry.value)
+    }
+}
+
+/// A node as the YAML library hands it over.
+enum Raw {
+    Null,
+    Text(String),
+    /// A number or truth value; its text is read from its place.
+    Other(String),
+    List(Vec<Spanned<Self>>),
+    Map(Vec<(Spanned<String>, Spanned<Self>)>),
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML node")
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_i128<E>(self, value: i128) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_u128<E>(self, value: u128) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
+        Ok(Raw::Other(value.to_string()))
+    }
+    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
+        Ok(Raw::Text(value.to_owned()))
+    }
+    fn visit_unit<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+    fn visit_none<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
+        Raw::deserialize(deserializer)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Raw, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Raw::List(items))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Raw::Map(entries))
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+/// Turns library nodes into ours.
+fn node(raw: Spanned<Raw>, source: u32, text: &str) -> Node {
+    let place = place_of(raw.defined, source, text);
+    let referenced = place_of(raw.referenced, source, text);
+    let used = (referenced != place && referenced.is_known()).then_some(referenced);
+    let content = match raw.value {
+        Raw::Null => Content::Null,
+        Raw::Text(words) => Content::Scalar(words),
+        Raw::Other(shown) => {
+            let written = text.get(place.start..place.end).filter(|written| !written.is_empty());
+            Content::Scalar(written.map_or(shown, str::to_owned))
+        }
+        Raw::List(items) => Content::List(items.into_iter().map(|item| node(item, source, text)).collect()),
+        Raw::Map(entries) => Content::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| Entry {
+                    place: place_of(key.defined, source, text),
+                    key: key.value,
+                    value: node(value, source, text),
+                })
+                .collect(),
+        ),
+    };
+    Node { place, used, content }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(text: &str, place: Place) -> &str {
+        &text[place.start..place.end]
+    }
+
+    #[test]
+    fn nodes_know_their_places_and_order() {
+        let text = "µ: 1.30\nb: [x, 'y z']\na: {k: true, e: }\n";
+        let root = tree(0, text).unwrap();
+        let keys: Vec<&str> = root.entries().iter().map(|e| e.key.as_str()).collect();
+        assert_eq!(keys, ["µ", "b", "a"]);
+        let factor = &root.get("µ").unwrap().value;
+        assert_eq!(factor.content, Content::Scalar("1.30".into()));
+        assert_eq!(slice(text, factor.place), "1.30");
+        let Content::List(items) = &root.get("b").unwrap().value.content else { panic!("a list") };
+        assert_eq!(items[1].content, Content::Scalar("y z".into()));
+        assert_eq!(slice(text, items[1].place), "'y z'");
+        let inner = &root.get("a").unwrap().value;
+        assert_eq!(slice(text, inner.get("k").unwrap().place), "k");
+        assert_eq!(inner.get("k").unwrap().value.content, Content::Scalar("true".into()));
+        assert_eq!(inner.get("e").unwrap().value.content, Content::Null);
+    }
+
+    #[test]
+    fn aliases_point_at_use_and_definition() {
+        let text = "t: &d {x: 1}\nu: *d\nv: {<<: *d, y: 2}\n";
+        let root = tree(0, text).unwrap();
+        let used = &root.get("u").unwrap().value;
+        assert_eq!(slice(text, used.used.unwrap()), "*d");
+        assert_eq!(root.get("v").unwrap().value.entries().len(), 2);
+    }
+
+    #[test]
+    fn duplicate_keys_documents_tags_and_bombs_are_refused() {
+        assert!(tree(0, "a: 1\na: 2\n").is_err());
+        assert!(tree(0, "a: 1\n---\nb: 2\n").is_err());
+        assert!(tree(0, &"a".repeat(MAX_BYTES + 1)).is_err());
+        assert!(tree(0, &"[".repeat(10_000)).is_err());
+        assert!(tree(0, "a: \0").is_err());
+        assert!(tree(0, "a: !!python/object x").is_err());
+        let bomb: String = (1..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, i| {
+            let inside = vec![format!("*a{}", i - 1); 9].join(",");
+            format!("{text}a{i}: &a{i} [{inside}]\n")
+        });
+        assert!(tree(0, &bomb).is_err());
+    }
+
+    #[test]
+    fn strict_booleans_leave_words_alone() {
+        let root = tree(0, "a: no\nb: on\n").unwrap();
+        assert_eq!(root.get("a").unwrap().value.content, Content::Scalar("no".into()));
+    }
+
+    #[test]
+    fn typed_reading_reports_line_and_column() {
+        #[derive(Deserialize, Debug)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "only its shape matters")]
+        struct Shape {
+            count: u32,
+        }
+        let message = parse::<Shape>("shape.yaml", "count: many\n").unwrap_err();
+        assert!(message.contains("shape.yaml:1:8"), "{message}");
+        let message = parse::<Shape>("shape.yaml", "count: 1\nmore: 2\n").unwrap_err();
+        assert!(message.contains("shape.yaml:2:1"), "{message}");
+    }
 }

@@ -1,1 +1,17 @@
-//! placeholder
+//! The shelf of scheduling policies: one file (or folder) per policy, one list of them all.
+//!
+//! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of `LOAD`.
+
+mod gang;
+mod load;
+mod partition;
+mod pin;
+mod registry;
+mod speed;
+mod spread;
+mod swomps;
+
+#[cfg(test)]
+mod fake;
+
+pub use registry::{ALL, Choice, Entry, Level, Setting, find};

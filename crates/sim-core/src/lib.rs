@@ -4,7 +4,10 @@
 //! thread, and holds no floating-point state.
 
 pub mod account;
+mod contention;
+mod event;
 pub mod ids;
+pub mod kernel;
 pub mod kernel_model;
 pub mod limits;
 pub mod machine;
@@ -13,5 +16,7 @@ pub mod outcome;
 pub mod policy;
 pub mod program;
 pub mod rng;
+mod run_queue;
+mod sync;
 pub mod time;
 pub mod wait;

@@ -13,8 +13,8 @@ pub enum LeaveReason {
     Exited = 2,
     /// Its slice was used up, or a woken task or a time slot took the cpu.
     Preempted = 3,
-    /// It yielded.
-    Yielded = 4,
+    /// It began to wait by polling: from here on it only looks at a flag.
+    Waits = 4,
     /// It was moved to another cpu while running.
     Moved = 5,
 }
@@ -33,7 +33,7 @@ pub enum Observation {
         /// Cpu.
         cpu: CpuId,
     },
-    /// A task got the cpu (to compute, or to look whether its wait is over).
+    /// A task got the cpu and has work to do (a task that only polls is not told).
     Running {
         /// Task.
         task: TaskId,

@@ -50,11 +50,6 @@ pub enum Placement {
         /// The cpu it last ran on.
         previous: CpuId,
     },
-    /// Its affinity no longer allows the cpu it is on.
-    Moved {
-        /// That cpu.
-        from: CpuId,
-    },
 }
 
 /// What a task does now, as the kernel sees it (a polling task is a running one).
@@ -129,11 +124,8 @@ pub trait View {
     fn nr_running(&self, cpu: CpuId) -> u32;
     /// The sum of the weights of the runnable tasks of a cpu.
     fn load(&self, cpu: CpuId) -> u64;
-    /// The task that holds the cpu.
-    fn current(&self, cpu: CpuId) -> Option<TaskId>;
-    /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
-    fn queued(&self, cpu: CpuId, out: &mut Vec<TaskId>);
-    /// A task.
+    /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of the last
+    /// [`System::current`] or [`System::queued`] of that cpu.
     fn task(&self, task: TaskId) -> TaskView;
     /// True when the task's affinity allows the cpu.
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
@@ -143,6 +135,10 @@ pub trait View {
 
 /// What the real thing could do. Every action has the price the machine states; `bool` tells whether it happened.
 pub trait System: View {
+    /// The task that holds the cpu.
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
+    /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>);
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
@@ -256,12 +252,6 @@ impl View for UserSystem<'_> {
     fn load(&self, cpu: CpuId) -> u64 {
         self.0.load(cpu)
     }
-    fn current(&self, cpu: CpuId) -> Option<TaskId> {
-        self.0.current(cpu)
-    }
-    fn queued(&self, cpu: CpuId, out: &mut Vec<TaskId>) {
-        self.0.queued(cpu, out);
-    }
     fn task(&self, task: TaskId) -> TaskView {
         self.0.task(task)
     }
@@ -274,6 +264,12 @@ impl View for UserSystem<'_> {
 }
 
 impl System for UserSystem<'_> {
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.0.current(cpu)
+    }
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        self.0.queued(cpu, out);
+    }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)
     }

@@ -1,1 +1,7 @@
-//! placeholder
+//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small policies.
+//!
+//! This crate is used by tests only; nothing that ships depends on it.
+
+pub mod invariants;
+pub mod policies;
+pub mod scenarios;

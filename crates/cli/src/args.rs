@@ -1,0 +1,182 @@
+//! What can be said on the command line, and its help.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
+const MAX_JOBS: usize = 4096;
+
+const EXAMPLES: &str = "\
+Examples:
+  oversim run scenarios/cg_ft_share.yaml
+  oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
+  oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
+  oversim run - --seed 7 -o results < my_scenario.yaml
+  oversim check scenarios/*.yaml
+  oversim list policies SPEED
+
+Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
+
+/// Simulates how several parallel applications share a multicore machine under different scheduling policies.
+#[derive(Parser, Debug)]
+#[command(name = "oversim", version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run a scenario and compare its policies.
+    #[command(after_help = EXAMPLES)]
+    Run(Run),
+    /// Check scenarios without running them.
+    Check(Check),
+    /// Print the JSON Schema of scenario files (draft-07), for editors.
+    Schema,
+    /// List what a scenario can name.
+    List(List),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// Scenario file; `-` reads standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Form of the result on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Also write result.json, cells.csv, report.md and report.txt to this directory.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files in the output directory.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Run only this policy; repeatable. The first is the one the others are compared with.
+    #[arg(long = "policy", value_name = "NAME")]
+    pub(crate) policies: Vec<String>,
+    /// Seed of the first replicate; replicate i uses seed + i.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Number of replicates.
+    #[arg(short, long, value_name = "N")]
+    pub(crate) repeat: Option<u32>,
+    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Change one parameter of the scenario, by the path a sweep would use; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Simulate every single poll of a waiting task as an event: slow, same results.
+    #[arg(long)]
+    pub(crate) stepwise: bool,
+    /// No progress bar and no remarks.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Scenario files; `-` reads standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Change one parameter of each scenario before the check; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// What to list.
+    #[arg(value_enum)]
+    pub(crate) shelf: Shelf,
+    /// Show only this entry, with its parameters.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Form of the list.
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+}
+
+/// Forms of a result; the names are those of the registry of formats.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    /// Tables for people.
+    Text,
+    /// Everything, one object.
+    Json,
+    /// Everything, one object per line.
+    Ndjson,
+    /// One cell per row.
+    Csv,
+    /// The text report in Markdown.
+    Markdown,
+}
+
+impl Format {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ListFormat {
+    /// A line per entry.
+    Text,
+    /// One array with all details.
+    Json,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shelf {
+    /// Scheduling policies.
+    Policies,
+    /// Workloads.
+    Workloads,
+    /// Machines.
+    Machines,
+    /// Operating-system kernels.
+    Kernels,
+    /// Parallel runtimes.
+    Runtimes,
+    /// Metrics of results.
+    Metrics,
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let range = format!("a whole number from 1 to {MAX_JOBS}");
+    let jobs: NonZeroUsize = text.parse().map_err(|_| range.clone())?;
+    if jobs.get() > MAX_JOBS { Err(range) } else { Ok(jobs) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_format_is_in_the_registry() {
+        let names: Vec<_> = Format::value_variants().iter().map(|f| f.name()).collect();
+        let registry: Vec<_> = experiment::report::FORMATS.iter().map(|f| f.name).collect();
+        assert_eq!(names, registry);
+    }
+
+    #[test]
+    fn jobs_keep_to_their_range() {
+        assert!(jobs("0").is_err() && jobs("-1").is_err() && jobs("4097").is_err());
+        assert_eq!(jobs("8").unwrap().get(), 8);
+    }
+}

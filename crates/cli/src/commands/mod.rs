@@ -1,0 +1,6 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod list;
+pub(crate) mod run;
+pub(crate) mod schema;

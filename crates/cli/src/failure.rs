@@ -1,0 +1,47 @@
+//! What can go wrong outside the simulation, and the exit code of each.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// A run ended badly, or the result could not be delivered.
+pub(crate) const BAD_END: u8 = 1;
+/// Wrong usage or an invalid scenario.
+pub(crate) const BAD_INPUT: u8 = 2;
+
+/// Why the program stops.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What was asked for makes no sense: a sentence.
+    Input(String),
+    /// Diagnostics that are rendered already.
+    Rendered(String),
+    /// The result could not be delivered: a sentence.
+    Output(String),
+    /// The reader of standard output has gone away: nothing to say.
+    Closed,
+}
+
+impl Failure {
+    /// Says what happened on standard error and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (text, code) = match self {
+            Self::Input(text) => (format!("error: {text}"), BAD_INPUT),
+            Self::Rendered(text) => (text.trim_end().to_owned(), BAD_INPUT),
+            Self::Output(text) => (format!("error: {text}"), BAD_END),
+            Self::Closed => return ExitCode::SUCCESS,
+        };
+        // Standard error is the last resort: when it is closed too there is nobody left to tell.
+        let _ = writeln!(anstream::stderr(), "{text}");
+        ExitCode::from(code)
+    }
+
+    /// A failure to write to standard output.
+    #[expect(clippy::needless_pass_by_value, reason = "used as a function in map_err")]
+    pub(crate) fn stdout(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::BrokenPipe {
+            Self::Closed
+        } else {
+            Self::Output(format!("cannot write to standard output: {error}"))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Reads scenario files and standard input, up to a size no scenario needs.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// Most bytes of a scenario: the reader of scenarios refuses more; without the limit a wrong file (a disk image, a
+/// device) would fill the memory first.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The name and the text of a scenario; `-` is standard input.
+pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
+    let standard = path.as_os_str() == "-";
+    let name = if standard { "<stdin>".to_owned() } else { path.display().to_string() };
+    let source: io::Result<Box<dyn Read>> =
+        if standard { Ok(Box::new(io::stdin())) } else { File::open(path).map(|f| Box::new(f) as Box<dyn Read>) };
+    let mut bytes = Vec::new();
+    source
+        .and_then(|s| s.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Failure::Input(format!("{name} is no scenario: it is larger than {MAX_BYTES} bytes")));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|e| Failure::Input(format!("{name} is not UTF-8 text: {}", e.utf8_error())))?;
+    Ok((name, text))
+}

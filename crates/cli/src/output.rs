@@ -1,0 +1,81 @@
+//! Writes results to standard output and, atomically, to a directory.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use experiment::report::{DEFAULT_WIDTH, FORMATS, Format};
+use experiment::result::Results;
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// The formats that a directory receives.
+const IN_DIRECTORY: [&str; 4] = ["json", "csv", "markdown", "text"];
+
+/// Narrower terminals get lines of this width all the same: tables need it.
+const MIN_WIDTH: usize = 60;
+
+/// Calls `write` with standard output, buffered.
+pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(Failure::stdout)
+}
+
+/// Columns of the terminal on standard output, or the default when it is none.
+pub(crate) fn width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
+}
+
+fn files() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|f| IN_DIRECTORY.contains(&f.name))
+}
+
+/// Refuses a directory that holds results already: before the run, so that nobody waits in vain.
+pub(crate) fn check_directory(directory: &Path, force: bool) -> Result<(), Failure> {
+    if directory.exists() && !directory.is_dir() {
+        return Err(Failure::Input(format!("{} is not a directory", directory.display())));
+    }
+    let taken = files().map(|f| directory.join(f.file)).find(|path| path.exists());
+    match taken {
+        Some(path) if !force => {
+            Err(Failure::Input(format!("{} exists; --force replaces it", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the result in every form, each file whole or not at all.
+pub(crate) fn to_directory(results: &Results, directory: &Path, force: bool) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::Output(format!("cannot write to {}: {e}", directory.display()));
+    fs::create_dir_all(directory).map_err(failed)?;
+    for format in files() {
+        write_file(results, format, directory, force).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn write_file(results: &Results, format: &Format, directory: &Path, force: bool) -> io::Result<()> {
+    let mut file = temporary(directory)?;
+    {
+        let mut out = io::BufWriter::new(file.as_file_mut());
+        (format.write)(results, &mut out, DEFAULT_WIDTH)?;
+        out.flush()?;
+    }
+    let path = directory.join(format.file);
+    if force { file.persist(path)? } else { file.persist_noclobber(path)? };
+    Ok(())
+}
+
+/// A temporary file in the directory with the permissions of an ordinary one.
+fn temporary(directory: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The process's umask takes away what the user wants taken away.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".oversim-").tempfile_in(directory)
+}

@@ -1,0 +1,70 @@
+//! The commands that simulate nothing: check, schema, list, help.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn oversim(args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("oversim").unwrap().args(args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn lists_come_from_the_registries_as_text_and_json() {
+    for (shelf, one) in [
+        ("policies", "SPEED"),
+        ("workloads", "npb"),
+        ("machines", "barcelona"),
+        ("kernels", "linux-2.6.28"),
+        ("runtimes", "upc"),
+        ("metrics", "throughput"),
+    ] {
+        let (code, text, _) = oversim(&["list", shelf]);
+        assert_eq!(code, 0);
+        let (_, json, _) = oversim(&["list", shelf, "--format", "json"]);
+        let rows: Value = serde_json::from_str(&json).unwrap();
+        let names: Vec<_> = rows.as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
+        assert!(names.contains(&one), "{names:?}");
+        assert_eq!(text.lines().count(), names.len(), "one line per entry: {text}");
+        assert!(text.lines().zip(&names).all(|(line, name)| line.starts_with(name)));
+    }
+}
+
+#[test]
+fn one_entry_is_shown_with_its_parameters() {
+    let (code, text, _) = oversim(&["list", "policies", "speed"]);
+    assert!(code == 0 && text.starts_with("SPEED") && text.contains("Parameters:"), "{text}");
+}
+
+#[test]
+fn the_schema_is_json() {
+    let (code, text, _) = oversim(&["schema"]);
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert!(code == 0 && schema["$schema"].as_str().unwrap().contains("draft-07"));
+}
+
+#[test]
+fn check_names_good_files_and_shows_what_is_wrong_with_bad_ones() {
+    let bad = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(bad.path(), "name: x\nmachine: nowhere\n").unwrap();
+    let good = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/two_hogs_one_core.yaml");
+    let (code, out, err) = oversim(&["check", good]);
+    assert!(code == 0 && out.contains("two_hogs_one_core.yaml: ok, ") && err.is_empty(), "{out}{err}");
+    let bad = bad.path().to_str().unwrap();
+    let (code, out, err) = oversim(&["check", bad, good]);
+    assert_eq!(code, 2);
+    assert!(out.contains("two_hogs_one_core.yaml: ok"), "a bad file does not hide the others: {out}");
+    assert!(err.contains(bad) && err.contains("nowhere"), "{err}");
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    let (code, out, err) = oversim(&["--help"]);
+    assert!(code == 0 && out.contains("oversim run scenarios/cg_ft_share.yaml") && err.is_empty());
+    let (code, out, _) = oversim(&["--version"]);
+    assert!(code == 0 && out.starts_with("oversim "));
+    let (code, out, err) = oversim(&[]);
+    assert!(code == 2 && out.is_empty() && !err.is_empty());
+}

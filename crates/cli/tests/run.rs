@@ -1,0 +1,253 @@
+//! `oversim run` as a user sees it: streams, exit codes, files, bytes.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const TINY: &str = "\
+name: tiny
+about: Two small jobs share four cores.
+machine: 'package:2 numa:1 core:2'
+apps:
+  a: { workload: { spmd: { work: 40ms, intervals: 10, spread: 10% } }, runtime: upc }
+  b: { workload: { spmd: { work: 80ms, intervals: 5, spread: 10% } }, runtime: upc }
+policies: [LOAD, PIN]
+sweep: { threads_per_core: [1, 2] }
+baseline: dedicated
+repeat: 3
+seed: 1
+";
+
+fn oversim(args: &[&str], stdin: &str) -> (i32, String, String) {
+    let mut command = Command::cargo_bin("oversim").unwrap();
+    let output = command.args(args).write_stdin(stdin.to_owned()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+fn json(args: &[&str]) -> Value {
+    let (code, out, err) = oversim(&[&["run", "-", "--format", "json"], args].concat(), TINY);
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+/// The cells of one place, as metric and mean.
+fn cells<'a>(result: &'a Value, point: &str, policy: &str, app: &str) -> Vec<(&'a str, f64)> {
+    let all = result["cells"].as_array().unwrap().iter();
+    let here = all.filter(|c| c["point"] == point && c["policy"] == policy && c["app"] == app);
+    here.map(|c| (c["metric"].as_str().unwrap(), c["mean"].as_f64().unwrap())).collect()
+}
+
+fn metric(result: &Value, point: &str, policy: &str, app: &str, name: &str) -> f64 {
+    let cells = cells(result, point, policy, app);
+    cells.iter().find(|(metric, _)| *metric == name).unwrap_or_else(|| panic!("{name}: {cells:?}")).1
+}
+
+#[test]
+fn json_has_the_documented_shape() {
+    let result = json(&[]);
+    assert_eq!(keys(&result), words("schema provenance cells comparisons notes"));
+    assert_eq!(result["schema"], "oversim.result/1");
+    assert_eq!(
+        keys(&result["provenance"]),
+        words(
+            "tool version model generator scenario about scenario_sha256 overrides machines kernels points policies \
+             apps background seed repeat runs outcomes digest"
+        )
+    );
+    assert_eq!(
+        keys(&result["cells"][0]),
+        words("scenario point policy app metric unit mean median ci95 min max n")
+    );
+    assert_eq!(
+        keys(&result["comparisons"][0]),
+        words("point app metric baseline policy ratio ci95 verdict")
+    );
+    // 2 policies x 2 points x 3 replicates, and 2 applications x 3 replicates alone.
+    assert_eq!(result["provenance"]["runs"], 18);
+    assert_eq!(result["provenance"]["outcomes"]["completed"], 18);
+    assert_eq!(result["notes"].as_array().unwrap().len(), 0);
+    let verdicts = ["faster", "slower", "no difference"];
+    let comparisons = result["comparisons"].as_array().unwrap();
+    // 2 points x (2 applications + all) x 1 policy against the first.
+    assert_eq!(comparisons.len(), 6);
+    assert!(comparisons.iter().all(|c| verdicts.contains(&c["verdict"].as_str().unwrap())));
+}
+
+#[test]
+fn every_documented_metric_is_measured_and_every_measured_one_documented() {
+    let doc = include_str!("../../../docs/results.md");
+    let documented = |heading: &str| -> Vec<&str> {
+        let table = doc.split_once(heading).unwrap().1;
+        let rows = table.lines().skip_while(|l| !l.starts_with("| `")).take_while(|l| l.starts_with('|'));
+        rows.map(|row| row.split('`').nth(1).unwrap()).collect()
+    };
+    let result = json(&[]);
+    let measured = |app| -> Vec<&str> {
+        cells(&result, "threads_per_core=1", "LOAD", app).iter().map(|(metric, _)| *metric).collect()
+    };
+    assert_eq!(measured("a"), documented("Metrics of each application"));
+    assert_eq!(measured("all"), documented("Metrics of the whole run"));
+}
+
+#[test]
+fn numbers_hang_together() {
+    let result = json(&[]);
+    for point in ["threads_per_core=1", "threads_per_core=2"] {
+        for policy in ["LOAD", "PIN"] {
+            let parts = cells(&result, point, policy, "all");
+            let sum: f64 = parts.iter().filter(|(m, _)| m.starts_with("account_")).map(|(_, v)| v).sum();
+            assert!((sum - 1.0).abs() < 1e-8, "{point} {policy}: {sum}");
+            let time = metric(&result, point, policy, "a", "run_time");
+            let alone = metric(&result, point, "dedicated", "a", "run_time");
+            let slowdown = metric(&result, point, policy, "a", "slowdown");
+            assert!((slowdown - time / alone).abs() < 1e-6 && slowdown > 1.0, "{slowdown} {time} {alone}");
+        }
+    }
+}
+
+#[test]
+fn bytes_do_not_depend_on_the_number_of_threads() {
+    for format in ["json", "ndjson", "csv", "text", "markdown"] {
+        let run = |jobs| oversim(&["run", "-", "--format", format, "--jobs", jobs], TINY);
+        let one = run("1");
+        assert_eq!(one.0, 0, "{}", one.2);
+        assert!(!one.1.is_empty());
+        assert_eq!(one, run("8"), "{format}");
+    }
+}
+
+#[test]
+fn the_seed_matters_and_is_recorded() {
+    let (one, two) = (json(&["--seed", "1"]), json(&["--seed", "2"]));
+    assert_eq!(two["provenance"]["seed"], 2);
+    assert_ne!(one["provenance"]["digest"], two["provenance"]["digest"]);
+    assert_eq!(one["provenance"]["digest"], json(&[])["provenance"]["digest"]);
+}
+
+#[test]
+fn one_policy_and_one_replicate() {
+    let result = json(&["--policy", "PIN", "--repeat", "1"]);
+    assert_eq!(result["provenance"]["policies"], serde_json::json!(["PIN"]));
+    assert_eq!(result["comparisons"].as_array().unwrap().len(), 0);
+    assert!(result["cells"].as_array().unwrap().iter().all(|c| c["n"] == 1 && c["ci95"].is_null()));
+}
+
+#[test]
+fn a_horizon_that_cuts_runs_off_is_exit_1_and_noted() {
+    let cut = format!("{TINY}horizon: 1ms\n");
+    let (code, out, err) = oversim(&["run", "-", "--format", "json"], &cut);
+    assert_eq!(code, 1, "{err}");
+    let result: Value = serde_json::from_str(&out).unwrap();
+    let notes = result["notes"].as_array().unwrap();
+    assert_eq!((notes.len(), result["cells"].as_array().unwrap().len()), (18, 0));
+    assert!(notes.iter().all(|n| n["outcome"] == "horizon"));
+    assert!(err.contains("18 of 18 runs did not complete"), "{err}");
+    let (code, out, _) = oversim(&["run", "-", "-q"], &cut);
+    assert!(code == 1 && out.contains("LOAD (0 of 3)"), "{out}");
+}
+
+#[test]
+fn bad_input_is_exit_2_with_nothing_on_standard_output() {
+    let directory = tempfile::tempdir().unwrap();
+    let out_dir = directory.path().join("out");
+    let out = out_dir.to_str().unwrap();
+    let wrong = TINY.replace("machine: 'package:2 numa:1 core:2'", "machine: barcelonna");
+    for (args, stdin) in [
+        (vec!["run", "-", "-o", out], wrong.as_str()),
+        (vec!["run", "-", "-o", out], ""),
+        (vec!["run", "-", "-o", out, "--policy", "NOPE"], TINY),
+        (vec!["run", "-", "-o", out, "--set", "nonsense"], TINY),
+        (vec!["run", "-", "-o", out, "--set", "kernel.nope=1"], TINY),
+        (vec!["run", "/nowhere/at/all.yaml", "-o", out], ""),
+        (vec!["run", "-", "-o", out, "--repeat", "0"], TINY),
+        (vec!["run", "-", "-o", out, "--jobs", "0"], TINY),
+        (vec!["run", "-", "-o", out, "--format", "xml"], TINY),
+        (vec!["run", "-", "--force"], TINY),
+        (vec!["run"], TINY),
+        (vec!["frobnicate"], ""),
+        (vec!["list", "policies", "NOPE"], ""),
+        (vec!["check", "-"], wrong.as_str()),
+    ] {
+        let (code, stdout, stderr) = oversim(&args, stdin);
+        assert_eq!(code, 2, "{args:?}: {stderr}");
+        assert!(stdout.is_empty() && !stderr.is_empty(), "{args:?}: {stdout}");
+        assert!(!out_dir.exists(), "{args:?} left something behind");
+    }
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused() {
+    let output =
+        Command::cargo_bin("oversim").unwrap().args(["run", "-"]).write_stdin(vec![0xff, 0xfe]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not UTF-8"));
+}
+
+fn listing(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_directory_receives_every_form_and_is_not_overwritten() {
+    let directory = tempfile::tempdir().unwrap();
+    let path: PathBuf = directory.path().join("deep/results");
+    let out = path.to_str().unwrap();
+    let (code, stdout, err) = oversim(&["run", "-", "-o", out, "--format", "json"], TINY);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(listing(&path), ["cells.csv", "report.md", "report.txt", "result.json"]);
+    assert_eq!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
+    let (code, _, err) = oversim(&["run", "-", "-o", out, "--seed", "9"], TINY);
+    assert!(code == 2 && err.contains("--force"), "{err}");
+    assert_eq!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
+    let (code, _, err) = oversim(&["run", "-", "-o", out, "--seed", "9", "--force"], TINY);
+    assert_eq!(code, 0, "{err}");
+    assert_ne!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
+    assert_eq!(listing(&path).len(), 4, "no temporary file stays");
+}
+
+#[test]
+fn text_compares_the_policies_at_every_point_and_draws_no_colour_into_a_pipe() {
+    let (code, out, err) = oversim(&["run", "-"], TINY);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.is_empty(), "no progress bar where there is no terminal: {err}");
+    for start in ["dedicated", "LOAD", "PIN"] {
+        assert_eq!(out.lines().filter(|l| l.starts_with(&format!("{start} "))).count(), 2, "{start}: {out}");
+    }
+    for part in ["threads_per_core=1", "threads_per_core=2", "x alone", "through-", "compute", "digest"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(!out.contains('\u{1b}'));
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::{Command as Process, Stdio};
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), TINY).unwrap();
+    let mut child = Process::new(assert_cmd::cargo::cargo_bin!("oversim"))
+        .args(["run", file.path().to_str().unwrap(), "--format", "ndjson"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0));
+}

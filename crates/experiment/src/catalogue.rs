@@ -1,0 +1,219 @@
+//! What the shelves hold, as rows for lists: policies, workloads, machines, kernels, runtimes, and the metrics.
+
+use std::io::{self, Write};
+
+use notation::parameter::{Kind, Parameter};
+use serde::Serialize;
+
+use crate::metrics::{METRICS, Scope};
+
+/// A shelf or other registry that can be listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shelf {
+    /// Scheduling policies.
+    Policies,
+    /// Workloads.
+    Workloads,
+    /// Machines.
+    Machines,
+    /// Operating-system kernels.
+    Kernels,
+    /// Parallel runtimes.
+    Runtimes,
+    /// Metrics of results.
+    Metrics,
+}
+
+/// An entry of a shelf.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// Where it comes from; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// More about it, in sentences; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Its parameters.
+    pub parameters: Vec<ParameterRow>,
+}
+
+/// A parameter of an entry, values written as in a scenario.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ParameterRow {
+    /// Its name.
+    pub name: String,
+    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag` or `choice`.
+    pub kind: String,
+    /// Its words, if it is a choice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// Its default.
+    pub default: String,
+    /// Smallest value of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<String>,
+    /// Largest value of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<String>,
+    /// What it means and where the default comes from.
+    pub about: String,
+}
+
+/// The entries of a shelf, in its order.
+#[must_use]
+pub fn rows(shelf: Shelf) -> Vec<Row> {
+    match shelf {
+        Shelf::Policies => policies::ALL.iter().map(policy).collect(),
+        Shelf::Workloads => workloads::entries().iter().map(workload).collect(),
+        Shelf::Machines => machines::entries().iter().map(machine).collect(),
+        Shelf::Kernels => machines::kernels::entries().iter().map(kernel).collect(),
+        Shelf::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
+        Shelf::Metrics => METRICS.iter().map(metric).collect(),
+    }
+}
+
+fn row(name: &str, summary: &str, source: &str, about: &str, parameters: &[Parameter]) -> Row {
+    Row {
+        name: name.into(),
+        summary: summary.into(),
+        source: source.into(),
+        about: about.trim().into(),
+        parameters: parameters.iter().map(parameter).collect(),
+    }
+}
+
+fn policy(e: &policies::Entry) -> Row {
+    let about = format!("A {}-level policy. {}", e.level.name(), e.about.trim());
+    row(e.name, e.summary, e.source, &about, e.parameters)
+}
+
+fn workload(e: &workloads::Entry) -> Row {
+    row(e.name, e.summary, e.source, e.about, e.parameters)
+}
+
+fn machine(e: &machines::Entry) -> Row {
+    let about = format!("{} cpus: {}. Its parameters are those of every machine.", e.topology.cpus(), e.topology_text);
+    row(&e.name, &e.summary, "", &about, e.values.table())
+}
+
+fn kernel(e: &machines::kernels::Entry) -> Row {
+    row(e.name, e.summary, e.source, "", e.parameters)
+}
+
+fn runtime(e: &workloads::runtimes::Entry) -> Row {
+    row(e.name, e.summary, e.source, "", e.parameters)
+}
+
+fn metric(m: &crate::metrics::Metric) -> Row {
+    let of = if m.scope == Scope::App { "of each application" } else { "of the whole run" };
+    row(m.name, &format!("{}, in {}, {of}", m.about, m.unit), "", "", &[])
+}
+
+fn parameter(p: &Parameter) -> ParameterRow {
+    let number = !matches!(p.kind, Kind::Choice(_) | Kind::Flag);
+    let words = if let Kind::Choice(words) = p.kind { words } else { &[] };
+    ParameterRow {
+        name: p.name.into(),
+        kind: kind_name(p.kind).into(),
+        words: words.iter().map(|w| (*w).into()).collect(),
+        default: p.kind.show(p.default),
+        min: number.then(|| p.kind.show(p.min)),
+        max: number.then(|| p.kind.show(p.max)),
+        about: p.about.into(),
+    }
+}
+
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Duration => "duration",
+        Kind::Size => "size",
+        Kind::Rate => "rate",
+        Kind::Count => "count",
+        Kind::Factor => "factor",
+        Kind::Percent => "percent",
+        Kind::Choice(_) => "choice",
+        Kind::Flag => "flag",
+    }
+}
+
+/// Writes rows as text: a line per entry; with `detail` also what it is about, its source and its parameters.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(rows: &[Row], detail: bool, out: &mut dyn Write) -> io::Result<()> {
+    let wide = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        writeln!(out, "{:wide$}  {}", row.name, row.summary)?;
+        if detail {
+            write_detail(row, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    if !row.about.is_empty() {
+        writeln!(out, "\n{}", row.about)?;
+    }
+    if !row.source.is_empty() {
+        writeln!(out, "\nSource: {}", row.source)?;
+    }
+    if row.parameters.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nParameters:")?;
+    for p in &row.parameters {
+        let range = match (&p.min, &p.max) {
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            _ if p.words.is_empty() => "true or false".into(),
+            _ => p.words.join(" | "),
+        };
+        writeln!(out, "  {}: {} ({range})\n      {}", p.name, p.default, p.about)?;
+    }
+    Ok(())
+}
+
+/// Writes rows as one JSON array.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, rows)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shelf_holds_something_with_a_summary() {
+        use Shelf::{Kernels, Machines, Metrics, Policies, Runtimes, Workloads};
+        for shelf in [Policies, Workloads, Machines, Kernels, Runtimes, Metrics] {
+            let rows = rows(shelf);
+            assert!(!rows.is_empty(), "{shelf:?}");
+            assert!(rows.iter().all(|r| !r.name.is_empty() && !r.summary.is_empty()), "{shelf:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_shown_as_written_in_a_scenario() {
+        let p = Parameter {
+            name: "interval",
+            kind: Kind::Duration,
+            default: 100_000_000,
+            min: 1_000_000,
+            max: 10_000_000_000,
+            about: "between two looks",
+        };
+        let row = row("x", "a thing", "", "", &[p]);
+        let mut out = Vec::new();
+        write_text(&[row], true, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("interval: 100ms (1ms to 10s)\n      between two looks"), "{text}");
+    }
+}

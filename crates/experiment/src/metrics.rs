@@ -1,0 +1,285 @@
+//! The metrics of a run, one line each: name, unit, meaning and the function that measures it.
+
+use sim_core::account::Category;
+use sim_core::outcome::{AppReport, RunReport};
+use sim_core::time::Span;
+
+/// What a metric describes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// One application.
+    App,
+    /// The whole machine; its cells name the application [`ALL_APPS`].
+    All,
+}
+
+/// How the replicates of a metric become one cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// Mean, median, interval and extremes of the values.
+    Statistics,
+    /// max / min - 1 of the values, in per cent.
+    Spread,
+}
+
+/// The name in place of an application's in cells of scope [`Scope::All`].
+pub const ALL_APPS: &str = "all";
+
+/// What a metric is measured from.
+#[derive(Clone, Copy)]
+pub struct Sample<'a> {
+    /// The run.
+    pub run: &'a RunReport,
+    /// Position in `run.apps`; meaningless for [`Scope::All`].
+    pub app: usize,
+    /// Mean run time of the application's dedicated runs, seconds.
+    pub alone_mean: Option<f64>,
+    /// Run time of its dedicated run with the same seed, seconds.
+    pub alone_paired: Option<f64>,
+    /// Sum of the dedicated run times of all foreground applications with the same seed, seconds.
+    pub sequence: Option<f64>,
+}
+
+/// A metric.
+#[derive(Clone, Copy)]
+pub struct Metric {
+    /// Its name in results.
+    pub name: &'static str,
+    /// Its unit: `s`, `ratio`, `count`, `share` (0 to 1) or `%`.
+    pub unit: &'static str,
+    /// What it describes.
+    pub scope: Scope,
+    /// How replicates are reduced.
+    pub reduction: Reduction,
+    /// What it means.
+    pub about: &'static str,
+    /// Measures it; `None` when the run cannot tell.
+    pub measure: fn(&Sample<'_>) -> Option<f64>,
+}
+
+const fn metric(
+    scope: Scope,
+    name: &'static str,
+    unit: &'static str,
+    about: &'static str,
+    measure: fn(&Sample<'_>) -> Option<f64>,
+) -> Metric {
+    Metric { name, unit, scope, reduction: Reduction::Statistics, about, measure }
+}
+
+const fn spread(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
+    Metric { name: "spread", unit: "%", scope, reduction: Reduction::Spread, about, measure }
+}
+
+use Scope::{All, App};
+
+/// All metrics, in the order of the cells.
+pub const METRICS: &[Metric] = &[
+    metric(App, "run_time", "s", "from the start of the first to the end of the last task", run_time),
+    metric(App, "slowdown", "ratio", "run_time over the mean run_time of the dedicated runs", slowdown),
+    metric(
+        App,
+        "slowdown_paired",
+        "ratio",
+        "run_time over the run_time of the dedicated run with the same seed",
+        slowdown_paired,
+    ),
+    spread(App, "max / min - 1 of run_time over the replicates", run_time),
+    metric(App, "migrations", "count", "moves of a task to another cpu", |s| count(s, |c| c.migrations)),
+    metric(App, "far_migrations", "count", "moves to another package or NUMA node", |s| {
+        count(s, |c| c.far_migrations)
+    }),
+    metric(App, "context_switches", "count", "times a task left its cpu to another one", |s| {
+        count(s, |c| c.voluntary_switches + c.involuntary_switches)
+    }),
+    metric(App, "voluntary_switches", "count", "switches because a task slept, ended or yielded", |s| {
+        count(s, |c| c.voluntary_switches)
+    }),
+    metric(App, "involuntary_switches", "count", "switches because a task was pre-empted or moved", |s| {
+        count(s, |c| c.involuntary_switches)
+    }),
+    metric(App, "yields", "count", "sched_yield calls", |s| count(s, |c| c.yields)),
+    metric(App, "barrier_interval", "s", "mean time from one barrier to the next", barrier_interval),
+    metric(App, "barrier_wait", "share", "part of the tasks' run_time spent at barriers", barrier_wait),
+    metric(App, "cpu_time", "s", "cpu time of all tasks, polling included", |s| {
+        Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)
+    }),
+    metric(App, "work", "s", "work done, in seconds at nominal speed", |s| {
+        Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
+    }),
+    metric(All, "makespan", "s", "from the start of the run to the end of its last foreground task", |s| {
+        Some(s.run.makespan.ns() as f64 / NS_PER_S)
+    }),
+    metric(
+        All,
+        "throughput",
+        "ratio",
+        "sum of the dedicated run times with the same seed over the makespan: above 1, sharing beats a sequence",
+        throughput,
+    ),
+    spread(All, "max / min - 1 of makespan over the replicates", |s| {
+        Some(s.run.makespan.ns() as f64 / NS_PER_S)
+    }),
+    metric(All, "migrations", "count", "moves of any task to another cpu", |s| {
+        Some(s.run.apps.iter().map(|a| a.counters.migrations).sum::<u64>() as f64)
+    }),
+    metric(All, "context_switches", "count", "times any task left its cpu to another one", |s| {
+        let each = s.run.apps.iter().map(|a| a.counters.voluntary_switches + a.counters.involuntary_switches);
+        Some(each.sum::<u64>() as f64)
+    }),
+    metric(All, "account_compute", "share", "programs' work, without contention or remote access", account::<0>),
+    metric(All, "account_memory_stall", "share", "what contention and remote access add to it", account::<1>),
+    metric(All, "account_spin", "share", "polling a flag", account::<2>),
+    metric(All, "account_yield", "share", "sched_yield calls", account::<3>),
+    metric(All, "account_switch", "share", "context switches", account::<4>),
+    metric(All, "account_migration", "share", "migrations and the refill of caches after them", account::<5>),
+    metric(All, "account_kernel", "share", "ticks, wake-ups, sleeps, forks, interrupts", account::<6>),
+    metric(All, "account_daemon", "share", "user-level scheduling daemons", account::<7>),
+    metric(All, "account_idle", "share", "nothing to run", account::<8>),
+    metric(All, "corrections", "count", "decisions of the policy the kernel refused or corrected", |s| {
+        Some(s.run.corrections as f64)
+    }),
+];
+
+const NS_PER_S: f64 = 1e9;
+
+fn seconds(span: Span) -> f64 {
+    span.ns() as f64 / NS_PER_S
+}
+
+fn app<'a>(s: &Sample<'a>) -> Option<&'a AppReport> {
+    s.run.apps.get(s.app)
+}
+
+fn count(s: &Sample<'_>, of: fn(&sim_core::outcome::Counters) -> u64) -> Option<f64> {
+    Some(of(&app(s)?.counters) as f64)
+}
+
+/// Run time in seconds of a foreground application that ended.
+pub(crate) fn run_time(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if app.background { None } else { app.run_time().map(seconds) }
+}
+
+fn slowdown(s: &Sample<'_>) -> Option<f64> {
+    ratio(run_time(s)?, s.alone_mean?)
+}
+
+fn slowdown_paired(s: &Sample<'_>) -> Option<f64> {
+    ratio(run_time(s)?, s.alone_paired?)
+}
+
+fn barrier_interval(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    // Each task counts every episode it completes.
+    ratio(run_time(s)? * app.task_cpu.len() as f64, app.counters.barriers as f64)
+}
+
+fn barrier_wait(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if app.counters.barriers == 0 {
+        return None;
+    }
+    ratio(app.counters.barrier_wait_ns as f64 / NS_PER_S, run_time(s)? * app.task_cpu.len() as f64)
+}
+
+fn throughput(s: &Sample<'_>) -> Option<f64> {
+    ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
+}
+
+/// The share of category `C` in cpus x makespan.
+fn account<const C: usize>(s: &Sample<'_>) -> Option<f64> {
+    let account = s.run.account();
+    ratio(seconds(account.get(Category::ALL[C])), seconds(account.total()))
+}
+
+fn ratio(over: f64, under: f64) -> Option<f64> {
+    (under > 0.0).then(|| over / under)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use sim_core::account::Account;
+    use sim_core::outcome::{Counters, Outcome};
+    use sim_core::time::Time;
+
+    /// A run of two cpus and one application of two tasks that ends after `ns`.
+    pub(crate) fn run_of(ns: u64) -> RunReport {
+        let mut cpu = Account::default();
+        cpu.add(Category::Compute, Span::from_ns(ns / 2));
+        cpu.add(Category::Idle, Span::from_ns(ns - ns / 2));
+        let counters = Counters { barriers: 20, barrier_wait_ns: ns / 2, migrations: 3, ..Counters::default() };
+        let app = AppReport {
+            name: "cg".into(),
+            background: false,
+            start: Time::ZERO,
+            end: Some(Time::from_ns(ns)),
+            counters,
+            task_cpu: vec![Span::from_ns(ns / 2); 2],
+        };
+        RunReport {
+            outcome: Outcome::Completed,
+            makespan: Time::from_ns(ns),
+            apps: vec![app],
+            cpus: vec![cpu; 2],
+            corrections: 0,
+            events: 1,
+            digest: ns,
+        }
+    }
+
+    fn value(name: &str, scope: Scope, run: &RunReport) -> Option<f64> {
+        let sample =
+            Sample { run, app: 0, alone_mean: Some(0.5), alone_paired: Some(0.4), sequence: Some(0.8) };
+        let metric = METRICS.iter().find(|m| m.name == name && m.scope == scope).unwrap();
+        (metric.measure)(&sample)
+    }
+
+    #[test]
+    fn metrics_of_a_known_run() {
+        let run = run_of(1_000_000_000);
+        let near = |name, scope, want: f64| {
+            let got = value(name, scope, &run).unwrap();
+            assert!((got - want).abs() < 1e-9, "{name}: {got} instead of {want}");
+        };
+        near("run_time", App, 1.0);
+        near("slowdown", App, 2.0);
+        near("slowdown_paired", App, 2.5);
+        near("barrier_interval", App, 0.1);
+        near("barrier_wait", App, 0.25);
+        near("migrations", All, 3.0);
+        near("throughput", All, 0.8);
+        near("account_compute", All, 0.5);
+        near("account_idle", All, 0.5);
+    }
+
+    #[test]
+    fn an_application_that_was_cut_off_has_no_run_time() {
+        let mut run = run_of(1_000);
+        run.apps[0].end = None;
+        assert_eq!(value("run_time", App, &run), None);
+        assert_eq!(value("slowdown", App, &run), None);
+        assert_eq!(value("migrations", App, &run), Some(3.0));
+    }
+
+    #[test]
+    fn account_metrics_are_the_categories_in_order() {
+        let names: Vec<_> = METRICS.iter().filter_map(|m| m.name.strip_prefix("account_")).collect();
+        let categories: Vec<_> = Category::ALL.iter().map(|c| c.name()).collect();
+        assert_eq!(names, categories);
+        let run = run_of(1_000_000);
+        for (at, category) in Category::ALL.iter().enumerate() {
+            let share = value(&format!("account_{}", category.name()), All, &run).unwrap();
+            let want = seconds(run.account().get(*category)) / seconds(run.account().total());
+            assert!((share - want).abs() < 1e-12, "{at}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_within_their_scope() {
+        for (i, a) in METRICS.iter().enumerate() {
+            assert!(METRICS[..i].iter().all(|b| a.name != b.name || a.scope != b.scope), "{}", a.name);
+        }
+    }
+}

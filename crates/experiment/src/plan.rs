@@ -1,0 +1,76 @@
+//! What a scenario asks for, resolved: every single run with its machine, kernel, applications and policy.
+
+use std::sync::Arc;
+
+use policies::Choice;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::outcome::Options;
+use sim_core::program::AppSpec;
+
+/// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the scenario.
+pub const NO_POLICY: usize = usize::MAX;
+
+/// A resolved scenario: nothing in it can be wrong any more.
+#[derive(Clone)]
+pub struct Experiment {
+    /// Its name, from the file.
+    pub name: String,
+    /// What it is about, one or a few sentences; may be empty.
+    pub about: String,
+    /// The file as read, byte for byte (provenance).
+    pub scenario_text: String,
+    /// The points of the sweep in the order written, the first path slowest; exactly one without a sweep.
+    pub points: Vec<Point>,
+    /// Labels of the policies in the order written, all different.
+    pub policies: Vec<String>,
+    /// Names of the applications in the order written, background ones included.
+    pub apps: Vec<String>,
+    /// For each application, whether it is a background one (hog, daemon): it has no run time and no baseline.
+    pub background: Vec<bool>,
+    /// Seed of the first replicate.
+    pub seed: u64,
+    /// Replicates of each point and policy, at least 1.
+    pub repeat: u32,
+    /// True when each foreground application also runs alone.
+    pub baseline: bool,
+    /// All runs: baseline runs first, then by point, policy, replicate.
+    pub runs: Vec<RunPlan>,
+    /// Overrides from the command line as `path=value`, in the order applied.
+    pub overrides: Vec<String>,
+}
+
+/// A point of the sweep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Point {
+    /// `threads_per_core=2`; several settings are joined by `, `; empty without a sweep.
+    pub label: String,
+    /// Path and value of each setting.
+    pub settings: Vec<(String, String)>,
+}
+
+/// One run of the simulator.
+#[derive(Clone)]
+pub struct RunPlan {
+    /// Index in [`Experiment::points`]. Of a baseline run: the first point it serves.
+    pub point: usize,
+    /// Index in [`Experiment::policies`]; [`NO_POLICY`] for a baseline run.
+    pub policy: usize,
+    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all points and policies
+    /// (common random numbers).
+    pub replicate: u32,
+    /// The points this run belongs to: its own, or for a baseline run all those that differ only in the number of threads.
+    pub serves: Vec<usize>,
+    /// `Some(app)`: that application alone, one thread per core, pinned.
+    pub alone: Option<usize>,
+    /// The machine.
+    pub machine: Arc<Machine>,
+    /// The kernel.
+    pub kernel: Arc<KernelModel>,
+    /// The applications; one of them in a baseline run.
+    pub apps: Vec<AppSpec>,
+    /// The policy with its parameters.
+    pub policy_choice: Choice,
+    /// Seed and horizon.
+    pub options: Options,
+}

@@ -1,0 +1,161 @@
+//! Where a result comes from: everything needed to produce the same bytes again, and nothing that differs between hosts.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use sim_core::outcome::{Outcome, RunReport};
+
+use crate::plan::Experiment;
+
+/// Version of the model: a change that moves any simulated number moves this name.
+pub const MODEL: &str = "oversim-model/1";
+
+/// The header of every result. It names no host, clock or number of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program: `oversim`.
+    pub tool: String,
+    /// Its version.
+    pub version: String,
+    /// Version of the model ([`MODEL`]).
+    pub model: String,
+    /// Generator of random numbers ([`sim_core::rng::GENERATOR`]).
+    pub generator: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// What the scenario says it is about.
+    pub about: String,
+    /// SHA-256 of the scenario's text, hex.
+    pub scenario_sha256: String,
+    /// Overrides from the command line, `path=value`, in the order applied.
+    pub overrides: Vec<String>,
+    /// Names of the machines simulated.
+    pub machines: Vec<String>,
+    /// Names of the kernels simulated.
+    pub kernels: Vec<String>,
+    /// Points of the sweep in order; one empty label without a sweep.
+    pub points: Vec<String>,
+    /// Labels of the policies in order; the first is the baseline of the comparisons.
+    pub policies: Vec<String>,
+    /// Names of the applications in order.
+    pub apps: Vec<String>,
+    /// Names of the background applications among them.
+    pub background: Vec<String>,
+    /// Seed of the first replicate.
+    pub seed: u64,
+    /// Replicates of each point and policy.
+    pub repeat: u32,
+    /// Number of runs, dedicated ones included.
+    pub runs: usize,
+    /// How the runs ended.
+    pub outcomes: Outcomes,
+    /// SHA-256 over the digests of all runs in order, hex: equal digests, equal runs.
+    pub digest: String,
+}
+
+/// How many runs ended how.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Every foreground application ended.
+    pub completed: usize,
+    /// Cut off at the horizon.
+    pub horizon: usize,
+    /// Ended in a deadlock.
+    pub deadlock: usize,
+    /// Ended because a policy kept an instant from ending.
+    pub livelock: usize,
+}
+
+impl Provenance {
+    /// The header of the results of `reports`, which are the runs of `experiment` in order.
+    #[must_use]
+    pub fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
+        let background = experiment.apps.iter().zip(&experiment.background);
+        Self {
+            tool: "oversim".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            model: MODEL.into(),
+            generator: sim_core::rng::GENERATOR.into(),
+            scenario: experiment.name.clone(),
+            about: experiment.about.trim().into(),
+            scenario_sha256: hex(&Sha256::digest(experiment.scenario_text.as_bytes())),
+            overrides: experiment.overrides.clone(),
+            machines: distinct(experiment.runs.iter().map(|r| r.machine.name.as_str())),
+            kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
+            points: experiment.points.iter().map(|p| p.label.clone()).collect(),
+            policies: experiment.policies.clone(),
+            apps: experiment.apps.clone(),
+            background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
+            seed: experiment.seed,
+            repeat: experiment.repeat,
+            runs: reports.len(),
+            outcomes: Outcomes::count(reports),
+            digest: digest(reports),
+        }
+    }
+}
+
+impl Outcomes {
+    fn count(reports: &[RunReport]) -> Self {
+        let mut counts = Self::default();
+        for report in reports {
+            match report.outcome {
+                Outcome::Completed => counts.completed += 1,
+                Outcome::Horizon => counts.horizon += 1,
+                Outcome::Deadlock(_) => counts.deadlock += 1,
+                Outcome::Livelock(_) => counts.livelock += 1,
+            }
+        }
+        counts
+    }
+}
+
+fn digest(reports: &[RunReport]) -> String {
+    let mut hash = Sha256::new();
+    for report in reports {
+        hash.update(report.digest.to_le_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The different names in order of first appearance.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if !seen.iter().any(|s| s == name) {
+            seen.push(name.to_owned());
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digest_depends_on_every_run_and_their_order() {
+        let run = crate::metrics::tests::run_of;
+        let a = digest(&[run(1_000), run(2_000)]);
+        assert_eq!(a.len(), 64);
+        assert_ne!(a, digest(&[run(2_000), run(1_000)]));
+        assert_ne!(a, digest(&[run(1_000)]));
+        assert_eq!(a, digest(&[run(1_000), run(2_000)]));
+    }
+
+    #[test]
+    fn hash_is_sha256() {
+        assert_eq!(
+            hex(&Sha256::digest(b"abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn names_appear_once() {
+        assert_eq!(distinct(["a", "b", "a"].into_iter()), ["a", "b"]);
+    }
+}

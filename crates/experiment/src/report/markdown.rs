@@ -1,0 +1,85 @@
+//! Markdown: the text report with its tables as GitHub-flavoured Markdown.
+
+use std::io::{self, Write};
+
+use crate::result::Results;
+use crate::summary;
+
+use super::table::{Column, Comparison, LEGEND};
+use super::text::{footer, note_lines, setting};
+
+/// Writes the report.
+pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+    let p = &results.provenance;
+    writeln!(out, "# {}\n", escaped(&p.scenario))?;
+    if !p.about.is_empty() {
+        writeln!(out, "{}\n", p.about.split_whitespace().collect::<Vec<_>>().join(" "))?;
+    }
+    writeln!(out, "{}", setting(results))?;
+    for point in &p.points {
+        writeln!(out)?;
+        if !point.is_empty() {
+            writeln!(out, "## {}\n", escaped(point))?;
+        }
+        table(out, &Comparison::at(results, point))?;
+        let sentences = summary::point(results, point);
+        if !sentences.is_empty() {
+            writeln!(out, "\n{}", sentences.join(" "))?;
+        }
+    }
+    let overall = summary::overall(results);
+    if !overall.is_empty() {
+        writeln!(out, "\n{}", overall.join(" "))?;
+    }
+    writeln!(out, "\n{LEGEND}\n")?;
+    for line in note_lines(&results.notes) {
+        writeln!(out, "- {line}")?;
+    }
+    writeln!(out, "\n`{}`", footer(results))
+}
+
+fn table(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
+    let groups = comparison.groups.iter().flatten();
+    let columns: Vec<&Column> = [&comparison.rows].into_iter().chain(groups).collect();
+    let heads: Vec<String> = columns.iter().map(|c| escaped(&head(c))).collect();
+    writeln!(out, "| {} |", heads.join(" | "))?;
+    writeln!(out, "|:---{}|", "|---:".repeat(columns.len() - 1))?;
+    for row in 0..comparison.rows.entries.len() {
+        let cells: Vec<String> =
+            columns.iter().map(|c| escaped(c.entries.get(row).map_or("", String::as_str))).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+/// Both header lines as one; a word broken by a hyphen is joined again.
+fn head(column: &Column) -> String {
+    let [first, second] = &column.head;
+    match first.strip_suffix('-') {
+        Some(start) => format!("{start}{second}"),
+        None => format!("{first} {second}").trim_end().to_owned(),
+    }
+}
+
+/// Names come from scenarios: a bar would end the cell.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_a_table() {
+        assert_eq!(escaped("a|b\nc"), "a\\|b c");
+    }
+
+    #[test]
+    fn heads_become_one_line() {
+        let column = |a: &str, b: &str| Column { head: [a.into(), b.into()], entries: Vec::new() };
+        assert_eq!(head(&column("migra-", "tions")), "migrations");
+        assert_eq!(head(&column("cg", "x alone")), "cg x alone");
+        assert_eq!(head(&column("policy", "")), "policy");
+    }
+}

@@ -1,0 +1,128 @@
+//! The forms in which a result is written, one file each, and their registry.
+
+mod csv;
+mod json;
+mod markdown;
+mod ndjson;
+pub(crate) mod number;
+mod table;
+mod text;
+
+use std::io::{self, Write};
+
+use crate::result::Results;
+
+/// Columns of a text report that does not go to a terminal.
+pub const DEFAULT_WIDTH: usize = 100;
+
+/// A form of the result.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Name of the file in an output directory.
+    pub file: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Writes the result; the width in columns matters to text only.
+    pub write: fn(&Results, &mut dyn Write, usize) -> io::Result<()>,
+}
+
+/// All forms.
+pub const FORMATS: &[Format] = &[
+    Format { name: "text", file: "report.txt", about: "tables for people", write: text::write },
+    Format { name: "json", file: "result.json", about: "everything, one object", write: json::write },
+    Format {
+        name: "ndjson",
+        file: "result.ndjson",
+        about: "everything, one object per line",
+        write: ndjson::write,
+    },
+    Format { name: "csv", file: "cells.csv", about: "one cell per row", write: csv::write },
+    Format { name: "markdown", file: "report.md", about: "the text report in Markdown", write: markdown::write },
+];
+
+/// The form of this name.
+#[must_use]
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Note, Results, fixture};
+
+    fn written(name: &str, results: &Results) -> String {
+        let mut out = Vec::new();
+        (format(name).unwrap().write)(results, &mut out, DEFAULT_WIDTH).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn json_reads_back_as_what_was_written() {
+        let results = fixture::two_apps();
+        let text = written("json", &results);
+        assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let keys: Vec<_> = value["cells"][0].as_object().unwrap().keys().cloned().collect();
+        let documented =
+            "scenario point policy app metric unit mean median ci95 min max n".split(' ').collect::<Vec<_>>();
+        assert_eq!(keys, documented);
+    }
+
+    #[test]
+    fn every_line_of_ndjson_has_its_kind() {
+        let results = fixture::two_apps();
+        let text = written("ndjson", &results);
+        let kinds: Vec<String> = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].as_str().unwrap().into())
+            .collect();
+        assert_eq!(kinds.len(), 1 + results.cells.len());
+        assert_eq!((kinds[0].as_str(), kinds[1].as_str()), ("provenance", "cell"));
+    }
+
+    #[test]
+    fn csv_has_a_row_per_cell_and_no_comment() {
+        let mut results = fixture::two_apps();
+        results.cells[0].summary.ci95 = None;
+        let text = written("csv", &results);
+        assert_eq!(text.lines().count(), 1 + results.cells.len());
+        assert!(text.starts_with("scenario,point,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n"));
+        assert!(text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"), "{text}");
+    }
+
+    #[test]
+    fn text_fits_its_width_and_shows_every_policy() {
+        let results = fixture::two_apps();
+        let text = written("text", &results);
+        assert!(text.lines().all(|line| line.chars().count() <= DEFAULT_WIDTH), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("dedicated") && line.contains("5.000 ±0.050")), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("PIN") && line.contains("1.25")), "{text}");
+    }
+
+    #[test]
+    fn runs_that_did_not_complete_are_named() {
+        let mut results = fixture::two_apps();
+        results.notes.push(Note {
+            point: "threads_per_core=1".into(),
+            policy: "LOAD".into(),
+            replicate: 2,
+            seed: 3,
+            outcome: "deadlock".into(),
+            text: "deadlock: cg waits".into(),
+        });
+        for name in ["text", "markdown"] {
+            let text = written(name, &results);
+            assert!(text.contains("LOAD (2 of 3)") && text.contains("seed 3: deadlock: cg waits"), "{text}");
+        }
+    }
+
+    #[test]
+    fn formats_have_names_and_files_of_their_own() {
+        for (i, a) in FORMATS.iter().enumerate() {
+            assert!(FORMATS[..i].iter().all(|b| a.name != b.name && a.file != b.file));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The comparison of the policies at one point of the sweep as a grid of strings, for text and Markdown alike.
+
+use crate::metrics::ALL_APPS;
+use crate::result::{DEDICATED, Results};
+use crate::statistics::Summary;
+
+use super::number;
+
+/// Shown where nothing was measured.
+const NOTHING: &str = "-";
+
+/// A column: two header lines and one entry per row.
+pub(super) struct Column {
+    pub(super) head: [String; 2],
+    pub(super) entries: Vec<String>,
+}
+
+/// Columns that belong together and are not torn apart.
+pub(super) type Group = Vec<Column>;
+
+/// The comparison at one point.
+pub(super) struct Comparison {
+    /// Names of the rows: the dedicated runs, then the policies.
+    pub(super) rows: Column,
+    /// One group per foreground application, one of the whole run, one of the account.
+    pub(super) groups: Vec<Group>,
+}
+
+/// Which account parts make a column of the table.
+const ACCOUNT: [(&str, &[&str]); 6] = [
+    ("compute", &["account_compute"]),
+    ("stall", &["account_memory_stall"]),
+    ("wait", &["account_spin", "account_yield"]),
+    ("switch", &["account_switch"]),
+    ("other", &["account_migration", "account_kernel", "account_daemon"]),
+    ("idle", &["account_idle"]),
+];
+
+/// What the columns mean, for below the tables.
+pub(super) const LEGEND: &str = "x alone: run time over that of the application alone, one thread per core, pinned. \
+    throughput: time of the dedicated runs one after the other over the makespan; above 1, sharing wins. \
+    spread: max/min - 1 of the run times over the replicates, the worst application. \
+    Cpu time in % of cpus x makespan: compute; stall = waiting for memory; wait = polling and yielding; switch = context \
+    switches; other = migration and refill, kernel, daemons.";
+
+impl Comparison {
+    /// The comparison at `point`.
+    pub(super) fn at(results: &Results, point: &str) -> Self {
+        let policies = policies(results, point);
+        let table = Table { results, point, policies: &policies };
+        let mut groups: Vec<Group> = results.foreground().map(|app| table.app(app)).collect();
+        groups.push(table.whole());
+        groups.push(table.account());
+        let entries = policies.iter().map(|policy| table.row_name(policy)).collect();
+        Self { rows: Column { head: ["policy".into(), String::new()], entries }, groups }
+    }
+}
+
+/// The dedicated runs if there are any, then all policies.
+fn policies<'a>(results: &'a Results, point: &str) -> Vec<&'a str> {
+    let dedicated = results.cells.iter().any(|c| c.policy == DEDICATED && c.point == point);
+    let names = results.provenance.policies.iter().map(String::as_str);
+    dedicated.then_some(DEDICATED).into_iter().chain(names).collect()
+}
+
+struct Table<'a> {
+    results: &'a Results,
+    point: &'a str,
+    policies: &'a [&'a str],
+}
+
+impl Table<'_> {
+    fn column(&self, head: [&str; 2], entry: impl Fn(&str) -> Option<String>) -> Column {
+        let entries = self.policies.iter().map(|p| entry(p).unwrap_or_else(|| NOTHING.into())).collect();
+        Column { head: head.map(str::to_owned), entries }
+    }
+
+    fn get(&self, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
+        self.results.get(self.point, policy, app, metric)
+    }
+
+    /// Time and, with dedicated runs, slowdown.
+    fn app(&self, app: &str) -> Group {
+        let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
+        let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
+        let time = self.column([app, unit], |p| {
+            Some(number::mean_and_error(self.get(p, app, "run_time")?, length))
+        });
+        let slowdown = self.column([app, "x alone"], |p| {
+            Some(number::ratio(self.get(p, app, "slowdown")?.mean))
+        });
+        if is_blank(&slowdown) { vec![time] } else { vec![time, slowdown] }
+    }
+
+    fn whole(&self) -> Group {
+        let throughput = self.column(["through-", "put"], |p| {
+            Some(number::ratio(self.get(p, ALL_APPS, "throughput")?.mean))
+        });
+        let spread = self.column(["spread", "%"], |p| {
+            let of = |app| Some(self.get(p, app, "spread")?.mean);
+            self.results.foreground().filter_map(of).reduce(f64::max).map(number::spread)
+        });
+        let migrations = self.column(["migra-", "tions"], |p| {
+            Some(number::count(self.get(p, ALL_APPS, "migrations")?.mean))
+        });
+        [throughput, spread, migrations].into_iter().filter(|c| !is_blank(c)).collect()
+    }
+
+    fn account(&self) -> Group {
+        let part = |(head, parts): (&str, &[&str])| {
+            self.column([head, "%"], |p| {
+                let shares = parts.iter().map(|part| Some(self.get(p, ALL_APPS, part)?.mean));
+                shares.sum::<Option<f64>>().map(number::percent)
+            })
+        };
+        ACCOUNT.into_iter().map(part).collect()
+    }
+
+    /// The policy, with the number of replicates that completed when some did not.
+    fn row_name(&self, policy: &str) -> String {
+        let failed = self.results.notes.iter().filter(|n| n.policy == policy && n.point == self.point).count();
+        let repeat = self.results.provenance.repeat as usize;
+        match failed {
+            0 => policy.to_owned(),
+            _ if policy == DEDICATED => format!("{policy} (!)"),
+            _ => format!("{policy} ({} of {repeat})", repeat.saturating_sub(failed)),
+        }
+    }
+}
+
+fn is_blank(column: &Column) -> bool {
+    column.entries.iter().all(|e| e == NOTHING)
+}

@@ -1,0 +1,163 @@
+//! Text: one table per point of the sweep that compares the policies, then what the tables show in sentences.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::result::{Note, Results};
+use crate::summary;
+
+use super::table::{Column, Comparison, Group, LEGEND};
+
+/// Columns between two columns of a table.
+const GAP: usize = 2;
+
+/// Notes shown in full; the rest is a number.
+pub(super) const NOTES_SHOWN: usize = 10;
+
+/// Writes the report.
+pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let p = &results.provenance;
+    writeln!(out, "{}", wrapped(&[p.scenario.as_str(), p.about.as_str()].join(": "), width))?;
+    writeln!(out, "{}", wrapped(&setting(results), width))?;
+    for point in &p.points {
+        writeln!(out)?;
+        if !point.is_empty() {
+            writeln!(out, "{point}")?;
+        }
+        for table in tables(&Comparison::at(results, point), width) {
+            writeln!(out, "{table}")?;
+        }
+        for sentence in summary::point(results, point) {
+            writeln!(out, "{}", wrapped(&sentence, width))?;
+        }
+    }
+    let overall = summary::overall(results);
+    if !overall.is_empty() {
+        writeln!(out, "\n{}", wrapped(&overall.join(" "), width))?;
+    }
+    writeln!(out, "\n{}", wrapped(LEGEND, width))?;
+    for line in note_lines(&results.notes) {
+        writeln!(out, "{}", wrapped(&line, width))?;
+    }
+    writeln!(out, "{}", footer(results))
+}
+
+/// Machine, kernel, replicates.
+pub(super) fn setting(results: &Results) -> String {
+    let p = &results.provenance;
+    let replicates = if p.repeat == 1 { "replicate" } else { "replicates" };
+    let error = if p.repeat > 1 { "; mean ± half the 95 % confidence interval" } else { "" };
+    format!(
+        "{} under {}; {} {replicates} from seed {}{error}.",
+        p.machines.join(", "),
+        p.kernels.join(", "),
+        p.repeat,
+        p.seed
+    )
+}
+
+/// What is needed to get the same numbers again.
+pub(super) fn footer(results: &Results) -> String {
+    let p = &results.provenance;
+    let digest = p.digest.get(..16).unwrap_or(&p.digest);
+    format!("{} {} ({}), {} runs, digest {digest}", p.tool, p.version, p.model, p.runs)
+}
+
+/// One line per run that did not complete, up to a limit.
+pub(super) fn note_lines(notes: &[Note]) -> Vec<String> {
+    let mut lines: Vec<String> = notes.iter().take(NOTES_SHOWN).map(note_line).collect();
+    if notes.len() > NOTES_SHOWN {
+        lines.push(format!("... and {} more runs that did not complete.", notes.len() - NOTES_SHOWN));
+    }
+    lines
+}
+
+fn note_line(note: &Note) -> String {
+    let at = if note.point.is_empty() { String::new() } else { format!(" at {}", note.point) };
+    format!("Not counted: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
+}
+
+/// The comparison as one table, or as several next to none of which a group of columns is torn apart.
+fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
+    let mut chunks: Vec<Vec<&Group>> = Vec::new();
+    let mut used = 0;
+    for group in &comparison.groups {
+        let wide: usize = group.iter().map(|c| column_width(c) + GAP).sum();
+        match chunks.last_mut() {
+            Some(chunk) if used + wide <= width => {
+                chunk.push(group);
+                used += wide;
+            }
+            _ => {
+                chunks.push(vec![group]);
+                used = column_width(&comparison.rows) + GAP + wide;
+            }
+        }
+    }
+    chunks.iter().map(|chunk| render(&comparison.rows, chunk)).collect()
+}
+
+fn column_width(column: &Column) -> usize {
+    column.head.iter().chain(&column.entries).map(|e| e.chars().count()).max().unwrap_or(0)
+}
+
+fn render(rows: &Column, groups: &[&Group]) -> String {
+    let columns: Vec<&Column> = [rows].into_iter().chain(groups.iter().flat_map(|g| g.iter())).collect();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|c| c.head.join("\n")));
+    for row in 0..rows.entries.len() {
+        table.add_row(columns.iter().map(|c| c.entries.get(row).map_or("", String::as_str)));
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        let alignment = if at == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_cell_alignment(alignment);
+        column.set_padding((if at == 0 { 0 } else { GAP as u16 }, 0));
+    }
+    table.trim_fmt()
+}
+
+/// `text` broken into lines of at most `width` columns at its spaces.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n").trim_end_matches(':').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces() {
+        assert_eq!(wrapped("one two three", 7), "one two\nthree");
+        assert_eq!(wrapped("unbreakable", 4), "unbreakable");
+        assert_eq!(wrapped("name: ", 80), "name");
+    }
+
+    #[test]
+    fn wide_tables_break_between_groups() {
+        let column = |head: &str, entry: &str| Column {
+            head: [head.into(), "%".into()],
+            entries: vec![entry.into(), entry.into()],
+        };
+        let comparison = Comparison {
+            rows: column("policy", "LOAD"),
+            groups: vec![vec![column("cg", "1.00"), column("cg", "2.00")], vec![column("idle", "0.50")]],
+        };
+        assert_eq!(tables(&comparison, 80).len(), 1);
+        let narrow = tables(&comparison, 20);
+        assert_eq!(narrow.len(), 2);
+        assert!(narrow.iter().all(|t| t.starts_with("policy") && t.lines().count() == 4), "{narrow:?}");
+        assert!(narrow[1].contains("0.50") && !narrow[1].contains("2.00"));
+    }
+}

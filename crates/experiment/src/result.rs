@@ -1,0 +1,228 @@
+//! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is documented in
+//! `docs/results.md`.
+
+use serde::{Deserialize, Serialize};
+use sim_core::outcome::{Outcome, RunReport};
+
+use crate::compare::{Comparison, compare};
+use crate::metrics::ALL_APPS;
+use crate::plan::{Experiment, NO_POLICY, RunPlan};
+use crate::provenance::Provenance;
+use crate::samples::{Place, Samples};
+use crate::statistics::Summary;
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "oversim.result/1";
+
+/// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
+pub const DEDICATED: &str = "dedicated";
+
+/// The result of an experiment.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// One entry per point, policy, application and metric, in this order.
+    pub cells: Vec<Cell>,
+    /// Every policy against the first one.
+    pub comparisons: Vec<Comparison>,
+    /// Runs that did not complete, in run order.
+    pub notes: Vec<Note>,
+}
+
+/// One measured quantity.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Point of the sweep; empty without one.
+    pub point: String,
+    /// Label of the policy, or [`DEDICATED`].
+    pub policy: String,
+    /// Name of the application, or `all`.
+    pub app: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Statistics over the replicates.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+/// A run that did not complete; it counts in no cell.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Point of the sweep.
+    pub point: String,
+    /// Label of the policy, or [`DEDICATED`].
+    pub policy: String,
+    /// Replicate, from 0.
+    pub replicate: u32,
+    /// Its seed.
+    pub seed: u64,
+    /// `horizon`, `deadlock` or `livelock`.
+    pub outcome: String,
+    /// What happened, in a sentence.
+    pub text: String,
+}
+
+impl Results {
+    /// The results of `reports`, which are the runs of `experiment` in order.
+    #[must_use]
+    pub fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
+        let samples = Samples::of(experiment, reports);
+        let runs = experiment.runs.iter().zip(reports);
+        Self {
+            schema: SCHEMA.into(),
+            provenance: Provenance::of(experiment, reports),
+            cells: cells(experiment, &samples),
+            comparisons: compare(experiment, &samples),
+            notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
+        }
+    }
+
+    /// True when every run completed.
+    #[must_use]
+    pub fn all_completed(&self) -> bool {
+        self.notes.is_empty()
+    }
+
+    /// The statistics of one cell.
+    #[must_use]
+    pub fn get(&self, point: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
+        let mut cells = self.cells.iter();
+        let cell = cells
+            .find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
+        cell.map(|c| &c.summary)
+    }
+
+    /// The foreground applications in order.
+    pub fn foreground(&self) -> impl Iterator<Item = &str> {
+        let background = &self.provenance.background;
+        self.provenance.apps.iter().filter(|app| !background.contains(app)).map(String::as_str)
+    }
+}
+
+fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (point, label) in experiment.points.iter().enumerate() {
+        for policy in [NO_POLICY].into_iter().chain(0..experiment.policies.len()) {
+            for app in (0..experiment.apps.len()).map(Some).chain([None]) {
+                for (metric, summary) in samples.cells(Place { point, policy, app }) {
+                    cells.push(Cell {
+                        scenario: experiment.name.clone(),
+                        point: label.label.clone(),
+                        policy: policy_name(experiment, policy).into(),
+                        app: app.map_or(ALL_APPS, |app| &experiment.apps[app]).into(),
+                        metric: metric.name.into(),
+                        unit: metric.unit.into(),
+                        summary,
+                    });
+                }
+            }
+        }
+    }
+    cells
+}
+
+fn policy_name(experiment: &Experiment, policy: usize) -> &str {
+    experiment.policies.get(policy).map_or(DEDICATED, String::as_str)
+}
+
+/// What to say about a run that did not complete.
+fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note> {
+    let (outcome, text) = match &run.outcome {
+        Outcome::Completed => return None,
+        Outcome::Horizon => {
+            let unended = run.apps.iter().filter(|a| a.end.is_none() && !a.background);
+            let names: Vec<&str> = unended.map(|a| a.name.as_str()).collect();
+            let horizon = run.makespan.ns() as f64 / 1e9;
+            ("horizon", format!("cut off at the horizon of {horizon} s before {} ended", names.join(" and ")))
+        }
+        Outcome::Deadlock(who) => ("deadlock", format!("deadlock: {who}")),
+        Outcome::Livelock(who) => ("livelock", format!("livelock: {who}")),
+    };
+    Some(Note {
+        point: experiment.points.get(plan.point).map_or("", |p| &p.label).into(),
+        policy: policy_name(experiment, plan.policy).into(),
+        replicate: plan.replicate,
+        seed: plan.options.seed,
+        outcome: outcome.into(),
+        text,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    //! A small result written by hand.
+
+    use super::*;
+    use crate::provenance::Outcomes;
+    use crate::statistics::rounded;
+
+    const POINT: &str = "threads_per_core=1";
+
+    fn cell(policy: &str, app: &str, metric: &str, unit: &str, mean: f64) -> Cell {
+        let (mean, lo, hi) = (rounded(mean), rounded(mean * 0.99), rounded(mean * 1.01));
+        Cell {
+            scenario: "share".into(),
+            point: POINT.into(),
+            policy: policy.into(),
+            app: app.into(),
+            metric: metric.into(),
+            unit: unit.into(),
+            summary: Summary { mean, median: mean, ci95: Some([lo, hi]), min: lo, max: hi, n: 3 },
+        }
+    }
+
+    /// Two applications under LOAD and PIN with dedicated runs of 5 s and 20 s.
+    pub(crate) fn two_apps() -> Results {
+        let mut cells = vec![
+            cell(DEDICATED, "cg", "run_time", "s", 5.0),
+            cell(DEDICATED, "ft", "run_time", "s", 20.0),
+        ];
+        for (policy, cg, spread, throughput) in [("LOAD", 15.0, 12.0, 0.9), ("PIN", 10.0, 0.5, 1.25)] {
+            cells.push(cell(policy, "cg", "run_time", "s", cg));
+            cells.push(cell(policy, "cg", "slowdown", "ratio", cg / 5.0));
+            cells.push(cell(policy, "cg", "spread", "%", spread));
+            cells.push(cell(policy, "ft", "run_time", "s", 20.0));
+            cells.push(cell(policy, "ft", "slowdown", "ratio", 1.0));
+            cells.push(cell(policy, "all", "throughput", "ratio", throughput));
+            cells.push(cell(policy, "all", "migrations", "count", 12.0));
+            for part in sim_core::account::Category::ALL {
+                cells.push(cell(policy, "all", &format!("account_{}", part.name()), "share", 1.0 / 9.0));
+            }
+        }
+        let strings = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        Results {
+            schema: SCHEMA.into(),
+            provenance: Provenance {
+                tool: "oversim".into(),
+                version: "0.1.0".into(),
+                model: crate::provenance::MODEL.into(),
+                generator: "none".into(),
+                scenario: "share".into(),
+                about: "Who gains?".into(),
+                scenario_sha256: "00".into(),
+                overrides: Vec::new(),
+                machines: strings(&["barcelona"]),
+                kernels: strings(&["linux-2.6.28"]),
+                points: strings(&[POINT]),
+                policies: strings(&["LOAD", "PIN"]),
+                apps: strings(&["cg", "ft"]),
+                background: Vec::new(),
+                seed: 1,
+                repeat: 3,
+                runs: 12,
+                outcomes: Outcomes { completed: 12, ..Outcomes::default() },
+                digest: "0123456789abcdef0123".into(),
+            },
+            cells,
+            comparisons: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}

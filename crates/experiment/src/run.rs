@@ -1,0 +1,90 @@
+//! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows nowhere.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use sim_core::kernel::Simulation;
+use sim_core::outcome::RunReport;
+
+use crate::plan::{Experiment, RunPlan};
+use crate::result::{DEDICATED, Results};
+
+/// Why an experiment could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The threads could not be started.
+    #[error("cannot start {jobs} threads: {reason}")]
+    Threads {
+        /// How many.
+        jobs: usize,
+        /// What the system says.
+        reason: String,
+    },
+    /// The simulator refuses a run.
+    #[error("{run} of scenario `{scenario}` cannot be simulated: {reason}")]
+    Refused {
+        /// Which run.
+        run: String,
+        /// Which scenario.
+        scenario: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Runs everything on `jobs` threads (0 = as many as this process may use) and reduces it. `progress` is called
+/// after each run with the number of finished and of all runs.
+///
+/// # Errors
+/// The first run, in run order, that the simulator refuses; or threads that cannot be started.
+pub fn run(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Results, RunError> {
+    let reports = simulate(experiment, jobs, progress)?;
+    Ok(Results::of(experiment, &reports))
+}
+
+/// Runs everything: one report per run, in run order.
+///
+/// # Errors
+/// As [`run`].
+pub fn simulate(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<RunReport>, RunError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.min(experiment.runs.len()))
+        .build()
+        .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })?;
+    let done = AtomicUsize::new(0);
+    let total = experiment.runs.len();
+    let one = |plan: &RunPlan| {
+        let report = simulate_one(plan);
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        report
+    };
+    // One run per piece of work: runs differ in length by orders of magnitude.
+    let results: Vec<Result<RunReport, String>> =
+        pool.install(|| experiment.runs.par_iter().with_max_len(1).map(one).collect());
+    let named = results.into_iter().zip(&experiment.runs);
+    named.map(|(result, plan)| result.map_err(|reason| refused(experiment, plan, reason))).collect()
+}
+
+/// One run from beginning to end.
+fn simulate_one(plan: &RunPlan) -> Result<RunReport, String> {
+    let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
+    let simulation =
+        Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
+    Ok(simulation.run(&mut *policy, &mut ()))
+}
+
+fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
+    let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
+    let point = experiment.points.get(plan.point).map_or("", |p| p.label.as_str());
+    let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
+    let run = format!("replicate {} under {policy}{at}", plan.replicate);
+    RunError::Refused { run, scenario: experiment.name.clone(), reason }
+}

@@ -1,0 +1,130 @@
+//! What the runs measured, sorted by point, policy, application, metric and replicate.
+
+use std::collections::BTreeMap;
+
+use sim_core::outcome::{Outcome, RunReport};
+
+use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope, run_time};
+use crate::plan::{Experiment, NO_POLICY, RunPlan};
+use crate::statistics::{Summary, single, spread_percent, summarise};
+
+/// Where a run belongs: point, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place {
+    pub(crate) point: usize,
+    pub(crate) policy: usize,
+    pub(crate) app: Option<usize>,
+}
+
+/// Values by place, position in [`METRICS`] and replicate.
+#[derive(Default)]
+pub(crate) struct Samples {
+    values: BTreeMap<(Place, usize), BTreeMap<u32, f64>>,
+}
+
+/// Run times of the dedicated runs in seconds, by point, application and replicate.
+#[derive(Default)]
+struct Alone {
+    times: BTreeMap<(usize, usize), BTreeMap<u32, f64>>,
+}
+
+impl Alone {
+    fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
+        let mut alone = Self::default();
+        for (plan, run) in experiment.runs.iter().zip(reports) {
+            let (Some(app), Outcome::Completed) = (plan.alone, &run.outcome) else { continue };
+            let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
+            let Some(time) = run_time(&sample) else { continue };
+            for point in &plan.serves {
+                alone.times.entry((*point, app)).or_default().insert(plan.replicate, time);
+            }
+        }
+        alone
+    }
+
+    fn mean(&self, point: usize, app: usize) -> Option<f64> {
+        let times = self.times.get(&(point, app))?;
+        Some(times.values().sum::<f64>() / times.len() as f64)
+    }
+
+    fn paired(&self, point: usize, app: usize, replicate: u32) -> Option<f64> {
+        self.times.get(&(point, app))?.get(&replicate).copied()
+    }
+
+    /// The time all foreground applications take one after the other.
+    fn sequence(&self, experiment: &Experiment, point: usize, replicate: u32) -> Option<f64> {
+        let foreground = (0..experiment.apps.len()).filter(|app| !experiment.background[*app]);
+        foreground.map(|app| self.paired(point, app, replicate)).sum()
+    }
+}
+
+impl Samples {
+    /// Measures every run that completed; the others are left out (and noted elsewhere).
+    pub(crate) fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
+        let alone = Alone::of(experiment, reports);
+        let mut samples = Self::default();
+        for (plan, run) in experiment.runs.iter().zip(reports) {
+            if run.outcome != Outcome::Completed {
+                continue;
+            }
+            match plan.alone {
+                Some(app) => samples.add_alone(plan, run, app),
+                None => samples.add_shared(experiment, &alone, plan, run),
+            }
+        }
+        samples
+    }
+
+    fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
+        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
+        for point in &plan.serves {
+            let place = Place { point: *point, policy: NO_POLICY, app: Some(app) };
+            self.add(place, Scope::App, plan.replicate, &sample);
+        }
+    }
+
+    fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
+        let (point, policy, replicate) = (plan.point, plan.policy, plan.replicate);
+        let sequence = alone.sequence(experiment, point, replicate);
+        for app in 0..run.apps.len() {
+            let sample = Sample {
+                run,
+                app,
+                alone_mean: alone.mean(point, app),
+                alone_paired: alone.paired(point, app, replicate),
+                sequence,
+            };
+            self.add(Place { point, policy, app: Some(app) }, Scope::App, replicate, &sample);
+        }
+        let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence };
+        self.add(Place { point, policy, app: None }, Scope::All, replicate, &sample);
+    }
+
+    fn add(&mut self, place: Place, scope: Scope, replicate: u32, sample: &Sample<'_>) {
+        for (at, metric) in METRICS.iter().enumerate().filter(|(_, m)| m.scope == scope) {
+            if let Some(value) = (metric.measure)(sample) {
+                self.values.entry((place, at)).or_default().insert(replicate, value);
+            }
+        }
+    }
+
+    /// The cells of a place: every metric that was measured there, reduced over the replicates.
+    pub(crate) fn cells(&self, place: Place) -> impl Iterator<Item = (&'static Metric, Summary)> {
+        self.values.range((place, 0)..=(place, METRICS.len())).filter_map(|((_, at), values)| {
+            let metric = &METRICS[*at];
+            let values: Vec<f64> = values.values().copied().collect();
+            let summary = match metric.reduction {
+                Reduction::Statistics => summarise(&values),
+                Reduction::Spread => single(spread_percent(&values)?, values.len()),
+            };
+            Some((metric, summary?))
+        })
+    }
+
+    /// The values of one metric by replicate.
+    pub(crate) fn values(&self, place: Place, name: &str) -> Option<&BTreeMap<u32, f64>> {
+        let scope = if place.app.is_some() { Scope::App } else { Scope::All };
+        let at = METRICS.iter().position(|m| m.name == name && m.scope == scope)?;
+        self.values.get(&(place, at))
+    }
+}

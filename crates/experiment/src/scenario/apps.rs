@@ -1,0 +1,312 @@
+//! Applications of a scenario: what they run, how many tasks they have and where they may run.
+
+use std::sync::Arc;
+
+use notation::diagnostics::Place;
+use notation::parameter::Kind;
+use notation::yaml::{Content, Entry, Node};
+use sim_core::ids::CpuId;
+use sim_core::limits::{MAX_APPS, MAX_CPUS, MAX_TASKS};
+use sim_core::machine::{CpuSet, Level, Machine};
+use sim_core::program::{AppSpec, Runtime};
+use sim_core::time::Time;
+use workloads::Context;
+
+use super::DEFAULT_RUNTIME;
+use super::reader::Reader;
+use super::shelves::{self, Workload};
+
+/// Keys of an application.
+pub(crate) const APP_KEYS: [&str; 8] =
+    ["workload", "runtime", "tasks", "threads_per_core", "start", "cpus", "background", "nice"];
+
+/// Load weight by nice value from -20 to 19 (Linux 2.6.28, kernel/sched.c, `prio_to_weight`): each step is about 10 % of cpu time.
+const WEIGHTS: [u32; 40] = [
+    88_761, 71_755, 56_483, 46_273, 36_291, 29_154, 23_254, 18_705, 14_949, 11_916, 9_548, 7_620, 6_100,
+    4_904, 3_906, 3_121, 2_501, 1_991, 1_586, 1_277, 1_024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110,
+    87, 70, 56, 45, 36, 29, 23, 18, 15,
+];
+
+/// An application before the number of its tasks is fixed.
+struct Draft<'a> {
+    name: &'a str,
+    /// Where its workload is chosen.
+    place: Place,
+    workload: Workload,
+    runtime: Runtime,
+    start: Time,
+    weight: u32,
+    background: Option<bool>,
+    allowed: Option<CpuSet>,
+}
+
+/// An application as it runs in the mix and alone.
+pub(crate) struct App {
+    /// In the mix.
+    pub(crate) spec: AppSpec,
+    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application.
+    pub(crate) alone: Option<AppSpec>,
+}
+
+/// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its name was
+/// wrong) everything is checked that can be, for one core.
+pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, per_core: u64) -> Vec<App> {
+    let Content::Map(entries) = &node.content else {
+        let hint = "write `apps: { name: { workload: ... } }`";
+        reader.wrong_node(node, format!("`apps` must be a mapping, not {}", node.what()), hint);
+        return Vec::new();
+    };
+    if entries.len() > MAX_APPS {
+        reader.wrong_node(node, format!("more than {MAX_APPS} applications"), "");
+        return Vec::new();
+    }
+    let apps: Vec<App> = entries.iter().filter_map(|entry| app(reader, entry, machine, per_core)).collect();
+    let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks)).sum();
+    if tasks > MAX_TASKS {
+        reader.wrong_node(
+            node,
+            format!("the applications have {tasks} tasks; at most {MAX_TASKS} are simulated"),
+            "",
+        );
+    }
+    if apps.len() == entries.len() && apps.iter().all(|app| app.spec.background) {
+        let hint = "a run ends when all others than background applications have ended";
+        reader.wrong_node(node, "there is no foreground application", hint);
+    }
+    apps
+}
+
+fn app(reader: &mut Reader, entry: &Entry, machine: Option<&Machine>, per_core: u64) -> Option<App> {
+    check_name(reader, entry);
+    reader.mapping(&entry.value, "an application", &APP_KEYS)?;
+    let draft = draft(reader, entry, machine);
+    let cores = cores(draft.as_ref().and_then(|draft| draft.allowed.as_ref()), machine);
+    let wanted = wanted_tasks(reader, &entry.value, cores);
+    let draft = draft?;
+    let wanted = wanted?;
+    // A background application (a hog) is one task unless it says otherwise.
+    let background = draft.background.unwrap_or(draft.probe(reader)?.background);
+    let by_default = if background { 1 } else { per_core * u64::from(cores) };
+    let tasks = wanted.unwrap_or(by_default);
+    if tasks > MAX_TASKS {
+        reader.wrong(
+            entry.place,
+            format!("`{}` has {tasks} tasks; at most {MAX_TASKS} are simulated", entry.key),
+        );
+        return None;
+    }
+    let spec = draft.build(reader, tasks as u32, background)?;
+    let alone = if background {
+        None
+    } else {
+        let mut alone = draft.build(reader, (tasks as u32).min(cores), false)?;
+        alone.start = Time::ZERO;
+        Some(alone)
+    };
+    Some(App { spec, alone })
+}
+
+/// Names stand in paths and file columns: letters, digits, `_` and `-` only.
+fn check_name(reader: &mut Reader, entry: &Entry) {
+    if !is_word(&entry.key) {
+        let message = format!("`{}` is no name for an application", entry.key);
+        reader.wrong_with_hint(entry.place, message, "use letters, digits, `_` and `-`");
+    } else if entry.key == "all" {
+        reader.wrong(
+            entry.place,
+            "`all` stands for the whole machine in results; give the application another name",
+        );
+    }
+}
+
+/// True for 1 to 64 ASCII letters, digits, `_` and `-`.
+pub(crate) fn is_word(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    !text.is_empty() && text.chars().count() <= 64 && text.chars().all(fits)
+}
+
+fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -> Option<Draft<'a>> {
+    let node = &entry.value;
+    let value = |key: &str| node.get(key).map(|entry| &entry.value);
+    let chosen = match value("workload") {
+        Some(node) => reader.chosen(node, "`workload`", &[]),
+        None => {
+            let message = format!("the application `{}` has no `workload`", entry.key);
+            reader.wrong_with_hint(
+                entry.place,
+                message,
+                "write `workload: { npb: { benchmark: cg, class: B } }`",
+            );
+            None
+        }
+    };
+    let workload = chosen.as_ref().and_then(|chosen| shelves::workload(reader, chosen));
+    let default = Node::scalar(entry.place, DEFAULT_RUNTIME);
+    let runtime = reader
+        .chosen(value("runtime").unwrap_or(&default), "`runtime`", &[])
+        .and_then(|chosen| shelves::runtime(reader, &chosen));
+    let start = value("start").map_or(Some(0), |node| {
+        reader.value(node, "`start`", Kind::Duration, 0, super::resolve::MAX_HORIZON_NS)
+    });
+    let weight = value("nice").map_or(Some(1_024), |node| nice(reader, node));
+    let background = value("background").map(|node| reader.value(node, "`background`", Kind::Flag, 0, 1));
+    let allowed = value("cpus").map(|node| cpus(reader, node, machine));
+    Some(Draft {
+        name: &entry.key,
+        place: chosen?.place,
+        workload: workload?,
+        runtime: runtime?,
+        start: Time::from_ns(start?),
+        weight: weight?,
+        background: match background {
+            Some(flag) => Some(flag? == 1),
+            None => None,
+        },
+        allowed: match allowed {
+            Some(set) => Some(set?),
+            None => None,
+        },
+    })
+}
+
+impl Draft<'_> {
+    fn context(&self, tasks: u32) -> Context<'_> {
+        Context { tasks, runtime: &self.runtime.name }
+    }
+
+    fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
+        self.built(reader, 1)
+    }
+
+    fn built(&self, reader: &mut Reader, tasks: u32) -> Option<workloads::Built> {
+        match (self.workload.entry.build)(&self.workload.values, &self.context(tasks)) {
+            Ok(built) => Some(built),
+            Err(message) => {
+                reader.wrong(self.place, format!("application `{}`: {message}", self.name));
+                None
+            }
+        }
+    }
+
+    fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
+        let built = self.built(reader, tasks)?;
+        Some(AppSpec {
+            start: self.start,
+            background,
+            weight: self.weight,
+            rank_scale: built.rank_scale,
+            allowed: self.allowed.clone(),
+            ..AppSpec::new(self.name, tasks, Arc::new(built.program), self.runtime.clone())
+        })
+    }
+}
+
+/// The number of tasks asked for: outer `None` after an error, inner `None` when the application says nothing.
+fn wanted_tasks(reader: &mut Reader, node: &Node, cores: u32) -> Option<Option<u64>> {
+    match (node.get("tasks"), node.get("threads_per_core")) {
+        (Some(_), Some(both)) => {
+            let hint = "keep one of them";
+            reader.wrong_with_hint(
+                both.place,
+                "`tasks` and `threads_per_core` both say how many tasks there are",
+                hint,
+            );
+            None
+        }
+        (Some(tasks), None) => reader.value(&tasks.value, "`tasks`", Kind::Count, 1, MAX_TASKS).map(Some),
+        (None, Some(per_core)) => {
+            let per_core = reader.value(&per_core.value, "`threads_per_core`", Kind::Count, 1, MAX_TASKS)?;
+            Some(Some(per_core * u64::from(cores)))
+        }
+        (None, None) => Some(None),
+    }
+}
+
+/// The number of cores an application may use.
+fn cores(allowed: Option<&CpuSet>, machine: Option<&Machine>) -> u32 {
+    let Some(machine) = machine else {
+        return 1;
+    };
+    let Some(set) = allowed else {
+        return machine.topology.count(Level::Core);
+    };
+    let mut cores: Vec<u32> = set.iter().map(|cpu| machine.topology.group(Level::Core, cpu)).collect();
+    cores.dedup();
+    cores.len() as u32
+}
+
+/// The load weight of a nice value.
+fn nice(reader: &mut Reader, node: &Node) -> Option<u32> {
+    let text = reader.text(node, "`nice`")?;
+    let weight = text.parse::<i64>().ok().and_then(|nice| usize::try_from(nice.checked_add(20)?).ok());
+    let weight = weight.and_then(|at| WEIGHTS.get(at).copied());
+    if weight.is_none() {
+        reader.wrong_node(node, "`nice` must be a whole number between -20 and 19", "");
+    }
+    weight
+}
+
+/// A set of cpus: a list of numbers and ranges, or a text like `0-3,8`.
+fn cpus(reader: &mut Reader, node: &Node, machine: Option<&Machine>) -> Option<CpuSet> {
+    let parts: Vec<(&Node, &str)> = match &node.content {
+        Content::Scalar(text) => text.split(',').map(|part| (node, part)).collect(),
+        Content::List(items) => {
+            let mut parts = Vec::new();
+            for item in items {
+                parts.push((item, reader.text(item, "a cpu")?));
+            }
+            parts
+        }
+        _ => Vec::new(),
+    };
+    if parts.is_empty() {
+        reader.wrong_node(node, "`cpus` names no cpu", "write a list as `[0, 1]` or a text as `0-3,8`");
+        return None;
+    }
+    let mut set = CpuSet::default();
+    for (node, part) in parts {
+        let Some((first, last)) = range(part) else {
+            reader.wrong_node(node, format!("`{part}` is no cpu or range of cpus"), "write `3` or `0-3`");
+            return None;
+        };
+        if let Some(machine) = machine.filter(|machine| last >= machine.cpus()) {
+            let message = format!("cpu {last} does not exist: {} has {} cpus", machine.name, machine.cpus());
+            reader.wrong_node(node, message, format!("cpus are numbered 0 to {}", machine.cpus() - 1));
+            return None;
+        }
+        let last = last.min(MAX_CPUS as u32 - 1);
+        for cpu in first..=last {
+            set.insert(CpuId(cpu));
+        }
+    }
+    Some(set)
+}
+
+/// `3` or `0-3`.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (first <= last).then_some((first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nice_zero_weighs_1024_and_steps_are_a_quarter() {
+        assert_eq!(WEIGHTS[20], 1_024);
+        for pair in WEIGHTS.windows(2) {
+            let ratio = f64::from(pair[0]) / f64::from(pair[1]);
+            assert!((1.15..1.35).contains(&ratio), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_read() {
+        assert_eq!(range("3"), Some((3, 3)));
+        assert_eq!(range(" 0 - 3"), Some((0, 3)));
+        assert_eq!(range("3-0"), None);
+        assert_eq!(range("-1"), None);
+    }
+}

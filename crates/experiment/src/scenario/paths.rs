@@ -1,0 +1,151 @@
+//! Dotted paths into a scenario, as `sweep:` and `--set` use them.
+//!
+//! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
+//! `kernel.<parameter>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
+//! `policies.<label>.<parameter>`.
+
+use notation::diagnostics::{Diagnostic, Place};
+use notation::yaml::{Content, Entry, Node};
+
+use super::apps::APP_KEYS;
+use super::reader::advice;
+use super::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
+
+/// Plain keys that `--set` may set.
+pub(crate) const SETTABLE: [&str; 9] =
+    ["name", "about", "machine", "kernel", "threads_per_core", "horizon", "baseline", "repeat", "seed"];
+/// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a point).
+pub(crate) const SWEEPABLE: [&str; 4] = ["threads_per_core", "machine", "kernel", "horizon"];
+
+/// Sets the node at a path; `plain` are the plain keys allowed.
+pub(crate) fn set(
+    root: &mut Node,
+    path: &str,
+    at: Place,
+    value: Node,
+    plain: &[&str],
+) -> Result<(), Diagnostic> {
+    let parts: Vec<&str> = path.split('.').collect();
+    let unknown = unknown_path(root, path, at, plain);
+    match parts.as_slice() {
+        [key] if plain.contains(key) => root.set(key, at, value),
+        ["machine", parameter] => {
+            parameter_of(root, "machine", "", at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        ["kernel", parameter] => {
+            parameter_of(root, "kernel", DEFAULT_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        ["apps", app, rest @ ..] => {
+            let app = existing(root, "apps").and_then(|apps| existing(apps, app));
+            set_app(app.ok_or_else(|| unknown.clone())?, rest, at, value, unknown)?;
+        }
+        ["policies", label, parameter] => {
+            policy(root, label, at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        _ => return Err(unknown),
+    }
+    Ok(())
+}
+
+fn set_app(
+    app: &mut Node,
+    rest: &[&str],
+    at: Place,
+    value: Node,
+    unknown: Diagnostic,
+) -> Result<(), Diagnostic> {
+    match rest {
+        [key] if APP_KEYS.contains(key) => {
+            // One says how many tasks there are: the newer word counts.
+            let other = match *key {
+                "tasks" => "threads_per_core",
+                "threads_per_core" => "tasks",
+                _ => "",
+            };
+            if let Content::Map(entries) = &mut app.content {
+                entries.retain(|entry| entry.key != other);
+            }
+            app.set(key, at, value);
+        }
+        ["workload", parameter] => {
+            parameter_of(app, "workload", "", at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        ["runtime", parameter] => {
+            parameter_of(app, "runtime", DEFAULT_RUNTIME, at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        _ => return Err(unknown),
+    }
+    Ok(())
+}
+
+/// The value of a key that is there.
+fn existing<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    match &mut node.content {
+        Content::Map(entries) => {
+            entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+        }
+        _ => None,
+    }
+}
+
+/// The mapping of parameters of the name chosen at `key`; an absent key chooses `default`.
+fn parameter_of<'a>(node: &'a mut Node, key: &str, default: &str, at: Place) -> Option<&'a mut Node> {
+    if node.get(key).is_none() {
+        if default.is_empty() {
+            return None;
+        }
+        node.set(key, at, Node::scalar(at, default));
+    }
+    parameters(existing(node, key)?)
+}
+
+/// The mapping of parameters of a choice, which a bare name gets.
+fn parameters(choice: &mut Node) -> Option<&mut Node> {
+    if let Content::Scalar(name) = &choice.content {
+        let entry = Entry { key: name.clone(), place: choice.place, value: Node::empty_map(choice.place) };
+        choice.content = Content::Map(vec![entry]);
+    }
+    let Content::Map(entries) = &mut choice.content else {
+        return None;
+    };
+    let entry = entries.iter_mut().find(|entry| entry.key != "as")?;
+    if entry.value.content == Content::Null {
+        entry.value.content = Content::Map(Vec::new());
+    }
+    matches!(entry.value.content, Content::Map(_)).then_some(&mut entry.value)
+}
+
+/// The parameters of the policy with this label.
+fn policy<'a>(root: &'a mut Node, label: &str, at: Place) -> Option<&'a mut Node> {
+    let Content::List(items) = &mut root.child("policies", at)?.content else {
+        return None;
+    };
+    let item = items.iter_mut().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label)))?;
+    parameters(item)
+}
+
+/// The label of an entry of `policies`: its `as`, or its name.
+pub(crate) fn label_of(item: &Node) -> Option<&str> {
+    match &item.content {
+        Content::Scalar(name) => Some(name),
+        Content::Map(entries) => match item.get("as").map(|entry| &entry.value.content) {
+            Some(Content::Scalar(label)) => Some(label),
+            _ => entries.iter().find(|entry| entry.key != "as").map(|entry| entry.key.as_str()),
+        },
+        _ => None,
+    }
+}
+
+/// An unknown path, with the nearest one that is known.
+fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnostic {
+    let mut known: Vec<String> = plain.iter().map(|key| (*key).to_owned()).collect();
+    known.extend(["machine.<parameter>".to_owned(), "kernel.<parameter>".to_owned()]);
+    for app in root.get("apps").map_or(&[][..], |apps| apps.value.entries()) {
+        known.extend(APP_KEYS.iter().map(|key| format!("apps.{}.{key}", app.key)));
+    }
+    if let Some(Content::List(items)) = root.get("policies").map(|policies| &policies.value.content) {
+        known.extend(items.iter().filter_map(label_of).map(|label| format!("policies.{label}.<parameter>")));
+    }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    Diagnostic::new(at, format!("unknown path `{path}`")).hint(advice(path, &known))
+}

@@ -1,0 +1,371 @@
+//! From a scenario's tree to all its runs.
+
+use std::sync::Arc;
+
+use notation::diagnostics::Sources;
+use notation::parameter::{Kind, Values};
+use notation::suggest::nearest;
+use notation::yaml::{Content, Node};
+use policies::Choice;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::outcome::Options;
+use sim_core::program::AppSpec;
+use sim_core::time::Time;
+
+use super::apps::{self, App};
+use super::reader::Reader;
+use super::{DEFAULT_KERNEL, shelves, sweep};
+use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
+
+/// Keys of a scenario.
+pub(crate) const KEYS: [&str; 13] = [
+    "name",
+    "about",
+    "machine",
+    "kernel",
+    "apps",
+    "policies",
+    "sweep",
+    "threads_per_core",
+    "baseline",
+    "repeat",
+    "seed",
+    "horizon",
+    "templates",
+];
+
+/// Longest horizon: ten simulated days; instants and work then stay far from the ends of their ranges.
+pub(crate) const MAX_HORIZON_NS: u64 = 864_000_000_000_000;
+/// Most replicates.
+const MAX_REPEAT: u64 = 10_000;
+/// Most threads per core.
+const MAX_PER_CORE: u64 = 1 << 16;
+/// Most runs of an experiment: each is held as a plan before the first one starts.
+const MAX_RUNS: usize = 100_000;
+/// The horizon of scenarios that name none: one simulated hour.
+const DEFAULT_HORIZON_NS: u64 = 3_600_000_000_000;
+
+/// What holds for all points.
+struct Frame {
+    name: String,
+    about: String,
+    baseline: bool,
+    repeat: u32,
+    seed: u64,
+}
+
+/// One point, resolved.
+struct Resolved {
+    machine: Arc<Machine>,
+    kernel: Arc<KernelModel>,
+    apps: Vec<App>,
+    policies: Vec<(String, Choice)>,
+    horizon: Time,
+}
+
+/// Resolves a scenario; every error goes to the reader.
+pub(crate) fn experiment(
+    root: &Node,
+    sources: &Sources,
+    reader: &mut Reader,
+    stepwise: bool,
+) -> Option<Experiment> {
+    reader.mapping(root, "a scenario", &KEYS)?;
+    let frame = frame(root, reader);
+    let mut points = Vec::new();
+    let mut resolved = Vec::new();
+    let combinations = sweep::points(root, sources, reader);
+    let runs = combinations.len() * runs_per_point(root);
+    if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
+        reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
+        return None;
+    }
+    for combination in combinations {
+        let mut this = resolve_point(&combination.tree(root), reader);
+        if let (Some(this), Some(Some(last))) = (&mut this, resolved.last()) {
+            share(this, last);
+        }
+        resolved.push(this);
+        points.push(combination.point);
+    }
+    let frame = frame?;
+    let resolved: Option<Vec<Resolved>> = resolved.into_iter().collect();
+    let resolved = resolved?;
+    Some(assemble(frame, points, &resolved, stepwise))
+}
+
+/// How many runs a replicate of one point takes at most, baselines included.
+fn runs_per_point(root: &Node) -> usize {
+    let entries = |key: &str| match root.get(key).map(|entry| &entry.value.content) {
+        Some(Content::List(items)) => items.len(),
+        Some(Content::Map(entries)) => entries.len(),
+        _ => 0,
+    };
+    entries("policies") + entries("apps")
+}
+
+/// Holds what is equal at neighbouring points once: machines may be large.
+fn share(this: &mut Resolved, last: &Resolved) {
+    if this.machine == last.machine {
+        this.machine = Arc::clone(&last.machine);
+    }
+    if this.kernel == last.kernel {
+        this.kernel = Arc::clone(&last.kernel);
+    }
+}
+
+/// Name, replicates and the like.
+fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
+    let value = |key: &str| root.get(key).map(|entry| &entry.value);
+    let name = match value("name") {
+        Some(node) => reader.text(node, "`name`").and_then(|name| {
+            let good = apps::is_word(name);
+            if !good {
+                reader.wrong_node(
+                    node,
+                    format!("`{name}` is no name for a scenario"),
+                    "use letters, digits, `_` and `-`",
+                );
+            }
+            good.then(|| name.to_owned())
+        }),
+        None => missing(reader, root, "name", "name: cg_ft_share"),
+    };
+    let about = value("about").map_or(Some(""), |node| reader.text(node, "`about`"));
+    let baseline = value("baseline")
+        .map_or(Some(1), |node| reader.value(node, "`baseline`", Kind::Choice(&["none", "dedicated"]), 0, 1));
+    let repeat =
+        value("repeat").map_or(Some(1), |node| reader.value(node, "`repeat`", Kind::Count, 1, MAX_REPEAT));
+    let seed = value("seed")
+        .map_or(Some(1), |node| reader.value(node, "`seed`", Kind::Count, 0, u64::MAX - MAX_REPEAT));
+    Some(Frame {
+        name: name?,
+        about: about?.trim().to_owned(),
+        baseline: baseline? == 1,
+        repeat: repeat? as u32,
+        seed: seed?,
+    })
+}
+
+/// Notes a missing key.
+fn missing<T>(reader: &mut Reader, root: &Node, key: &str, example: &str) -> Option<T> {
+    // A mistyped key has been reported with this one as advice.
+    let unknown = root.entries().iter().filter(|entry| !KEYS.contains(&entry.key.as_str()));
+    if unknown.into_iter().any(|entry| nearest(&entry.key, KEYS) == Some(key)) {
+        return None;
+    }
+    let place = root.entries().first().map_or(root.place, |entry| entry.place);
+    reader.wrong_with_hint(place, format!("the scenario has no `{key}`"), format!("add `{example}`"));
+    None
+}
+
+/// One point of the sweep.
+fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
+    let value = |key: &str| root.get(key).map(|entry| &entry.value);
+    let machine = match value("machine") {
+        Some(node) => {
+            reader.chosen(node, "`machine`", &[]).and_then(|chosen| shelves::machine(reader, &chosen))
+        }
+        None => missing(reader, root, "machine", "machine: barcelona"),
+    };
+    let cpus = machine.as_ref().map_or(1, |machine| machine.cpus());
+    let default = Node::scalar(root.place, DEFAULT_KERNEL);
+    let kernel = reader
+        .chosen(value("kernel").unwrap_or(&default), "`kernel`", &[])
+        .and_then(|chosen| shelves::kernel(reader, &chosen, cpus));
+    let per_core = value("threads_per_core")
+        .map_or(Some(1), |node| reader.value(node, "`threads_per_core`", Kind::Count, 1, MAX_PER_CORE));
+    let horizon = value("horizon").map_or(Some(DEFAULT_HORIZON_NS), |node| {
+        reader.value(node, "`horizon`", Kind::Duration, 1, MAX_HORIZON_NS)
+    });
+    let policies = match value("policies") {
+        Some(node) => policies_of(reader, node),
+        None => missing(reader, root, "policies", "policies: [LOAD, PIN]"),
+    };
+    let apps = match value("apps") {
+        Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1))),
+        None => missing(reader, root, "apps", "apps: { cg: { workload: { npb: { benchmark: cg } } } }"),
+    };
+    let resolved = Resolved {
+        machine: machine?,
+        kernel: kernel?,
+        apps: apps?,
+        policies: policies?,
+        horizon: Time::from_ns(horizon?),
+    };
+    check_together(reader, root, &resolved);
+    Some(resolved)
+}
+
+/// The policies with their labels.
+fn policies_of(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choice)>> {
+    let Content::List(items) = &node.content else {
+        reader.wrong_node(
+            node,
+            format!("`policies` must be a list, not {}", node.what()),
+            "write `[LOAD, PIN]`",
+        );
+        return None;
+    };
+    if items.is_empty() {
+        reader.wrong_node(node, "there is no policy", "write `[LOAD, PIN]`");
+        return None;
+    }
+    let mut labelled: Vec<(String, Choice)> = Vec::new();
+    let mut good = true;
+    for item in items {
+        let choice =
+            reader.chosen(item, "a policy", &["as"]).and_then(|chosen| shelves::policy(reader, &chosen));
+        let Some(choice) = choice else {
+            good = false;
+            continue;
+        };
+        let label = label(reader, item, choice.entry.name, &labelled);
+        labelled.push((label, choice));
+    }
+    good.then_some(labelled)
+}
+
+/// The label of a policy: its `as`, or its name.
+fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice)]) -> String {
+    let label = match item.get("as") {
+        Some(entry) => reader.text(&entry.value, "`as`").unwrap_or_default().to_owned(),
+        None => name.to_owned(),
+    };
+    if !apps::is_word(&label) {
+        reader.wrong_node(
+            item,
+            format!("`{label}` is no label for a policy"),
+            "use letters, digits, `_` and `-`",
+        );
+    }
+    if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
+        let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");
+        reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
+    }
+    label
+}
+
+/// What only machine, applications and policies together can get wrong.
+fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
+    let foreground = resolved.apps.iter().filter(|app| !app.spec.background).count();
+    let cpus = resolved.machine.cpus() as usize;
+    let splits = |choice: &Choice| choice.entry.name.eq_ignore_ascii_case("PARTITION");
+    let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
+        return;
+    };
+    for (item, (label, choice)) in items.iter().zip(&resolved.policies) {
+        if splits(choice) && foreground > cpus {
+            let message = format!("{label} cannot divide {cpus} cpus among {foreground} applications");
+            reader.wrong_node(item, message, "take a larger machine or fewer applications");
+        }
+    }
+    for (entry, app) in
+        root.get("apps").map_or(&[][..], |apps| apps.value.entries()).iter().zip(&resolved.apps)
+    {
+        if app.spec.start >= resolved.horizon {
+            let message = format!("`{}` starts at or after the horizon", app.spec.name);
+            reader.wrong(entry.value.get("start").map_or(entry.place, |start| start.value.place), message);
+        }
+    }
+}
+
+/// All runs: the baselines first, then by point, policy and replicate.
+fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: bool) -> Experiment {
+    let options = |replicate: u32, horizon: Time| Options {
+        seed: frame.seed.wrapping_add(u64::from(replicate)),
+        horizon,
+        stepwise,
+    };
+    let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
+    runs.extend(shared(resolved, frame.repeat, &options));
+    let first = resolved.first();
+    let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
+    let specs = || first.into_iter().flat_map(|point| &point.apps).map(|app| &app.spec);
+    Experiment {
+        name: frame.name,
+        about: frame.about,
+        scenario_text: String::new(),
+        points,
+        policies: labels,
+        apps: specs().map(|spec| spec.name.clone()).collect(),
+        background: specs().map(|spec| spec.background).collect(),
+        seed: frame.seed,
+        repeat: frame.repeat,
+        baseline: frame.baseline,
+        runs,
+        overrides: Vec::new(),
+    }
+}
+
+/// The runs of all applications together, by point, policy and replicate.
+fn shared(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> Options) -> Vec<RunPlan> {
+    let mut runs = Vec::new();
+    for (at, point) in resolved.iter().enumerate() {
+        let specs: Vec<AppSpec> = point.apps.iter().map(|app| app.spec.clone()).collect();
+        for (policy, (_, choice)) in point.policies.iter().enumerate() {
+            runs.extend((0..repeat).map(|replicate| RunPlan {
+                point: at,
+                policy,
+                replicate,
+                serves: vec![at],
+                alone: None,
+                machine: Arc::clone(&point.machine),
+                kernel: Arc::clone(&point.kernel),
+                apps: specs.clone(),
+                policy_choice: choice.clone(),
+                options: options(replicate, point.horizon),
+            }));
+        }
+    }
+    runs
+}
+
+/// True when a baseline run is the one of application `index` at this point, too.
+fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, point: &Resolved) -> bool {
+    plan.alone == Some(index)
+        && plan.options.horizon == point.horizon
+        && plan.machine == point.machine
+        && plan.kernel == point.kernel
+        && plan.apps.first() == Some(alone)
+}
+
+/// Each foreground application alone and pinned; points that would repeat a run share it.
+fn baselines(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> Options) -> Vec<RunPlan> {
+    let Some(pin) = policies::find("PIN") else {
+        return Vec::new();
+    };
+    let mut distinct: Vec<RunPlan> = Vec::new();
+    for (at, point) in resolved.iter().enumerate() {
+        for (index, app) in point.apps.iter().enumerate() {
+            let Some(alone) = &app.alone else {
+                continue;
+            };
+            if let Some(plan) = distinct.iter_mut().find(|plan| serves(plan, index, alone, point)) {
+                plan.serves.push(at);
+                continue;
+            }
+            distinct.push(RunPlan {
+                point: at,
+                policy: NO_POLICY,
+                replicate: 0,
+                serves: vec![at],
+                alone: Some(index),
+                machine: Arc::clone(&point.machine),
+                kernel: Arc::clone(&point.kernel),
+                apps: vec![alone.clone()],
+                policy_choice: Choice { entry: pin, values: Values::defaults(pin.parameters) },
+                options: options(0, point.horizon),
+            });
+        }
+    }
+    let replicas = |plan: RunPlan| {
+        (0..repeat).map(move |replicate| RunPlan {
+            replicate,
+            options: options(replicate, plan.options.horizon),
+            ..plan.clone()
+        })
+    };
+    distinct.into_iter().flat_map(replicas).collect()
+}

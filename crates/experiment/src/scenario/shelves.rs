@@ -1,0 +1,82 @@
+//! Looks names up in the registries and reads their parameters.
+
+use std::sync::Arc;
+
+use machines::kernels;
+use notation::parameter::Values;
+use policies::Choice;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::program::Runtime;
+use workloads::runtimes;
+
+use super::reader::{Chosen, Reader};
+
+/// The machine of a name or synthetic description, with its parameters.
+pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Arc<Machine>> {
+    let known: Vec<&str> = machines::names().collect();
+    let mut entry = match machines::resolve(chosen.name) {
+        Ok(entry) => entry,
+        Err(message) if chosen.name.contains(':') => {
+            reader.wrong(chosen.place, message);
+            return None;
+        }
+        Err(_) => {
+            reader.unknown(chosen.place, "machine", chosen.name, &known);
+            return None;
+        }
+    };
+    reader.parameters(&format!("machine `{}`", entry.name), &mut entry.values, chosen.parameters);
+    Some(Arc::new(machines::build(&entry.name, &entry.topology, &entry.values)))
+}
+
+/// The kernel of a name with its parameters, booted on `cpus` cpus.
+pub(crate) fn kernel(reader: &mut Reader, chosen: &Chosen<'_>, cpus: u32) -> Option<Arc<KernelModel>> {
+    let Ok(entry) = kernels::resolve(chosen.name) else {
+        reader.unknown(chosen.place, "kernel", chosen.name, &kernels::names().collect::<Vec<_>>());
+        return None;
+    };
+    let mut values = Values::defaults(entry.parameters);
+    reader.parameters(&format!("kernel `{}`", entry.name), &mut values, chosen.parameters);
+    Some(Arc::new(kernels::build(entry, &values, cpus)))
+}
+
+/// The policy of a name with its parameters.
+pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice> {
+    let Some(entry) = policies::find(chosen.name) else {
+        let known: Vec<&str> = policies::ALL.iter().map(|entry| entry.name).collect();
+        reader.unknown(chosen.place, "policy", chosen.name, &known);
+        return None;
+    };
+    let mut values = Values::defaults(entry.parameters);
+    reader.parameters(&format!("policy `{}`", entry.name), &mut values, chosen.parameters);
+    Some(Choice { entry, values })
+}
+
+/// The runtime of a name with its parameters.
+pub(crate) fn runtime(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Runtime> {
+    let Ok(entry) = runtimes::resolve(chosen.name) else {
+        reader.unknown(chosen.place, "runtime", chosen.name, &runtimes::names().collect::<Vec<_>>());
+        return None;
+    };
+    let mut values = Values::defaults(entry.parameters);
+    reader.parameters(&format!("runtime `{}`", entry.name), &mut values, chosen.parameters);
+    Some(runtimes::build(entry, &values))
+}
+
+/// A kind of workload with its parameters.
+pub(crate) struct Workload {
+    pub(crate) entry: &'static workloads::Entry,
+    pub(crate) values: Values,
+}
+
+/// The kind of workload of a name with its parameters.
+pub(crate) fn workload(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Workload> {
+    let Ok(entry) = workloads::resolve(chosen.name) else {
+        reader.unknown(chosen.place, "workload", chosen.name, &workloads::names().collect::<Vec<_>>());
+        return None;
+    };
+    let mut values = Values::defaults(entry.parameters);
+    reader.parameters(&format!("workload `{}`", entry.name), &mut values, chosen.parameters);
+    Some(Workload { entry, values })
+}

@@ -1,0 +1,198 @@
+//! The JSON Schema (draft-07) of scenario files, made from the registries: editors complete names and check values with it.
+
+use notation::parameter::{Kind, Parameter};
+use notation::units;
+use serde_json::{Map, Value, json};
+
+use crate::scenario::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
+
+/// Largest integer that every reader of JSON keeps exact (2^53 - 1, RFC 8259 section 6).
+const EXACT: u64 = (1 << 53) - 1;
+
+/// The schema.
+#[must_use]
+pub fn schema() -> Value {
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "oversim scenario",
+        "description": "A simulated experiment: applications that share a machine, under several scheduling policies.",
+        "type": "object",
+        "required": ["name", "machine", "apps", "policies"],
+        "additionalProperties": false,
+        "properties": {
+            "name": { "type": "string", "pattern": WORD, "description": "Name in reports." },
+            "about": { "type": "string", "description": "What the scenario asks, in a sentence or two." },
+            "machine": machine(),
+            "kernel": choice(
+                &format!("Kernel whose per-cpu scheduler runs (default {DEFAULT_KERNEL}), alone or with parameters."),
+                machines::kernels::entries().iter().map(|e| (e.name, e.summary, e.parameters)),
+            ),
+            "apps": {
+                "type": "object",
+                "description": "Applications by name.",
+                "minProperties": 1,
+                "propertyNames": { "pattern": WORD },
+                "additionalProperties": app(),
+            },
+            "policies": policies(),
+            "sweep": sweep(),
+            "threads_per_core": count("Tasks per core of every foreground application that does not say otherwise.", 1),
+            "baseline": {
+                "enum": ["dedicated", "none"],
+                "default": "dedicated",
+                "description": "dedicated: each application also runs alone, one thread per core, pinned; slowdowns are against that.",
+            },
+            "repeat": count("Runs of each point and policy, with seeds seed, seed + 1, ...", 1),
+            "seed": count("Seed of the first run; the same for all policies (common random numbers).", 0),
+            "horizon": duration("A run is cut off at this simulated time (default 1h)."),
+            "templates": { "description": "Ignored: a place for anchors." },
+        },
+    })
+}
+
+/// Names of scenarios, applications and labels.
+const WORD: &str = "^[A-Za-z0-9_-]{1,64}$";
+
+fn machine() -> Value {
+    let shelf = machines::entries().iter();
+    let mut named = choice(
+        "Machine: a name or a synthetic description like `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
+        shelf.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
+    );
+    let parameters = parameters(machines::PARAMETERS, false);
+    if let Some(forms) = named.get_mut("anyOf").and_then(Value::as_array_mut) {
+        forms.push(json!({ "type": "string", "pattern": ":", "description": "A synthetic description." }));
+        forms.push(json!({
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": 1,
+            "patternProperties": { ":": parameters },
+            "additionalProperties": false,
+        }));
+    }
+    named
+}
+
+fn app() -> Value {
+    let workloads = workloads::entries().iter().map(|e| (e.name, e.summary, e.parameters));
+    let runtimes = workloads::runtimes::entries().iter().map(|e| (e.name, e.summary, e.parameters));
+    json!({
+        "type": "object",
+        "required": ["workload"],
+        "additionalProperties": false,
+        "properties": {
+            "workload": choice("What it runs.", workloads),
+            "runtime": choice(&format!("How its tasks wait and meet (default {DEFAULT_RUNTIME})."), runtimes),
+            "tasks": count("Number of tasks.", 1),
+            "threads_per_core": count("Tasks per core it may use, instead of `tasks`.", 1),
+            "start": duration("When it starts (default 0s)."),
+            "cpus": {
+                "description": "Cpus it may use: a list, or a text like `0-3,8`.",
+                "anyOf": [
+                    { "type": "string", "pattern": "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$" },
+                    { "type": "integer", "minimum": 0 },
+                    { "type": "array", "minItems": 1, "items": { "type": ["integer", "string"] } },
+                ],
+            },
+            "background": { "type": "boolean", "description": "The run does not wait for it (hogs, daemons)." },
+            "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value (default 0)." },
+        },
+    })
+}
+
+fn policies() -> Value {
+    let mut item = choice("", policies::ALL.iter().map(|e| (e.name, e.summary, e.parameters)));
+    let label = json!({ "type": "string", "pattern": WORD, "description": "Label in reports." });
+    let forms = item.get_mut("anyOf").and_then(Value::as_array_mut);
+    if let Some(with_parameters) = forms.and_then(|forms| forms.get_mut(1)) {
+        with_parameters["properties"]["as"] = label;
+        with_parameters["maxProperties"] = json!(2);
+    }
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "description": "Policies to compare; the first is what the others are compared with.",
+        "items": item,
+    })
+}
+
+fn sweep() -> Value {
+    json!({
+        "type": "object",
+        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
+        "propertyNames": {
+            "pattern": r"^(threads_per_core|machine|kernel|horizon|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
+        },
+        "additionalProperties": { "type": "array", "minItems": 1 },
+    })
+}
+
+/// A name, or one name with its parameters.
+fn choice<'a>(about: &str, entries: impl Iterator<Item = (&'a str, &'a str, &'a [Parameter])>) -> Value {
+    let mut names = Vec::new();
+    let mut properties = Map::new();
+    for (name, summary, table) in entries {
+        names.push(name.to_owned());
+        let mut of = parameters(table, true);
+        of["description"] = json!(summary);
+        properties.insert(name.to_owned(), of);
+    }
+    let mut schema = json!({
+        "anyOf": [
+            { "enum": names },
+            {
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": 1,
+                "additionalProperties": false,
+                "properties": properties,
+            },
+        ],
+    });
+    if !about.is_empty() {
+        schema["description"] = json!(about);
+    }
+    schema
+}
+
+/// The mapping of a table's parameters.
+fn parameters(table: &[Parameter], with_defaults: bool) -> Value {
+    let properties: Map<String, Value> =
+        table.iter().map(|p| (p.name.to_owned(), parameter(p, with_defaults))).collect();
+    json!({ "type": ["object", "null"], "additionalProperties": false, "properties": properties })
+}
+
+fn parameter(parameter: &Parameter, with_default: bool) -> Value {
+    let Parameter { kind, default, min, max, about, .. } = *parameter;
+    let mut schema = match kind {
+        Kind::Duration | Kind::Size | Kind::Rate | Kind::Percent => {
+            json!({ "type": "string", "pattern": units::pattern(kind) })
+        }
+        Kind::Count => json!({ "type": "integer", "minimum": min.min(EXACT), "maximum": max.min(EXACT) }),
+        Kind::Factor => json!({ "type": "number", "minimum": thousandths(min), "maximum": thousandths(max) }),
+        Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Flag => json!({ "type": "boolean" }),
+    };
+    schema["description"] = json!(about);
+    if with_default {
+        schema["default"] = match kind {
+            Kind::Count => json!(default.min(EXACT)),
+            Kind::Factor => json!(thousandths(default)),
+            Kind::Flag => json!(default != 0),
+            _ => json!(kind.show(default)),
+        };
+    }
+    schema
+}
+
+fn thousandths(value: u64) -> f64 {
+    value.min(EXACT) as f64 / 1_000.0
+}
+
+fn count(about: &str, min: u64) -> Value {
+    json!({ "type": "integer", "minimum": min, "description": about })
+}
+
+fn duration(about: &str) -> Value {
+    json!({ "type": "string", "pattern": units::pattern(Kind::Duration), "description": about })
+}

@@ -1,0 +1,171 @@
+//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating point starts here.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Confidence level of every interval.
+const CONFIDENCE: f64 = 0.95;
+
+/// Significant decimal digits of every published number: few enough that the last bit of a platform's
+/// mathematical library does not show, many more than any measurement deserves.
+const SIGNIFICANT_DIGITS: usize = 10;
+
+/// What a sample says about a quantity.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Middle value; the mean of the two middle ones when their number is even.
+    pub median: f64,
+    /// 95 % confidence interval of the mean (Student's t with n - 1 degrees of freedom); `None` when n < 2.
+    pub ci95: Option<[f64; 2]>,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Number of values.
+    pub n: usize,
+}
+
+impl Summary {
+    /// Half the width of the confidence interval; `None` when n < 2.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
+    }
+
+    /// True when the confidence intervals of two means share a point (a mean without interval is a point).
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let [a_lo, a_hi] = self.ci95.unwrap_or([self.mean; 2]);
+        let [b_lo, b_hi] = other.ci95.unwrap_or([other.mean; 2]);
+        a_lo <= b_hi && b_lo <= a_hi
+    }
+}
+
+/// Summarises a sample; sums run in the order given, so equal samples give equal bytes. `None` for an empty sample or
+/// one that holds a value that is not finite.
+#[must_use]
+pub fn summarise(sample: &[f64]) -> Option<Summary> {
+    if sample.is_empty() || sample.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let mut sorted = sample.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+    let middle = sorted.len() / 2;
+    let median = if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    };
+    // The mean of equal values is that value: rounding in the sum must not move it outside min..max.
+    let mean = (sample.iter().sum::<f64>() / sample.len() as f64).clamp(min, max);
+    let ci95 = interval(sample, mean).map(|[lo, hi]| [rounded(lo), rounded(hi)]);
+    Some(Summary {
+        mean: rounded(mean),
+        median: rounded(median),
+        ci95,
+        min: rounded(min),
+        max: rounded(max),
+        n: sample.len(),
+    })
+}
+
+/// A quantity that one sample of `n` values has once (such as their spread): every statistic is the value itself.
+#[must_use]
+pub fn single(value: f64, n: usize) -> Option<Summary> {
+    let value = rounded(value);
+    value.is_finite().then_some(Summary { mean: value, median: value, ci95: None, min: value, max: value, n })
+}
+
+/// max / min - 1 in per cent; `None` when the sample is empty or its smallest value is not positive.
+#[must_use]
+pub fn spread_percent(sample: &[f64]) -> Option<f64> {
+    let min = sample.iter().copied().reduce(f64::min)?;
+    let max = sample.iter().copied().reduce(f64::max)?;
+    (min > 0.0).then(|| (max / min - 1.0) * 100.0)
+}
+
+/// The 95 % confidence interval of the mean.
+fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
+    if sample.len() < 2 {
+        return None;
+    }
+    let n = sample.len() as f64;
+    let squares: f64 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
+    let error = (squares / (n - 1.0) / n).sqrt();
+    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
+    Some([mean - t * error, mean + t * error])
+}
+
+/// `value` to [`SIGNIFICANT_DIGITS`] significant decimal digits, halves away from the even digit as formatting does.
+#[must_use]
+pub fn rounded(value: f64) -> f64 {
+    let digits = SIGNIFICANT_DIGITS - 1;
+    let text = format!("{value:.digits$e}");
+    let near = text.parse().unwrap_or(value);
+    // Negative zero would print as "-0.0".
+    if near == 0.0 { 0.0 } else { near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interval_of_a_textbook_sample() {
+        // Student's t, 9 degrees of freedom: t(0.975) = 2.262157; sample standard deviation of 1..10 is 3.027650.
+        let sample: Vec<f64> = (1..=10).map(f64::from).collect();
+        let s = summarise(&sample).unwrap();
+        assert!((s.mean - 5.5).abs() < 1e-12 && (s.median - 5.5).abs() < 1e-12);
+        let half = 2.262_157_163 * 3.027_650_354 / 10f64.sqrt();
+        let [lo, hi] = s.ci95.unwrap();
+        assert!((lo - (5.5 - half)).abs() < 1e-6, "{lo}");
+        assert!((hi - (5.5 + half)).abs() < 1e-6, "{hi}");
+        assert!((s.half_width().unwrap() - half).abs() < 1e-6);
+        assert_eq!((s.n, s.min.to_bits(), s.max.to_bits()), (10, 1f64.to_bits(), 10f64.to_bits()));
+    }
+
+    #[test]
+    fn two_values_use_the_widest_t() {
+        // One degree of freedom: t(0.975) = 12.7062; standard error of {0, 2} is 1.
+        let [lo, hi] = summarise(&[0.0, 2.0]).unwrap().ci95.unwrap();
+        assert!((hi - 13.706_204_7).abs() < 1e-5 && (lo + 11.706_204_7).abs() < 1e-5, "{lo} {hi}");
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_none_has_no_summary() {
+        assert_eq!(summarise(&[3.0]).unwrap().ci95, None);
+        assert_eq!(summarise(&[]), None);
+        assert_eq!(summarise(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_of_no_width() {
+        let s = summarise(&[0.1; 7]).unwrap();
+        assert_eq!(s.ci95, Some([0.1, 0.1]));
+        assert!(s.overlaps(&s));
+        assert!(!s.overlaps(&summarise(&[0.2; 7]).unwrap()));
+    }
+
+    #[test]
+    fn order_of_the_sample_does_not_move_the_median() {
+        let a = summarise(&[5.0, 1.0, 9.0, 2.0]).unwrap();
+        assert!((a.median - 3.5).abs() < 1e-12 && (a.min - 1.0).abs() < 1e-12 && (a.max - 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn spread_is_max_over_min_minus_one() {
+        assert!((spread_percent(&[10.0, 12.0, 11.0]).unwrap() - 20.0).abs() < 1e-9);
+        assert_eq!(spread_percent(&[]), None);
+        assert_eq!(spread_percent(&[0.0, 1.0]), None);
+    }
+
+    #[test]
+    fn published_numbers_have_ten_digits() {
+        assert_eq!(rounded(1.0 / 3.0).to_string(), "0.3333333333");
+        assert_eq!(rounded(123_456_789_012.0).to_string(), "123456789000");
+        assert_eq!(rounded(-0.0).to_string(), "0");
+    }
+}

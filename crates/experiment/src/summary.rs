@@ -1,0 +1,185 @@
+//! What the tables show, in sentences computed from them.
+
+use crate::metrics::ALL_APPS;
+use crate::report::number;
+use crate::result::Results;
+use crate::statistics::Summary;
+
+/// A throughput within this distance of 1 counts as that of running in sequence.
+const EVEN: f64 = 0.01;
+
+/// The sentences about one point of the sweep; none without anything measured.
+#[must_use]
+pub fn point(results: &Results, point: &str) -> Vec<String> {
+    let fastest = results.foreground().filter_map(|app| fastest(results, point, app));
+    let mut sentences: Vec<String> = fastest.collect();
+    sentences.extend(fairest(results, point));
+    sentences.extend(throughput(results, point));
+    sentences.extend(steadiest(results, point));
+    sentences
+}
+
+/// The sentences about the whole sweep; none without a sweep.
+#[must_use]
+pub fn overall(results: &Results) -> Vec<String> {
+    if results.provenance.points.len() < 2 { Vec::new() } else { best_of_sweep(results).into_iter().collect() }
+}
+
+/// Policy and cell of a metric at a point, in the order of the policies.
+fn row<'a>(results: &'a Results, point: &'a str, app: &'a str, metric: &'a str) -> Vec<(&'a str, &'a Summary)> {
+    let policies = results.provenance.policies.iter();
+    policies.filter_map(|p| Some((p.as_str(), results.get(point, p, app, metric)?))).collect()
+}
+
+/// Who gets an application done first, and who does as well within the noise.
+fn fastest(results: &Results, point: &str, app: &str) -> Option<String> {
+    let times = row(results, point, app, "run_time");
+    let (best, time) = *times.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let (worst, longest) = *times.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let slowdown = results.get(point, best, app, "slowdown");
+    let alone = slowdown.map_or_else(String::new, |s| format!(", {} x alone", number::ratio(s.mean)));
+    let took = number::seconds(time.mean);
+    if times.len() == 1 {
+        return Some(format!("{app} takes {took}{alone} under {best}."));
+    }
+    if time.overlaps(longest) {
+        return Some(format!("{app} takes about {took}{alone} under every policy."));
+    }
+    let level: Vec<&str> =
+        times.iter().filter(|(p, t)| *p != best && t.overlaps(time)).map(|(p, _)| *p).collect();
+    let level = if level.is_empty() { String::new() } else { format!(" (level with {})", level.join(", ")) };
+    let factor = number::ratio(longest.mean / time.mean);
+    Some(format!(
+        "{app} finishes first under {best}{level}: {took}{alone}; last under {worst}, {factor} times as long."
+    ))
+}
+
+/// Whom each policy protects: the policy with the smallest largest slowdown, and the most uneven one.
+fn fairest(results: &Results, point: &str) -> Option<String> {
+    let apps: Vec<&str> = results.foreground().collect();
+    if apps.len() < 2 {
+        return None;
+    }
+    let slowdowns = |policy: &str| -> Option<Vec<(&str, f64)>> {
+        apps.iter().map(|app| Some((*app, results.get(point, policy, app, "slowdown")?.mean))).collect()
+    };
+    let extremes = |policy: &str| {
+        let all = slowdowns(policy)?;
+        let least = *all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let most = *all.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((least, most))
+    };
+    let rows = results.provenance.policies.iter().filter_map(|p| Some((p.as_str(), extremes(p)?)));
+    let rows: Vec<_> = rows.collect();
+    let (fair, (_, worst)) = rows.iter().min_by(|a, b| a.1.1.1.total_cmp(&b.1.1.1))?;
+    let uneven = |((_, least), (_, most)): &((&str, f64), (&str, f64))| most / least;
+    let (biased, (saved, paid)) = rows.iter().max_by(|a, b| uneven(&a.1).total_cmp(&uneven(&b.1)))?;
+    let mut text = format!(
+        "The application hit hardest loses least under {fair} ({} {} x alone)",
+        worst.0,
+        number::ratio(worst.1)
+    );
+    if rows.len() > 1 && saved.0 != paid.0 {
+        text += &format!(
+            "; {biased} protects {} ({} x) most at the expense of {} ({} x)",
+            saved.0,
+            number::ratio(saved.1),
+            paid.0,
+            number::ratio(paid.1)
+        );
+    }
+    Some(text + ".")
+}
+
+/// Whether sharing pays against running one after the other.
+fn throughput(results: &Results, point: &str) -> Option<String> {
+    if results.foreground().count() < 2 {
+        return None;
+    }
+    let all = row(results, point, ALL_APPS, "throughput");
+    let (best, most) = *all.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let winners = all.iter().filter(|(_, t)| t.mean > 1.0 + EVEN).count();
+    let gain = number::spread((most.mean - 1.0).abs() * 100.0);
+    Some(if winners == 0 && most.mean >= 1.0 - EVEN {
+        format!("No policy beats running in sequence; {best} matches it.")
+    } else if winners == 0 {
+        format!("No policy beats running in sequence; the closest, {best}, gets {gain} % less done per time.")
+    } else {
+        format!(
+            "Sharing gets up to {gain} % more done per time than running in sequence ({best}); {winners} of {} policies gain.",
+            all.len()
+        )
+    })
+}
+
+/// Under which policies the run times vary most and least.
+fn steadiest(results: &Results, point: &str) -> Option<String> {
+    if results.provenance.repeat < 2 {
+        return None;
+    }
+    let worst = |policy: &str| {
+        let spreads = results.foreground().filter_map(|a| Some(results.get(point, policy, a, "spread")?.mean));
+        spreads.reduce(f64::max)
+    };
+    let policies = results.provenance.policies.iter();
+    let spreads: Vec<(&str, f64)> = policies.filter_map(|p| Some((p.as_str(), worst(p)?))).collect();
+    let (steady, least) = spreads.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (loose, most) = spreads.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let show = |value: f64| number::spread(value);
+    if show(*least) == show(*most) {
+        return Some(format!("Run times vary by {} % between replicates.", show(*most)));
+    }
+    Some(format!(
+        "Run times vary most under {loose} ({} %) and least under {steady} ({} %).",
+        show(*most),
+        show(*least)
+    ))
+}
+
+/// The best point and policy of the sweep: by throughput, or by makespan without dedicated runs.
+fn best_of_sweep(results: &Results) -> Option<String> {
+    let points = &results.provenance.points;
+    let all = |metric: &'static str| {
+        points.iter().flat_map(move |point| {
+            row(results, point, ALL_APPS, metric).into_iter().map(move |(p, s)| (point, p, s.mean))
+        })
+    };
+    let shared = results.foreground().count() > 1;
+    let densest = all("throughput").max_by(|a, b| a.2.total_cmp(&b.2)).filter(|_| shared);
+    if let Some((point, policy, best)) = densest {
+        let times = number::ratio(best);
+        return Some(format!(
+            "Over the whole sweep the most work per time is done under {policy} at {point}: {times} times that of running in sequence."
+        ));
+    }
+    let (point, policy, best) = all("makespan").min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let time = number::seconds(best);
+    Some(format!("Over the whole sweep the work is done first under {policy} at {point}: {time}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::fixture;
+
+    #[test]
+    fn sentences_say_what_the_cells_hold() {
+        let results = fixture::two_apps();
+        let text = point(&results, "threads_per_core=1").join(" ");
+        assert!(text.contains("cg finishes first under PIN: 10.00 s, 2.00 x alone"), "{text}");
+        assert!(text.contains("last under LOAD, 1.50 times as long"), "{text}");
+        assert!(text.contains("ft takes about 20.00 s, 1.00 x alone under every policy"), "{text}");
+        assert!(text.contains("loses least under PIN (cg 2.00 x alone)"), "{text}");
+        assert!(text.contains("LOAD protects ft (1.00 x) most at the expense of cg (3.00 x)"), "{text}");
+        assert!(text.contains("up to 25 % more done per time than running in sequence (PIN)"), "{text}");
+        assert!(text.contains("vary most under LOAD (12 %) and least under PIN (0.5 %)"), "{text}");
+        assert!(overall(&results).is_empty(), "no sweep, nothing to say about it");
+    }
+
+    #[test]
+    fn nothing_measured_is_nothing_said() {
+        let mut results = fixture::two_apps();
+        results.cells.clear();
+        assert!(point(&results, "threads_per_core=1").is_empty());
+    }
+}

@@ -1,0 +1,234 @@
+//! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from values.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::time::{Span, Speed};
+
+/// Longest single cost: beyond a second it is no cost of an operation but a workload.
+const MAX_COST: u64 = 1_000_000_000;
+/// Largest bandwidth, 1 TB/s: sums over all tasks of a run stay below 2^64.
+const MAX_RATE: u64 = 1_000_000_000_000;
+/// Largest cache, 1 TiB.
+const MAX_CACHE: u64 = 1 << 40;
+
+const fn cost(name: &'static str, default: u64, min: u64, about: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Duration, default, min, max: MAX_COST, about }
+}
+
+const fn memory(
+    name: &'static str,
+    kind: Kind,
+    default: u64,
+    range: (u64, u64),
+    about: &'static str,
+) -> Parameter {
+    Parameter { name, kind, default, min: range.0, max: range.1, about }
+}
+
+/// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on two
+/// cores of a virtual Xeon server under Linux 6.18 (medians), the rest typical of servers of the 2020s; see [`GENERIC_NOTES`].
+pub const PARAMETERS: &[Parameter] = &[
+    memory(
+        "core_speed",
+        Kind::Factor,
+        1_000,
+        (1, 100_000),
+        "Speed of a core against the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz)",
+    ),
+    memory(
+        "node_bandwidth",
+        Kind::Rate,
+        150_000_000_000,
+        (0, MAX_RATE),
+        "Bandwidth of each memory controller (NUMA node); 0 = without limit",
+    ),
+    memory(
+        "bus_bandwidth",
+        Kind::Rate,
+        0,
+        (0, MAX_RATE),
+        "Bandwidth of each package's front-side bus; 0 = no such bus",
+    ),
+    memory(
+        "core_bandwidth",
+        Kind::Rate,
+        15_000_000_000,
+        (1, MAX_RATE),
+        "What one core can draw from memory alone",
+    ),
+    memory(
+        "remote_factor",
+        Kind::Factor,
+        1_500,
+        (1_000, 100_000),
+        "Time of a remote memory access over a local one",
+    ),
+    memory("private_cache", Kind::Size, 2 << 20, (0, MAX_CACHE), "Caches private to a core"),
+    memory(
+        "shared_cache",
+        Kind::Size,
+        32 << 20,
+        (0, MAX_CACHE),
+        "Cache shared by a cache group or, without such groups, by a package; 0 = none",
+    ),
+    memory(
+        "stretch_exponent",
+        Kind::Count,
+        4,
+        (1, 16),
+        "Exponent p of the law by which memory-bound tasks slow down, (1 + load^p)^(1/p); large = a hard knee",
+    ),
+    memory(
+        "bound_demand",
+        Kind::Factor,
+        167,
+        (1, 10_000),
+        "Demand, as a share of a controller's bandwidth, from which a task counts as fully memory-bound",
+    ),
+    cost("switch_thread", 800, 0, "Context switch between threads of one process"),
+    cost("switch_process", 980, 0, "Context switch between processes"),
+    cost("poll", 90, 1, "One look at a flag while polling, loop included"),
+    cost("yield_call", 367, 0, "sched_yield without a switch"),
+    cost("wake", 700, 0, "Waking one sleeper, paid by the waker"),
+    cost("sleep", 1_000, 0, "Going to sleep, paid by the sleeper"),
+    cost("ipi", 1_000, 0, "Inter-processor interrupt, from sending to the handler"),
+    cost("idle_exit", 6_000, 0, "Leaving the idle state"),
+    cost("migration", 3_000, 0, "Moving a task to another cpu's queue; refilling its caches comes on top"),
+    cost("tick", 2_000, 0, "One timer tick"),
+    cost("fork", 30_000, 0, "Creating one thread or process, paid by the parent"),
+    cost("line_same", 1, 1, "Time until a store is seen on the same cpu"),
+    cost("line_core", 20, 1, "Time until a store is seen by the other hardware thread of the core"),
+    cost("line_cache", 40, 1, "Time until a store is seen by a core of the same cache group"),
+    cost("line_near", 60, 1, "Time until a store is seen by a core of the same package or NUMA node"),
+    cost("line_far", 150, 1, "Time until a store is seen by a core of another package and node"),
+];
+
+/// Where the generic values come from: parameter, source, whether it is uncertain. "Measured" means: median on two cores
+/// of a virtual Xeon server under Linux 6.18.
+pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
+    ("core_speed", "the nominal core, so that times compare across machines", true),
+    (
+        "node_bandwidth",
+        "eight channels of DDR4-3200 (205 GB/s) at three quarters, per package of the node",
+        true,
+    ),
+    ("bus_bandwidth", "point-to-point links: no front-side bus", false),
+    ("core_bandwidth", "single-core streams of servers of the 2020s, 10-20 GB/s", true),
+    ("remote_factor", "1.4-1.7 on two-socket servers", true),
+    ("private_cache", "L2 of the measured machine", false),
+    ("shared_cache", "last-level caches of 2020s servers, 16-64 MiB a group", true),
+    ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
+    ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
+    ("switch_thread", "measured: yield with a switch 1.17 us, less the call", false),
+    ("switch_process", "measured: yield with a switch 1.35 us, less the call", false),
+    ("poll", "measured", false),
+    ("yield_call", "measured: sched_yield with nobody else", false),
+    ("wake", "measured: futex wake on the same core", false),
+    ("sleep", "measured: 0.6-1.5 us", true),
+    ("ipi", "part of the measured 8 us from wake to run on an idle core", true),
+    ("idle_exit", "part of the measured 8 us from wake to run on an idle core", true),
+    ("migration", "measured: 11 us from sched_setaffinity to running elsewhere, less the wake-up", true),
+    ("tick", "1-3 us", true),
+    ("fork", "20-50 us", true),
+    ("line_same", "least latency of the simulator", false),
+    ("line_core", "typical", true),
+    ("line_cache", "typical, 30-60 ns", true),
+    ("line_near", "typical, 50-100 ns", true),
+    ("line_far", "typical, 100-250 ns", true),
+];
+
+/// The generic values of a synthetic machine: the defaults of [`PARAMETERS`], with the controller's bandwidth
+/// multiplied by the packages of a NUMA node (machines without a NUMA level have one node for all).
+#[must_use]
+pub fn generic_values(topology: &Topology) -> Values {
+    let packages = u64::from((topology.span(Level::Node) / topology.span(Level::Package)).max(1));
+    let mut table = PARAMETERS.to_vec();
+    for parameter in &mut table {
+        if parameter.name == "node_bandwidth" {
+            parameter.default = (parameter.default * packages).min(parameter.max);
+        }
+    }
+    Values::defaults(&table)
+}
+
+/// The machine of this shape with these values of [`PARAMETERS`]. All cores are equally fast.
+#[must_use]
+pub fn build(name: &str, topology: &Topology, values: &Values) -> Machine {
+    let speed = Speed::ratio(values.get("core_speed"), 1_000);
+    Machine {
+        name: name.to_owned(),
+        topology: topology.clone(),
+        costs: costs(values),
+        memory: memory_of(values),
+        core_speed: vec![speed; topology.count(Level::Core) as usize],
+    }
+}
+
+fn costs(values: &Values) -> Costs {
+    let span = |name| Span::from_ns(values.get(name));
+    Costs {
+        switch_thread: span("switch_thread"),
+        switch_process: span("switch_process"),
+        poll: span("poll"),
+        yield_call: span("yield_call"),
+        wake: span("wake"),
+        sleep: span("sleep"),
+        ipi: span("ipi"),
+        idle_exit: span("idle_exit"),
+        migration: span("migration"),
+        tick: span("tick"),
+        fork: span("fork"),
+        line: [span("line_same"), span("line_core"), span("line_cache"), span("line_near"), span("line_far")],
+    }
+}
+
+fn memory_of(values: &Values) -> Memory {
+    Memory {
+        node_bandwidth: values.get("node_bandwidth"),
+        bus_bandwidth: values.get("bus_bandwidth"),
+        core_bandwidth: values.get("core_bandwidth"),
+        remote_factor: values.get("remote_factor") as u32,
+        private_cache: values.get("private_cache"),
+        shared_cache: values.get("shared_cache"),
+        stretch_exponent: values.get("stretch_exponent") as u32,
+        bound_demand: values.get("bound_demand") as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse_topology;
+
+    #[test]
+    fn the_table_is_sound_and_sourced() {
+        for (i, p) in PARAMETERS.iter().enumerate() {
+            assert!(p.min <= p.default && p.default <= p.max, "{}", p.name);
+            assert!(!p.about.is_empty());
+            assert!(PARAMETERS[..i].iter().all(|q| q.name != p.name), "{} twice", p.name);
+            assert!(GENERIC_NOTES.iter().any(|(name, ..)| *name == p.name), "{} has no source", p.name);
+        }
+        assert_eq!(GENERIC_NOTES.len(), PARAMETERS.len());
+    }
+
+    #[test]
+    fn every_parameter_reaches_the_machine() {
+        let tree = parse_topology("package:2 numa:1 cache:2 core:2 pu:2").unwrap();
+        let plain = build("m", &tree, &Values::defaults(PARAMETERS));
+        for p in PARAMETERS {
+            let mut values = Values::defaults(PARAMETERS);
+            values.set(p.name, if p.default < p.max { p.default + 1 } else { p.default - 1 }).unwrap();
+            assert_ne!(build("m", &tree, &values), plain, "{} has no effect", p.name);
+        }
+    }
+
+    #[test]
+    fn one_memory_for_many_packages_is_as_wide_as_they_need() {
+        let uma = generic_values(&parse_topology("package:4 core:16").unwrap());
+        let numa = generic_values(&parse_topology("package:4 numa:1 core:16").unwrap());
+        let split = generic_values(&parse_topology("package:4 numa:4 core:4").unwrap());
+        assert_eq!(uma.get("node_bandwidth"), 4 * numa.get("node_bandwidth"));
+        assert_eq!(split.get("node_bandwidth"), numa.get("node_bandwidth"));
+        assert!(uma.changed().is_empty(), "generic values are no overrides");
+    }
+}

@@ -1,0 +1,105 @@
+//! Synthetic machine descriptions in the manner of hwloc: `package:8 numa:1 core:64 pu:2`.
+
+use sim_core::machine::{Level, Topology};
+
+use crate::hint;
+
+/// Names of the levels, as hwloc's synthetic descriptions spell them, and the level each stands for; the first
+/// name of a level is the usual one. `machine` (always 1) may open a description.
+pub const LEVEL_NAMES: &[(&str, Option<Level>)] = &[
+    ("machine", None),
+    ("package", Some(Level::Package)),
+    ("socket", Some(Level::Package)),
+    ("pack", Some(Level::Package)),
+    ("numa", Some(Level::Node)),
+    ("numanode", Some(Level::Node)),
+    ("node", Some(Level::Node)),
+    ("cache", Some(Level::Cache)),
+    ("l2", Some(Level::Cache)),
+    ("l2cache", Some(Level::Cache)),
+    ("l3", Some(Level::Cache)),
+    ("l3cache", Some(Level::Cache)),
+    ("core", Some(Level::Core)),
+    ("pu", Some(Level::Thread)),
+    ("thread", Some(Level::Thread)),
+];
+
+/// Longest description accepted, in bytes: five levels of at most 20 characters, with room for spaces.
+const MAX_TEXT: usize = 256;
+
+/// Reads a synthetic description: `level:count` words, outermost first, counts per instance of the level
+/// above. Names are case-insensitive. A level left out has one instance per instance of the level above.
+///
+/// # Errors
+/// A sentence: an unknown level (with the nearest name), a missing or bad count, or a tree the machine model refuses.
+pub fn parse_topology(text: &str) -> Result<Topology, String> {
+    if text.len() > MAX_TEXT {
+        return Err(format!("a machine description has at most {MAX_TEXT} characters"));
+    }
+    let mut levels: Vec<(Level, u32)> = Vec::new();
+    for (at, word) in text.split_whitespace().enumerate() {
+        let (name, count) = split(word)?;
+        match level_of(name)? {
+            Some(level) => levels.push((level, count)),
+            None if at == 0 && count == 1 => {}
+            None => return Err("`machine` can only come first, as `machine:1`".into()),
+        }
+    }
+    if levels.is_empty() {
+        return Err("an empty machine description; write for example `package:2 numa:1 core:8 pu:2`".into());
+    }
+    Topology::new(&levels)
+}
+
+fn split(word: &str) -> Result<(&str, u32), String> {
+    let Some((name, count)) = word.split_once(':') else {
+        return Err(format!("`{word}` is no `level:count`; write for example `core:8`"));
+    };
+    match count.parse::<u32>() {
+        Ok(0) => Err(format!("`{word}`: every level holds at least 1")),
+        Ok(count) => Ok((name, count)),
+        Err(_) => Err(format!(
+            "`{word}`: the count must be a whole number from 1 to {}",
+            sim_core::limits::MAX_CPUS
+        )),
+    }
+}
+
+fn level_of(name: &str) -> Result<Option<Level>, String> {
+    let lower = name.to_lowercase();
+    match LEVEL_NAMES.iter().find(|(known, _)| *known == lower) {
+        Some((_, level)) => Ok(*level),
+        None => Err(format!(
+            "unknown level `{name}`; levels are package, numa, cache, core and pu{}",
+            hint(&lower, LEVEL_NAMES.iter().map(|(known, _)| *known))
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_become_trees() {
+        let tree = parse_topology("Machine:1 Package:8 NUMANode:1 Core:64 PU:2").unwrap();
+        assert_eq!((tree.cpus(), tree.count(Level::Node), tree.count(Level::Core)), (1024, 8, 512));
+        let tree = parse_topology("socket:4 l2:2 core:2").unwrap();
+        assert_eq!((tree.cpus(), tree.count(Level::Cache), tree.count(Level::Node)), (16, 8, 1));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |text| parse_topology(text).unwrap_err();
+        assert!(error("sokcet:4 core:2").contains("did you mean `socket`?"), "{}", error("sokcet:4 core:2"));
+        assert!(error("core").contains("level:count"));
+        assert!(error("core:0").contains("at least 1"));
+        assert!(error("core:x").contains("whole number"));
+        assert!(error("core:99999999999").contains("whole number"));
+        assert!(error("package:2000 core:4000").contains("cpus"));
+        assert!(error("core:2 package:2").contains("inside"));
+        assert!(error("core:2 machine:1").contains("first"));
+        assert!(error(" ").contains("empty"));
+        assert!(error(&"core:1 ".repeat(100)).contains("characters"));
+    }
+}

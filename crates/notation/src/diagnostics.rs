@@ -1,0 +1,178 @@
+//! What is wrong with a text and where, rendered with file, line, column and the line itself.
+
+use std::ops::Range;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+/// Most diagnostics shown of one text: nobody reads more at a time.
+const MAX_RENDERED: usize = 50;
+
+/// A stretch of a source text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// Which source: 0 is the file, others are overrides from the command line.
+    pub source: u32,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Place {
+    /// The source as a whole.
+    pub const NONE: Self = Self { source: 0, start: usize::MAX, end: usize::MAX };
+
+    /// A range of bytes of a source.
+    #[must_use]
+    pub const fn range(source: u32, range: Range<usize>) -> Self {
+        Self { source, start: range.start, end: range.end }
+    }
+
+    /// False for "the source as a whole".
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        self.start != usize::MAX
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Where.
+    pub place: Place,
+    /// What, as a sentence without full stop.
+    pub message: String,
+    /// What to do, shown under the marked text; may be empty.
+    pub hint: String,
+    /// Another place that has to do with it, and why.
+    pub related: Option<(Place, String)>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without hint.
+    #[must_use]
+    pub fn new(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: message.into(), hint: String::new(), related: None }
+    }
+
+    /// The same with a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// The same with a related place.
+    #[must_use]
+    pub fn related(mut self, place: Place, why: impl Into<String>) -> Self {
+        self.related = Some((place, why.into()));
+        self
+    }
+}
+
+/// The texts that places refer to.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    texts: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// One source, number 0.
+    #[must_use]
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { texts: vec![(name.to_owned(), text.to_owned())] }
+    }
+
+    /// Adds a source and returns its number.
+    pub fn add(&mut self, name: &str, text: &str) -> u32 {
+        self.texts.push((name.to_owned(), text.to_owned()));
+        (self.texts.len() - 1) as u32
+    }
+
+    /// The text at a place; empty when there is none.
+    #[must_use]
+    pub fn text(&self, place: Place) -> &str {
+        self.texts
+            .get(place.source as usize)
+            .and_then(|(_, text)| text.get(place.start..place.end))
+            .unwrap_or("")
+    }
+
+    /// All diagnostics in the order of their places, each once, without colour.
+    #[must_use]
+    pub fn render(&self, diagnostics: &[Diagnostic]) -> String {
+        let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+        sorted.sort_by(|a, b| (a.place, &a.message).cmp(&(b.place, &b.message)));
+        sorted.dedup();
+        let left = sorted.len().saturating_sub(MAX_RENDERED);
+        let mut rendered: Vec<String> =
+            sorted.into_iter().take(MAX_RENDERED).map(|d| self.render_one(d)).collect();
+        if left > 0 {
+            rendered.push(format!("... and {left} more errors"));
+        }
+        rendered.join("\n\n")
+    }
+
+    fn render_one(&self, diagnostic: &Diagnostic) -> String {
+        let mut group = Group::with_title(Level::ERROR.primary_title(diagnostic.message.as_str()));
+        group = match self.snippet(diagnostic.place, AnnotationKind::Primary, &diagnostic.hint) {
+            Some(snippet) => group.element(snippet),
+            None => group.element(Origin::path(self.name(diagnostic.place))),
+        };
+        if !diagnostic.place.is_known() && !diagnostic.hint.is_empty() {
+            group = group.element(Level::HELP.message(diagnostic.hint.as_str()));
+        }
+        if let Some((place, why)) = &diagnostic.related
+            && let Some(snippet) = self.snippet(*place, AnnotationKind::Context, why)
+        {
+            group = group.element(snippet);
+        }
+        Renderer::plain().decor_style(DecorStyle::Ascii).render(&[group])
+    }
+
+    fn name(&self, place: Place) -> &str {
+        self.texts.get(place.source as usize).map_or("?", |(name, _)| name.as_str())
+    }
+
+    fn snippet<'a>(
+        &'a self,
+        place: Place,
+        kind: AnnotationKind,
+        label: &'a str,
+    ) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+        let (name, text) = self.texts.get(place.source as usize)?;
+        if !place.is_known() || place.start > text.len() || text.trim().is_empty() {
+            return None;
+        }
+        let annotation = kind.span(place.start..place.end.clamp(place.start, text.len()));
+        let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+        Some(Snippet::source(text.as_str()).path(name.as_str()).annotation(annotation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_shows_file_line_column_and_hint() {
+        let sources = Sources::new("a.yaml", "name: x\nmachne: barcelona\n");
+        let diagnostic =
+            Diagnostic::new(Place::range(0, 8..14), "unknown key `machne`").hint("did you mean `machine`?");
+        let expected = "\
+error: unknown key `machne`
+ --> a.yaml:2:1
+  |
+2 | machne: barcelona
+  | ^^^^^^ did you mean `machine`?";
+        assert_eq!(sources.render(&[diagnostic.clone(), diagnostic]), expected);
+    }
+
+    #[test]
+    fn a_diagnostic_without_place_names_the_file() {
+        let sources = Sources::new("a.yaml", "");
+        let text = sources.render(&[Diagnostic::new(Place::NONE, "the file is empty")]);
+        assert_eq!(text, "error: the file is empty\n--> a.yaml");
+    }
+}

@@ -1,0 +1,66 @@
+//! The nearest valid name to a mistyped one.
+
+/// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may differ;
+/// case is ignored). The first of equally near ones wins.
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = folded(word);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let other = folded(candidate);
+        let limit = word.len().max(other.len()).div_ceil(3);
+        let near = distance(&word, &other);
+        if near <= limit && best.is_none_or(|(least, _)| near < least) {
+            best = Some((near, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// At most 64 letters in lower case: longer words are nobody's typing mistake.
+fn folded(word: &str) -> Vec<char> {
+    word.chars().take(64).flat_map(char::to_lowercase).collect()
+}
+
+/// Edits (insert, delete, replace, swap neighbours) from one word to the other: optimal string alignment
+/// (Damerau 1964; Wagner and Fischer 1974).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let replaced = previous[j] + usize::from(x != y);
+            let mut least = replaced.min(previous[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut previous, row);
+    }
+    previous.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_mistakes_find_their_word() {
+        let machines = ["barcelona", "tigerton"];
+        assert_eq!(nearest("barcelnoa", machines), Some("barcelona"));
+        assert_eq!(nearest("Tigertown", machines), Some("tigerton"));
+        assert_eq!(nearest("seed", ["speed", "seed"]), Some("seed"));
+        assert_eq!(nearest("cray", machines), None);
+        assert_eq!(nearest("x", []), None);
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        let count = |a: &str, b: &str| distance(&folded(a), &folded(b));
+        assert_eq!(count("kitten", "sitting"), 3);
+        assert_eq!(count("ab", "ba"), 1);
+        assert_eq!(count("", "abc"), 3);
+    }
+}

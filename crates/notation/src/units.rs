@@ -1,0 +1,256 @@
+//! Values as people write them: `100ms`, `2MiB`, `4.5GB/s`, `15%`, `1.3`. Everything is held in whole numbers;
+//! a bare number where a unit is due is an error that shows how to write it.
+
+use std::str::FromStr;
+
+use bytesize::ByteSize;
+
+use crate::parameter::Kind;
+
+/// The number a text stands for, in the unit of its kind (see [`Kind`]).
+///
+/// # Errors
+/// A sentence that says what is wrong and how to write it.
+pub fn parse(kind: Kind, text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(format!("a value is missing; {}", expected(kind)));
+    }
+    match kind {
+        Kind::Duration => duration(text),
+        Kind::Size => size(text),
+        Kind::Rate => rate(text),
+        Kind::Count => count(text),
+        Kind::Factor => decimal(text, 3).ok_or_else(|| refuse(kind, text)),
+        Kind::Percent => percent(text),
+        Kind::Choice(words) => choice(words, text),
+        Kind::Flag => match text {
+            "true" => Ok(1),
+            "false" => Ok(0),
+            _ => Err(refuse(kind, text)),
+        },
+    }
+}
+
+/// How a value of this kind is written, as the end of a sentence.
+#[must_use]
+pub fn expected(kind: Kind) -> String {
+    match kind {
+        Kind::Duration => "write a duration with its unit, as `100ms`, `5us` or `infinite`".into(),
+        Kind::Size => "write a size with its unit, as `2MiB` or `64kB`".into(),
+        Kind::Rate => "write a rate with its unit, as `4.5GB/s`".into(),
+        Kind::Count => "write a whole number, as `16`".into(),
+        Kind::Factor => "write a plain number with at most 3 decimals, as `1.3`".into(),
+        Kind::Percent => "write a percentage, as `15%`".into(),
+        Kind::Choice(words) => format!("write one of {}", listed(words)),
+        Kind::Flag => "write `true` or `false`".into(),
+    }
+}
+
+/// A regular expression that every legal text of the kind matches (for the JSON Schema); `None` where the type says it all.
+#[must_use]
+pub const fn pattern(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Duration => Some(r"^(infinite|(\s*[0-9]+(\.[0-9]+)?\s*[A-Za-zµ]+)+)$"),
+        Kind::Size => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?(i?[bB])?$"),
+        Kind::Rate => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?i?[bB]/s$"),
+        Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
+        Kind::Count | Kind::Factor | Kind::Choice(_) | Kind::Flag => None,
+    }
+}
+
+/// `a`, `b` or `c`.
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.join(""),
+    }
+}
+
+fn refuse(kind: Kind, text: &str) -> String {
+    format!("`{text}` is not understood; {}", expected(kind))
+}
+
+/// True for a number without unit.
+fn is_bare(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'))
+}
+
+/// What to say to a bare number: the same number with a unit.
+fn no_unit(what: &str, text: &str, example: &str) -> String {
+    format!("a {what} needs a unit: write `{text}{example}`, for instance")
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    if text == "infinite" {
+        return Ok(u64::MAX);
+    }
+    if is_bare(text) {
+        return Err(no_unit("duration", text, "ms"));
+    }
+    let duration = humantime::parse_duration(text).map_err(|_| refuse(Kind::Duration, text))?;
+    // `u64::MAX` itself means "infinite".
+    u64::try_from(duration.as_nanos())
+        .ok()
+        .filter(|ns| *ns != u64::MAX)
+        .ok_or_else(|| format!("`{text}` is too long; the longest duration is 584 years, or `infinite`"))
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    if is_bare(text) {
+        return Err(no_unit("size", text, "MiB"));
+    }
+    let size = ByteSize::from_str(text).map_err(|_| refuse(Kind::Size, text))?.as_u64();
+    // The library saturates instead of failing.
+    if size == u64::MAX { Err(format!("`{text}` is too large")) } else { Ok(size) }
+}
+
+fn rate(text: &str) -> Result<u64, String> {
+    if is_bare(text) {
+        return Err(no_unit("rate", text, "GB/s"));
+    }
+    let Some(amount) = text.strip_suffix("/s") else {
+        return Err(refuse(Kind::Rate, text));
+    };
+    if is_bare(amount.trim()) {
+        return Err(refuse(Kind::Rate, text));
+    }
+    size(amount.trim_end()).map_err(|_| refuse(Kind::Rate, text))
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if digits.chars().all(|c| c.is_ascii_digit()) {
+        digits.parse().map_err(|_| format!("`{text}` is too large"))
+    } else {
+        Err(refuse(Kind::Count, text))
+    }
+}
+
+fn percent(text: &str) -> Result<u64, String> {
+    if is_bare(text) {
+        return Err(no_unit("percentage", text, "%"));
+    }
+    let number = text.strip_suffix('%').ok_or_else(|| refuse(Kind::Percent, text))?;
+    decimal(number.trim_end(), 2).ok_or_else(|| refuse(Kind::Percent, text))
+}
+
+fn choice(words: &[&str], text: &str) -> Result<u64, String> {
+    if let Some(at) = words.iter().position(|word| word.eq_ignore_ascii_case(text)) {
+        return Ok(at as u64);
+    }
+    let near = crate::suggest::nearest(text, words.iter().copied());
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    Err(format!("`{text}` is not one of {}{hint}", listed(words)))
+}
+
+/// A non-negative decimal number times 10^`places`; `None` when it has more decimals or does not fit.
+fn decimal(text: &str, places: u32) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = if fraction.len() > 1 { fraction.trim_end_matches('0') } else { fraction };
+    let digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) || fraction.len() > places as usize {
+        return None;
+    }
+    if text.ends_with('.') {
+        return None;
+    }
+    let missing = places - fraction.len() as u32;
+    let fraction: u64 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let whole: u64 = whole.parse().ok()?;
+    whole.checked_mul(10u64.pow(places))?.checked_add(fraction * 10u64.pow(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: &[&str] = &["default", "posix"];
+
+    #[test]
+    fn values_with_units_become_whole_numbers() {
+        for (kind, text, value) in [
+            (Kind::Duration, "100ms", 100_000_000),
+            (Kind::Duration, "1.5 us", 1_500),
+            (Kind::Duration, "1min 30s", 90_000_000_000),
+            (Kind::Duration, "0s", 0),
+            (Kind::Duration, "infinite", u64::MAX),
+            (Kind::Size, "2MiB", 2 << 20),
+            (Kind::Size, "64 kB", 64_000),
+            (Kind::Size, "16B", 16),
+            (Kind::Rate, "4.5GB/s", 4_500_000_000),
+            (Kind::Rate, "200 MB/s", 200_000_000),
+            (Kind::Rate, "0B/s", 0),
+            (Kind::Count, "4096", 4_096),
+            (Kind::Factor, "1.3", 1_300),
+            (Kind::Factor, "0.0010", 1),
+            (Kind::Factor, "2", 2_000),
+            (Kind::Percent, "15%", 1_500),
+            (Kind::Percent, "0.25 %", 25),
+            (Kind::Choice(WORDS), "posix", 1),
+            (Kind::Flag, "true", 1),
+        ] {
+            assert_eq!(parse(kind, text), Ok(value), "{kind:?} {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read_back() {
+        for (kind, value) in [
+            (Kind::Duration, 1_234_567),
+            (Kind::Duration, u64::MAX),
+            (Kind::Duration, 0),
+            (Kind::Size, (2 << 20) + 1),
+            (Kind::Rate, 4_512_345_678),
+            (Kind::Factor, 1_305),
+            (Kind::Percent, 1_505),
+        ] {
+            assert_eq!(parse(kind, &kind.show(value)), Ok(value), "{}", kind.show(value));
+        }
+    }
+
+    #[test]
+    fn bare_numbers_are_told_their_unit() {
+        assert_eq!(
+            parse(Kind::Duration, "100").unwrap_err(),
+            "a duration needs a unit: write `100ms`, for instance"
+        );
+        assert!(parse(Kind::Size, "64").unwrap_err().contains("`64MiB`"));
+        assert!(parse(Kind::Rate, "4.5").unwrap_err().contains("`4.5GB/s`"));
+        assert!(parse(Kind::Percent, "15").unwrap_err().contains("`15%`"));
+        assert!(parse(Kind::Duration, "0").is_err());
+    }
+
+    #[test]
+    fn nonsense_and_overflow_are_errors() {
+        for (kind, text) in [
+            (Kind::Duration, "soon"),
+            (Kind::Duration, "-5ms"),
+            (Kind::Duration, "1000000years"),
+            (Kind::Duration, ""),
+            (Kind::Size, "99999999999EB"),
+            (Kind::Size, "1 parsec"),
+            (Kind::Rate, "4.5GB"),
+            (Kind::Rate, "4.5/s"),
+            (Kind::Count, "1.5"),
+            (Kind::Count, "-1"),
+            (Kind::Count, "99999999999999999999999"),
+            (Kind::Factor, "1.2345"),
+            (Kind::Factor, "-1.0"),
+            (Kind::Factor, "1."),
+            (Kind::Factor, "99999999999999999999"),
+            (Kind::Percent, "%"),
+            (Kind::Choice(WORDS), "never"),
+            (Kind::Flag, "yes"),
+        ] {
+            assert!(parse(kind, text).is_err(), "{kind:?} `{text}`");
+        }
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_nearest() {
+        let message = parse(Kind::Choice(WORDS), "posiks").unwrap_err();
+        assert_eq!(message, "`posiks` is not one of `default` or `posix`; did you mean `posix`?");
+    }
+}

@@ -1,0 +1,241 @@
+//! A tests-only system with queues that a test sets: no time, no costs, no execution.
+
+use std::ops::Range;
+
+use sim_core::ids::{AppId, CpuId, Id, TaskId};
+use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
+use sim_core::machine::{Costs, Machine, Memory, Topology};
+use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View};
+use sim_core::time::{Span, Time};
+
+pub(crate) struct FakeTask {
+    pub(crate) view: TaskView,
+    pub(crate) affinity: Affinity,
+    pub(crate) band: u8,
+    pub(crate) cpu_time: Span,
+}
+
+pub(crate) struct FakeSystem {
+    pub(crate) machine: Machine,
+    pub(crate) kernel: KernelModel,
+    pub(crate) now: Time,
+    pub(crate) tasks: Vec<FakeTask>,
+    pub(crate) apps: Vec<AppView>,
+    pub(crate) moves: Vec<(TaskId, CpuId)>,
+    pub(crate) charges: Vec<(CpuId, Span, bool)>,
+    pub(crate) timers: Vec<(Time, u64)>,
+    pub(crate) ticks: Vec<(CpuId, Time)>,
+    pub(crate) slots: Vec<Time>,
+    pub(crate) buddy: Option<TaskId>,
+    entered: u64,
+}
+
+pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
+    Machine {
+        name: "fake".into(),
+        topology: Topology::new(levels).unwrap(),
+        costs: Costs::free(),
+        memory: Memory {
+            node_bandwidth: 4_000_000_000,
+            bus_bandwidth: 0,
+            core_bandwidth: 4_000_000_000,
+            remote_factor: 1_000,
+            private_cache: 1 << 19,
+            shared_cache: 0,
+            stretch_exponent: 4,
+            bound_demand: 250,
+        },
+        core_speed: Vec::new(),
+    }
+}
+
+pub(crate) fn kernel(cpus: u32) -> KernelModel {
+    KernelModel {
+        name: "linux-2.6.28".into(),
+        tick: Span::from_ms(1),
+        tick_skew: false,
+        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(cpus)),
+    }
+}
+
+impl FakeSystem {
+    pub(crate) fn new(levels: &[(sim_core::machine::Level, u32)]) -> Self {
+        let machine = machine(levels);
+        let kernel = kernel(machine.cpus());
+        Self {
+            machine,
+            kernel,
+            now: Time::ZERO,
+            tasks: Vec::new(),
+            apps: Vec::new(),
+            moves: Vec::new(),
+            charges: Vec::new(),
+            timers: Vec::new(),
+            ticks: Vec::new(),
+            slots: Vec::new(),
+            buddy: None,
+            entered: 0,
+        }
+    }
+
+    /// Adds an application of `n` tasks that do not exist yet.
+    pub(crate) fn add_app(&mut self, n: u32, background: bool) -> AppId {
+        let app = AppId::new(self.apps.len());
+        let first = self.tasks.len() as u32;
+        for rank in 0..n {
+            self.tasks.push(FakeTask {
+                view: TaskView {
+                    app,
+                    rank,
+                    state: TaskState::Embryo,
+                    cpu: CpuId(0),
+                    weight: 1024,
+                    last_ran: Time::ZERO,
+                    entered: 0,
+                },
+                affinity: Affinity::All,
+                band: 0,
+                cpu_time: Span::ZERO,
+            });
+        }
+        let tasks: Range<u32> = first..first + n;
+        self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background });
+        app
+    }
+
+    /// Makes a task runnable on a cpu (running when it is the first there) and tells the policy.
+    pub(crate) fn enter(&mut self, policy: &mut dyn Policy, task: TaskId, cpu: CpuId) {
+        self.entered += 1;
+        let idle = self.nr_running(cpu) == 0;
+        let view = &mut self.tasks[task.index()].view;
+        view.state = if idle { TaskState::Running } else { TaskState::Queued };
+        view.cpu = cpu;
+        view.entered = self.entered;
+        policy.runnable(self, task, cpu);
+    }
+
+    /// One application whose tasks are runnable, `counts[cpu]` on each cpu; returns its tasks' ids in that order.
+    pub(crate) fn fill(&mut self, policy: &mut dyn Policy, counts: &[u32]) -> Vec<TaskId> {
+        let app = self.add_app(counts.iter().sum(), false);
+        let tasks: Vec<TaskId> = self.apps[app.index()].task_ids().collect();
+        let mut next = tasks.iter();
+        for (cpu, count) in counts.iter().enumerate() {
+            for task in next.by_ref().take(*count as usize) {
+                self.enter(policy, *task, CpuId::new(cpu));
+            }
+        }
+        tasks
+    }
+
+    /// A task's end or sleep.
+    pub(crate) fn leave(&mut self, policy: &mut dyn Policy, task: TaskId, state: TaskState) {
+        let cpu = self.tasks[task.index()].view.cpu;
+        self.tasks[task.index()].view.state = state;
+        policy.quiescent(self, task, cpu);
+    }
+
+    pub(crate) fn counts(&self) -> Vec<u32> {
+        self.machine.cpu_ids().map(|cpu| self.nr_running(cpu)).collect()
+    }
+
+    pub(crate) fn homes(&self, app: AppId) -> Vec<Option<u32>> {
+        let tasks = self.apps[app.index()].task_ids();
+        tasks
+            .map(|task| match self.tasks[task.index()].affinity {
+                Affinity::One(cpu) => Some(cpu.0),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn on(&self, cpu: CpuId) -> impl Iterator<Item = &FakeTask> {
+        let runnable = |t: &&FakeTask| matches!(t.view.state, TaskState::Queued | TaskState::Running);
+        self.tasks.iter().filter(move |t| t.view.cpu == cpu).filter(runnable)
+    }
+}
+
+impl View for FakeSystem {
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+    fn kernel(&self) -> &KernelModel {
+        &self.kernel
+    }
+    fn seed(&self) -> u64 {
+        1
+    }
+    fn apps(&self) -> u32 {
+        self.apps.len() as u32
+    }
+    fn app(&self, app: AppId) -> AppView {
+        self.apps[app.index()].clone()
+    }
+    fn nr_running(&self, cpu: CpuId) -> u32 {
+        self.on(cpu).count() as u32
+    }
+    fn load(&self, cpu: CpuId) -> u64 {
+        self.on(cpu).map(|t| u64::from(t.view.weight)).sum()
+    }
+    fn task(&self, task: TaskId) -> TaskView {
+        self.tasks[task.index()].view
+    }
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.tasks[task.index()].affinity.allows(cpu)
+    }
+    fn is_buddy(&self, task: TaskId) -> bool {
+        self.buddy == Some(task)
+    }
+}
+
+impl System for FakeSystem {
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
+        let at = self.tasks.iter().position(|t| t.view.cpu == cpu && t.view.state == TaskState::Running);
+        at.map(TaskId::new)
+    }
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        out.clear();
+        let waiting = |t: &FakeTask| t.view.cpu == cpu && t.view.state == TaskState::Queued;
+        out.extend((0..self.tasks.len()).filter(|i| waiting(&self.tasks[*i])).map(TaskId::new));
+        out.sort_by_key(|t| std::cmp::Reverse(self.tasks[t.index()].view.entered));
+    }
+    fn cpu_time(&mut self, task: TaskId) -> Span {
+        self.tasks[task.index()].cpu_time
+    }
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+        self.moves.push((task, to));
+        self.entered += 1;
+        let idle = self.nr_running(to) == 0;
+        let view = &mut self.tasks[task.index()].view;
+        view.cpu = to;
+        view.entered = self.entered;
+        view.state = if idle { TaskState::Running } else { TaskState::Queued };
+        true
+    }
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+        let view = &mut self.tasks[task.index()].view;
+        if let Affinity::One(cpu) = affinity {
+            view.cpu = cpu;
+        }
+        self.tasks[task.index()].affinity = affinity;
+        true
+    }
+    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
+        self.tasks[task.index()].band = band;
+        true
+    }
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        self.charges.push((cpu, span, daemon));
+    }
+    fn at(&mut self, at: Time, token: u64) {
+        self.timers.push((at, token));
+    }
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
+        self.ticks.push((cpu, not_before));
+    }
+    fn at_slot(&mut self, at: Time) {
+        self.slots.push(at);
+    }
+}

@@ -1,0 +1,156 @@
+//! Load averages of each cpu as Linux 2.6.28 keeps them: `cpu_load[]`, refreshed at the cpu's timer tick only.
+//!
+//! `update_cpu_load`, `source_load` and `target_load` of kernel/sched.c. The ticks are not simulated: the averages are
+//! brought up to date when they are read or the load changes, with the same values as if every tick had done it.
+
+use sim_core::ids::CpuId;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::PerCpu;
+use sim_core::policy::View;
+use sim_core::time::{Span, Time};
+
+/// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads three.
+const AVERAGES: usize = 3;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    /// Load since the last change.
+    weight: u64,
+    /// Ticks already counted.
+    ticks: u64,
+    average: [u64; AVERAGES],
+}
+
+/// The averages of all cpus.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loads {
+    tick: u64,
+    /// Offset of a cpu's ticks from those of the cpu before.
+    skew: u64,
+    cpus: PerCpu<Load>,
+}
+
+impl Loads {
+    pub(super) fn new(kernel: &KernelModel, cpus: u32) -> Self {
+        let tick = kernel.tick.ns().max(1);
+        // `tick_setup_sched_timer` until 2.6.38: half a period, divided by the number of cpus, times the cpu.
+        let skew = if kernel.tick_skew { tick / 2 / u64::from(cpus.max(1)) } else { 0 };
+        Self { tick, skew, cpus: PerCpu::filled(cpus as usize, Load::default()) }
+    }
+
+    /// The number of ticks of `cpu` up to `now`, inclusive.
+    pub(super) fn ticks(&self, cpu: CpuId, now: Time) -> u64 {
+        now.ns().saturating_sub(self.skew * u64::from(cpu.0)) / self.tick
+    }
+
+    /// When tick number `ticks` of `cpu` is due.
+    pub(super) fn due(&self, cpu: CpuId, ticks: u64) -> Time {
+        Time::from_ns(ticks.saturating_mul(self.tick).saturating_add(self.skew * u64::from(cpu.0)))
+    }
+
+    /// A span in ticks, rounded up, at least 1.
+    pub(super) fn ticks_of(&self, span: Span) -> u64 {
+        span.ns().div_ceil(self.tick).max(1)
+    }
+
+    /// The load of `cpu` changes now.
+    pub(super) fn set(&mut self, cpu: CpuId, now: Time, weight: u64) {
+        self.catch_up(cpu, now);
+        self.cpus[cpu].weight = weight;
+    }
+
+    fn catch_up(&mut self, cpu: CpuId, now: Time) {
+        let ticks = self.ticks(cpu, now);
+        let load = &mut self.cpus[cpu];
+        let missed = ticks.saturating_sub(load.ticks);
+        load.ticks = ticks;
+        if missed > 0 {
+            for (i, average) in load.average.iter_mut().enumerate() {
+                *average = decay(*average, load.weight, i as u32, missed);
+            }
+        }
+    }
+
+    /// A cautious low estimate of a cpu's load (`source_load`); index 0 is the load of this instant.
+    pub(super) fn source(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
+        let now = view.load(cpu);
+        self.average(view, cpu, index).map_or(now, |average| average.min(now))
+    }
+
+    /// A cautious high estimate (`target_load`).
+    pub(super) fn target(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> u64 {
+        let now = view.load(cpu);
+        self.average(view, cpu, index).map_or(now, |average| average.max(now))
+    }
+
+    fn average(&mut self, view: &dyn View, cpu: CpuId, index: usize) -> Option<u64> {
+        let slot = index.checked_sub(1)?;
+        self.catch_up(cpu, view.now());
+        self.cpus[cpu].average.get(slot).copied()
+    }
+}
+
+/// `ticks` steps of `average = (average * (2^i - 1) + weight) / 2^i`, rounded towards `weight`; ends early when it
+/// has arrived, which takes at most some hundred steps.
+fn decay(mut average: u64, weight: u64, i: u32, ticks: u64) -> u64 {
+    let whole = 1u64 << i;
+    for _ in 0..ticks {
+        if average == weight {
+            break;
+        }
+        let rounding = if weight > average { whole - 1 } else { 0 };
+        average = (average * (whole - 1) + weight + rounding) >> i;
+    }
+    average
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::kernel;
+
+    #[test]
+    fn averages_follow_the_tick_rule() {
+        assert_eq!(decay(0, 1024, 0, 1), 1024);
+        assert_eq!(decay(0, 1024, 1, 1), 512);
+        assert_eq!(decay(0, 1024, 2, 1), 256);
+        assert_eq!(decay(256, 1024, 2, 1), 448);
+        // Rising values round up and falling ones down, so both arrive exactly.
+        assert_eq!(decay(0, 1024, 2, 1_000_000_000), 1024);
+        assert_eq!(decay(5000, 1024, 2, 1_000_000_000), 1024);
+        assert_eq!(decay(1023, 1024, 2, 1), 1024);
+    }
+
+    #[test]
+    fn lazy_equals_tick_by_tick() {
+        for i in 0..AVERAGES as u32 {
+            let mut stepwise = 37;
+            for _ in 0..50 {
+                stepwise = decay(stepwise, 3072, i, 1);
+            }
+            assert_eq!(stepwise, decay(37, 3072, i, 50));
+        }
+    }
+
+    #[test]
+    fn ticks_are_spread_when_skewed() {
+        let mut model = kernel(16);
+        model.tick_skew = true;
+        let loads = Loads::new(&model, 16);
+        let last = CpuId(15);
+        assert_eq!(loads.due(last, 1), Time::from_ns(1_000_000 + 15 * 31_250));
+        assert_eq!(loads.ticks(last, loads.due(last, 7)), 7);
+        assert_eq!(loads.ticks(last, Time::from_ns(7_000_000)), 6);
+        assert_eq!(loads.ticks_of(Span::from_us(1)), 1);
+    }
+
+    #[test]
+    fn a_change_is_seen_only_after_the_next_tick() {
+        let mut loads = Loads::new(&kernel(1), 1);
+        loads.set(CpuId(0), Time::from_ns(200_000), 1024);
+        loads.catch_up(CpuId(0), Time::from_ns(900_000));
+        assert_eq!(loads.cpus[CpuId(0)].average[0], 0);
+        loads.catch_up(CpuId(0), Time::from_ns(1_000_000));
+        assert_eq!(loads.cpus[CpuId(0)].average, [1024, 512, 256]);
+    }
+}

@@ -1,0 +1,257 @@
+//! `LOAD`: the queue-length balancing of Linux 2.6.28, the kernel policy under all user-level ones.
+//!
+//! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group at each
+//! level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of Linux 2.6.28.2.
+
+mod balance;
+mod busiest;
+mod cpu_load;
+mod domains;
+mod placement;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::{CpuSet, PerCpu};
+use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::time::{Span, Time};
+
+use crate::registry::{Entry, Level, Setting};
+use cpu_load::Loads;
+use domains::Domain;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "LOAD",
+    summary: "Linux 2.6.28 load balancing: queue lengths, domains, new-idle and active balancing",
+    source: "Linux 2.6.28.2, kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "Every cpu looks, at its timer ticks and more often when idle, for the busiest group of cpus at each level \
+of the machine (threads of a core, cores that share a cache, a node, all nodes) and pulls waiting tasks from its longest \
+queue, one designated cpu per group. It works on integers: an excess below 25 % is no imbalance, so two tasks on one cpu \
+beside one on the next are moved, five beside four never.\n\n\
+Tasks that ran within the last half millisecond are cache-hot and are left alone for the first attempts; after several \
+failed attempts the migration thread pushes even a running task. New tasks go to the idlest group by averages that are \
+refreshed at ticks only, so many forks within a tick land on the same cpus. A woken task stays on its last cpu or \
+follows its waker; nobody looks for an idle cpu.\n\n\
+Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; the wake-up is never \
+`sync`; the global lock of the NODE level is always free. Use it as the baseline: what an untuned system does.",
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "periodic",
+        kind: Kind::Flag,
+        default: 1,
+        min: 0,
+        max: 1,
+        about: "Balance at timer ticks.",
+    },
+    Parameter {
+        name: "newidle",
+        kind: Kind::Choice(&["kernel", "all", "off"]),
+        default: 0,
+        min: 0,
+        max: 2,
+        about: "Levels at which a cpu about to go idle pulls at once: as in 2.6.28 (SMT and ALLNODES), all, or none.",
+    },
+    Parameter {
+        name: "active",
+        kind: Kind::Flag,
+        default: 1,
+        min: 0,
+        max: 1,
+        about: "After cache_nice_tries + 2 failed attempts the migration thread moves a task, even the running one.",
+    },
+    Parameter {
+        name: "affine_wakeups",
+        kind: Kind::Flag,
+        default: 1,
+        min: 0,
+        max: 1,
+        about: "A woken task may follow its waker (AFFINE_WAKEUPS and SD_WAKE_BALANCE); otherwise it stays.",
+    },
+    Parameter {
+        name: "migration_cost",
+        kind: Kind::Duration,
+        default: 500_000,
+        min: 0,
+        max: 1_000_000_000,
+        about: "A task that ran within this time is cache-hot (sched_migration_cost, 0.5 ms).",
+    },
+    Parameter {
+        name: "imbalance",
+        kind: Kind::Percent,
+        default: 2_500,
+        min: 0,
+        max: 40_000,
+        about: "Excess of the busiest group that is tolerated at the levels MC, CPU and NODE (imbalance_pct 125).",
+    },
+    Parameter {
+        name: "interval_scale",
+        kind: Kind::Factor,
+        default: 1_000,
+        min: 1,
+        max: 1_000_000,
+        about: "Stretches all balancing intervals.",
+    },
+    Parameter {
+        name: "nr_migrate",
+        kind: Kind::Count,
+        default: 32,
+        min: 1,
+        max: 1_000_000,
+        about: "Tasks looked at in one attempt (sched_nr_migrate).",
+    },
+];
+
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    Box::new(Load::new(values, setting))
+}
+
+/// Which levels pull when a cpu is about to go idle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NewIdle {
+    Kernel,
+    All,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    periodic: bool,
+    newidle: NewIdle,
+    active: bool,
+    affine_wakeups: bool,
+    migration_cost: Span,
+    nr_migrate: usize,
+}
+
+/// What a cpu remembers of its domain at one level.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    interval_ms: u64,
+    /// Tick number of the last attempt.
+    last: u64,
+    failed: u32,
+}
+
+/// The policy.
+struct Load {
+    options: Options,
+    domains: Vec<Domain>,
+    loads: Loads,
+    /// Per level: what each cpu remembers.
+    progress: Vec<PerCpu<Progress>>,
+    /// Per level: runnable tasks in each domain.
+    runnable: Vec<Vec<u32>>,
+    /// Tick number from which a cpu balances again (`rq->next_balance`).
+    next_balance: PerCpu<u64>,
+    /// The earliest tick asked for and not yet had; a tick before it is a leftover of a later request.
+    armed: PerCpu<Time>,
+    /// Scratch: waiting tasks of a queue.
+    waiting: Vec<TaskId>,
+    /// Scratch: cpus whose tasks are all pinned elsewhere.
+    excluded: CpuSet,
+}
+
+impl Load {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        let cpus = setting.machine.cpus() as usize;
+        let domains = domains_of(values, setting);
+        let options = Options {
+            periodic: values.flag("periodic"),
+            newidle: match values.choice("newidle") {
+                "all" => NewIdle::All,
+                "off" => NewIdle::Off,
+                _ => NewIdle::Kernel,
+            },
+            active: values.flag("active"),
+            affine_wakeups: values.flag("affine_wakeups"),
+            migration_cost: Span::from_ns(values.get("migration_cost")),
+            nr_migrate: usize::try_from(values.get("nr_migrate")).unwrap_or(usize::MAX),
+        };
+        let fresh = |d: &Domain| Progress { interval_ms: d.template.min_ms, last: 0, failed: 0 };
+        Self {
+            options,
+            loads: Loads::new(setting.kernel, setting.machine.cpus()),
+            progress: domains.iter().map(|d| PerCpu::filled(cpus, fresh(d))).collect(),
+            runnable: domains.iter().map(|d| vec![0; d.instances()]).collect(),
+            next_balance: PerCpu::filled(cpus, 0),
+            armed: PerCpu::filled(cpus, Time::NEVER),
+            waiting: Vec::new(),
+            excluded: CpuSet::default(),
+            domains,
+        }
+    }
+
+    /// Asks for the tick at which `cpu` balances again, unless an earlier one is coming.
+    fn arm(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let at = self.loads.due(cpu, self.next_balance[cpu]);
+        if self.options.periodic && !self.domains.is_empty() && at < self.armed[cpu] {
+            self.armed[cpu] = at;
+            system.at_tick(cpu, at);
+        }
+    }
+}
+
+fn domains_of(values: &Values, setting: &Setting<'_>) -> Vec<Domain> {
+    let mut domains = domains::build(&setting.machine.topology);
+    let scale = |ms: u64| (ms.saturating_mul(values.get("interval_scale")) / 1_000).max(1);
+    for domain in &mut domains {
+        let template = &mut domain.template;
+        template.min_ms = scale(template.min_ms);
+        template.max_ms = scale(template.max_ms);
+        if template.imbalance_pct == 125 {
+            template.imbalance_pct = 100 + values.get("imbalance") / 100;
+        }
+    }
+    domains
+}
+
+impl Policy for Load {
+    fn init(&mut self, system: &mut dyn System) {
+        for cpu in system.machine().cpu_ids() {
+            self.arm(system, cpu);
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        self.place(view, task, why)
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.new_idle(system, cpu);
+        self.arm(system, cpu);
+    }
+
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if system.now() < self.armed[cpu] {
+            return;
+        }
+        self.armed[cpu] = Time::NEVER;
+        if self.loads.ticks(cpu, system.now()) >= self.next_balance[cpu] {
+            self.rebalance(system, cpu);
+        }
+        self.arm(system, cpu);
+    }
+
+    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.loads.set(cpu, view.now(), view.load(cpu));
+        for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
+            counts[domain.instance(cpu)] += 1;
+        }
+    }
+
+    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.loads.set(cpu, view.now(), view.load(cpu));
+        for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
+            let count = &mut counts[domain.instance(cpu)];
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The list of all policies, and the choice of one with its parameter values.
+
+use notation::parameter::{Parameter, Values};
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::policy::{Policy, Stacked};
+use sim_core::program::AppSpec;
+
+/// Where a policy lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// It is the kernel's placement and balancing.
+    Kernel,
+    /// A user-level daemon or runtime on top of `LOAD`.
+    User,
+}
+
+impl Level {
+    /// The word used in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::User => "user",
+        }
+    }
+}
+
+/// What a policy may know of the run when it is built: the machine, its kernel and the programs as submitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// Its kernel.
+    pub kernel: &'a KernelModel,
+    /// The applications of the run, in the order of their ids.
+    pub apps: &'a [AppSpec],
+}
+
+/// A policy on the shelf.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name in scenarios and reports.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where the algorithm comes from.
+    pub source: &'static str,
+    /// Kernel or user level.
+    pub level: Level,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Idea, rules and when to use it, in paragraphs.
+    pub about: &'static str,
+    /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of `LOAD`.
+    pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
+}
+
+/// All policies, in the order of lists and reports.
+pub const ALL: &[Entry] = &[
+    crate::load::ENTRY,
+    crate::pin::ENTRY,
+    crate::speed::ENTRY,
+    crate::swomps::ENTRY,
+    crate::gang::ENTRY,
+    crate::partition::ENTRY,
+];
+
+/// The policy of this name, upper or lower case.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
+}
+
+/// A policy with the values of its parameters.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The policy.
+    pub entry: &'static Entry,
+    /// The values; the table is the entry's.
+    pub values: Values,
+}
+
+impl Choice {
+    /// A policy with its default values.
+    #[must_use]
+    pub fn new(entry: &'static Entry) -> Self {
+        Self { entry, values: Values::defaults(entry.parameters) }
+    }
+
+    /// The policy for a run of `apps`; user-level policies come on top of `LOAD` with its default values.
+    #[must_use]
+    pub fn build(&self, machine: &Machine, kernel: &KernelModel, apps: &[AppSpec]) -> Box<dyn Policy> {
+        let setting = Setting { machine, kernel, apps };
+        let policy = (self.entry.build)(&self.values, &setting);
+        match self.entry.level {
+            Level::Kernel => policy,
+            Level::User => {
+                let load = &crate::load::ENTRY;
+                let kernel_policy = (load.build)(&Values::defaults(load.parameters), &setting);
+                Box::new(Stacked::new(policy, kernel_policy))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notation::parameter::Kind;
+
+    #[test]
+    fn names_are_unique_and_found_in_any_case() {
+        for (i, entry) in ALL.iter().enumerate() {
+            assert!(ALL[..i].iter().all(|other| !other.name.eq_ignore_ascii_case(entry.name)));
+            assert_eq!(find(&entry.name.to_lowercase()).map(|found| found.name), Some(entry.name));
+        }
+        assert!(find("LAOD").is_none());
+    }
+
+    #[test]
+    fn every_entry_says_what_it_is_and_has_legal_defaults() {
+        for entry in ALL {
+            assert!(
+                !entry.summary.is_empty() && !entry.source.is_empty() && entry.about.len() > 200,
+                "{}",
+                entry.name
+            );
+            for (i, p) in entry.parameters.iter().enumerate() {
+                assert!(p.min <= p.default && p.default <= p.max, "{}.{}", entry.name, p.name);
+                assert!(entry.parameters[..i].iter().all(|q| q.name != p.name), "{}.{}", entry.name, p.name);
+                assert!(!p.about.is_empty());
+                if let Kind::Choice(words) = p.kind {
+                    assert_eq!((p.min, p.max), (0, words.len() as u64 - 1), "{}.{}", entry.name, p.name);
+                }
+            }
+        }
+    }
+}

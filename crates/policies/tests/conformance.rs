@@ -1,0 +1,130 @@
+//! What every policy on the shelf must keep to, on a small scenario: two uneven programs, a hog, a late start.
+
+use std::sync::Arc;
+
+use policies::{ALL, Choice};
+use sim_core::ids::{CpuId, ProfileId};
+use sim_core::kernel::Simulation;
+use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
+use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Topology};
+use sim_core::outcome::{Options, Outcome, RunReport};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::time::{Span, Time, Work};
+use sim_core::wait::{BarrierKind, WaitMode};
+
+fn machine() -> Arc<Machine> {
+    let costs = Costs {
+        switch_thread: Span::from_us(1),
+        switch_process: Span::from_us(2),
+        poll: Span::from_ns(90),
+        yield_call: Span::from_ns(400),
+        wake: Span::from_us(2),
+        sleep: Span::from_us(1),
+        ipi: Span::from_us(1),
+        idle_exit: Span::from_us(1),
+        migration: Span::from_us(2),
+        tick: Span::from_us(1),
+        fork: Span::from_us(30),
+        line: [10, 20, 50, 100, 200].map(Span::from_ns),
+    };
+    Arc::new(Machine {
+        name: "two sockets".into(),
+        topology: Topology::new(&[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)]).unwrap(),
+        costs,
+        memory: Memory {
+            node_bandwidth: 4_000_000_000,
+            bus_bandwidth: 0,
+            core_bandwidth: 3_000_000_000,
+            remote_factor: 1_300,
+            private_cache: 1 << 19,
+            shared_cache: 1 << 21,
+            stretch_exponent: 4,
+            bound_demand: 500,
+        },
+        core_speed: Vec::new(),
+    })
+}
+
+fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpec {
+    let profile = MemoryProfile { demand: 1_000_000_000, working_set: 1 << 20, ..MemoryProfile::NONE };
+    let compute = Op::Compute { work: Work::from_span(work), spread: Spread(6_554), profile: ProfileId(0) };
+    let ops = vec![Op::Repeat(steps), compute, Op::Barrier, Op::End];
+    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let runtime =
+        Runtime { name: "test".into(), barrier: BarrierKind::Dissemination, wait, processes: false };
+    AppSpec::new(name, tasks, program, runtime)
+}
+
+/// A spinning, a yielding and a blocking program, uneven thread counts, a late start and a pinned hog.
+fn apps() -> Vec<AppSpec> {
+    let mut late = app("late", 3, 20, Span::from_ms(10), WaitMode::Block);
+    late.start = Time::from_ns(50_000_000);
+    let mut hog = app("hog", 1, 0, Span::from_ms(100), WaitMode::Spin);
+    hog.background = true;
+    hog.allowed = Some(CpuSet::of([CpuId(0)]));
+    let fine = app("fine", 5, 100, Span::from_ms(2), WaitMode::Yield);
+    vec![fine, late, hog, app("spin", 4, 10, Span::from_ms(15), WaitMode::Spin)]
+}
+
+fn run(choice: &Choice, seed: u64) -> RunReport {
+    let (machine, apps) = (machine(), apps());
+    let kernel = Arc::new(KernelModel {
+        name: "linux-2.6.28".into(),
+        tick: Span::from_ms(4),
+        tick_skew: true,
+        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(machine.cpus())),
+    });
+    let mut policy = choice.build(&machine, &kernel, &apps);
+    let options = Options { seed, ..Options::default() };
+    Simulation::new(machine, kernel, apps, options).unwrap().run(&mut *policy, &mut ())
+}
+
+#[test]
+fn every_policy_completes_accounts_for_all_time_and_repeats() {
+    for entry in ALL {
+        let choice = Choice::new(entry);
+        let report = run(&choice, 1);
+        assert_eq!(report.outcome, Outcome::Completed, "{}", entry.name);
+        assert_eq!(report.corrections, 0, "{}", entry.name);
+        for (cpu, account) in report.cpus.iter().enumerate() {
+            assert_eq!(account.total(), report.makespan.since(Time::ZERO), "{} cpu{cpu}", entry.name);
+        }
+        for app in report.apps.iter().filter(|app| !app.background) {
+            assert!(app.end.is_some(), "{} {}", entry.name, app.name);
+            assert_eq!(app.counters.work_done_ns, app.counters.work_asked_ns, "{} {}", entry.name, app.name);
+        }
+        let again = run(&choice, 1);
+        assert_eq!((again.digest, again.makespan), (report.digest, report.makespan), "{}", entry.name);
+        assert_ne!(run(&choice, 2).digest, report.digest, "{}: the seed has no effect", entry.name);
+    }
+}
+
+#[test]
+fn every_choice_of_every_parameter_runs() {
+    for entry in ALL {
+        for parameter in entry.parameters {
+            // The ends of small ranges are legal values that somebody will use; long ranges are sampled at their least.
+            let values = if parameter.max <= 3 {
+                (parameter.min..=parameter.max).collect()
+            } else {
+                vec![parameter.min]
+            };
+            for value in values {
+                let mut choice = Choice::new(entry);
+                choice.values.set(parameter.name, value).unwrap();
+                let report = run(&choice, 3);
+                assert_eq!(report.outcome, Outcome::Completed, "{}.{} = {value}", entry.name, parameter.name);
+                assert_eq!(report.corrections, 0, "{}.{} = {value}", entry.name, parameter.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn pinned_tasks_never_migrate() {
+    let pin = policies::find("pin").unwrap();
+    let mut random = Choice::new(pin);
+    random.values.set("layout", 1).unwrap();
+    let migrations = |choice: &Choice| run(choice, 1).apps[0].counters.migrations;
+    assert_eq!((migrations(&Choice::new(pin)), migrations(&random)), (0, 0));
+}

@@ -1,0 +1,99 @@
+//! The policy of `docs/writing-a-policy.md`: it compiles, runs, and the page shows it word for word.
+
+use std::sync::Arc;
+
+use sim_core::ids::{LockId, ProfileId};
+use sim_core::kernel::Simulation;
+use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
+use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::outcome::{Options, Outcome, RunReport};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::time::{Span, Work};
+use sim_core::wait::{BarrierKind, WaitMode};
+
+// policy: begin
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{Placement, Policy, System, View};
+
+/// Puts each task on the shortest queue, and lets an idle cpu steal from the longest one.
+struct Stealing;
+
+impl Policy for Stealing {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+        let allowed = view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+        allowed.min_by_key(|cpu| view.nr_running(*cpu)).unwrap_or(CpuId(0))
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let longest = system.machine().cpu_ids().max_by_key(|other| system.nr_running(*other));
+        let mut waiting = Vec::new();
+        system.queued(longest.unwrap_or(cpu), &mut waiting);
+        if let Some(task) = waiting.into_iter().find(|task| system.allowed(*task, cpu)) {
+            system.migrate(task, cpu);
+        }
+    }
+}
+// policy: end
+
+fn two_cpus() -> Arc<Machine> {
+    Arc::new(Machine {
+        name: "two".into(),
+        topology: Topology::new(&[(Level::Core, 2)]).unwrap(),
+        costs: Costs::free(),
+        memory: Memory {
+            node_bandwidth: 0,
+            bus_bandwidth: 0,
+            core_bandwidth: 1_000_000_000,
+            remote_factor: 1_000,
+            private_cache: 0,
+            shared_cache: 0,
+            stretch_exponent: 4,
+            bound_demand: 250,
+        },
+        core_speed: Vec::new(),
+    })
+}
+
+fn run(policy: &mut dyn Policy) -> RunReport {
+    let kernel = Arc::new(KernelModel {
+        name: "linux-2.6.28".into(),
+        tick: Span::from_ms(4),
+        tick_skew: false,
+        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+    });
+    let compute = |ms| Op::Compute {
+        work: Work::from_span(Span::from_ms(ms)),
+        spread: Spread::NONE,
+        profile: ProfileId(0),
+    };
+    let mut ops = vec![compute(100), Op::Lock(LockId(0)), compute(1), Op::Unlock(LockId(0))];
+    ops.push(Op::Barrier);
+    let program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
+    let runtime = Runtime {
+        name: "blocking".into(),
+        barrier: BarrierKind::Central,
+        wait: WaitMode::Block,
+        processes: false,
+    };
+    let apps = vec![AppSpec::new("app", 4, program, runtime)];
+    Simulation::new(two_cpus(), kernel, apps, Options::default()).unwrap().run(policy, &mut ())
+}
+
+#[test]
+fn the_policy_of_the_page_runs() {
+    let report = run(&mut Stealing);
+    assert_eq!(report.outcome, Outcome::Completed);
+    assert_eq!(report.corrections, 0);
+    // 4 x 101 ms on two cpus: 202 ms when both are always busy, and hardly more with stealing.
+    let run_time = report.apps[0].run_time().unwrap();
+    assert!(run_time >= Span::from_ms(202) && run_time < Span::from_ms(212), "{run_time:?}");
+}
+
+#[test]
+fn the_page_shows_the_policy_word_for_word() {
+    let code = include_str!("writing_a_policy.rs");
+    let page = include_str!("../../../docs/writing-a-policy.md");
+    let start = code.find("// policy: begin\n").unwrap() + "// policy: begin\n".len();
+    let end = code.find("// policy: end").unwrap();
+    assert!(page.contains(&code[start..end]), "docs/writing-a-policy.md differs from this file");
+}

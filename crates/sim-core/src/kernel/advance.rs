@@ -1,0 +1,213 @@
+//! Unrolling programs: what a task does next when an operation is over.
+
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::state::{Activity, After, Lead, Task, Waiting};
+use crate::observe::{LeaveReason, Observation, Observer};
+use crate::policy::{Policy, TaskState};
+use crate::program::{Op, Spread, TransferOrder};
+use crate::rng;
+use crate::time::{Span, Time, Work};
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
+    pub(crate) fn proceed(&mut self, cpu: CpuId, mut lead: Lead, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        if self.forks(cpu, id, &mut lead, policy) {
+            return;
+        }
+        let app = self.tasks[id].app;
+        let program = self.apps[app].program.clone();
+        loop {
+            let Some(op) = program.ops().get(self.tasks[id].pc as usize) else {
+                self.exit(cpu, policy);
+                return;
+            };
+            match *op {
+                Op::Compute { work, spread, profile } => {
+                    self.tasks[id].pc += 1;
+                    let base = self.apps[app].profiles;
+                    if self.ask(id, work, spread) {
+                        self.tasks[id].profile = base + profile.0;
+                        self.begin_compute(cpu, lead);
+                        return;
+                    }
+                }
+                Op::Transfer { block, order } => {
+                    if self.next_block(id, block, order) {
+                        self.begin_compute(cpu, lead);
+                        return;
+                    }
+                }
+                Op::Barrier => {
+                    self.arrive(cpu, lead);
+                    return;
+                }
+                Op::Exchange { shift } => {
+                    self.exchange(cpu, shift, lead);
+                    return;
+                }
+                Op::Lock(lock) => {
+                    let rank = self.tasks[id].rank;
+                    if !self.apps[app].locks.take(lock.0, rank) {
+                        self.begin_wait(cpu, Waiting::Lock, Time::NEVER, lead);
+                        return;
+                    }
+                    self.tasks[id].pc += 1;
+                }
+                Op::Unlock(lock) => {
+                    let rank = self.tasks[id].rank;
+                    self.tasks[id].pc += 1;
+                    if let Some(heir) = self.apps[app].locks.give(lock.0, rank) {
+                        let heir = self.apps[app].task(heir);
+                        self.signal(cpu, heir, None, &mut lead);
+                    }
+                }
+                Op::Sleep { span, spread } => {
+                    let span = Span::from_ns(self.vary(id, span.ns(), spread).max(1));
+                    let call = self.machine.costs.sleep;
+                    self.begin_syscall(cpu, call, After::Nap(span), lead);
+                    return;
+                }
+                Op::Yield => {
+                    // At least 1 ns, so that a loop of yields takes time.
+                    let call = self.machine.costs.yield_call.max(Span::from_ns(1));
+                    self.begin_syscall(cpu, call, After::Yield, lead);
+                    return;
+                }
+                Op::Repeat(times) => {
+                    let task = &mut self.tasks[id];
+                    task.loops[task.depth as usize] = times;
+                    task.depth += 1;
+                    task.pc += 1;
+                }
+                Op::End => {
+                    let start = program.partner(self.tasks[id].pc);
+                    let task = &mut self.tasks[id];
+                    let passes = &mut task.loops[task.depth as usize - 1];
+                    // 0 stands for "forever".
+                    if *passes == 1 {
+                        task.depth -= 1;
+                        task.pc += 1;
+                    } else {
+                        *passes = passes.saturating_sub(1);
+                        task.pc = start + 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets the work of a compute operation; false when there is none.
+    fn ask(&mut self, id: TaskId, work: Work, spread: Spread) -> bool {
+        let raw = self.vary(id, work.raw(), spread);
+        let (app, rank) = (self.tasks[id].app, self.tasks[id].rank);
+        let scale = self.apps[app].rank_scale.get(rank as usize).copied().unwrap_or(1_000);
+        let raw = (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64;
+        let task = &mut self.tasks[id];
+        task.remaining = Work::from_raw(raw);
+        task.asked += u128::from(raw);
+        raw > 0
+    }
+
+    /// A value varied by the task's next draw. The draw is taken whether or not there is variation.
+    fn vary(&mut self, id: TaskId, mean: u64, spread: Spread) -> u64 {
+        let task = &mut self.tasks[id];
+        task.draws += 1;
+        spread.apply(mean, rng::draw(task.noise, task.draws))
+    }
+
+    /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
+    fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
+        let app = self.tasks[id].app;
+        let ranks = self.apps[app].tasks;
+        let profile = self.apps[app].profiles - 1;
+        let bandwidth = self.machine.memory.core_bandwidth.max(1);
+        let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
+        let task = &mut self.tasks[id];
+        // Nobody reads its own block.
+        let own = match order {
+            TransferOrder::Sequential => task.rank,
+            TransferOrder::Rotated => ranks - 1,
+        };
+        if task.block == own {
+            task.block += 1;
+        }
+        if task.block >= ranks || ns == 0 {
+            task.block = 0;
+            task.pc += 1;
+            return false;
+        }
+        task.profile = profile;
+        task.block += 1;
+        task.remaining = Work::from_span(Span::from_ns(ns));
+        task.asked += u128::from(task.remaining.raw());
+        true
+    }
+
+    /// The rank whose block a task is reading, when it is inside a bulk transfer.
+    pub(crate) fn transfer_source(&self, task: &Task) -> Option<u32> {
+        let app = &self.apps[task.app];
+        if task.profile + 1 != app.profiles {
+            return None;
+        }
+        let Some(Op::Transfer { order, .. }) = app.program.ops().get(task.pc as usize) else { return None };
+        let block = task.block.saturating_sub(1);
+        Some(match order {
+            TransferOrder::Sequential => block,
+            TransferOrder::Rotated => (task.rank + 1 + block) % app.tasks,
+        })
+    }
+
+    /// The current task enters a system call.
+    pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After, lead: Lead) {
+        self.announce(cpu);
+        let record = &mut self.cpus[cpu];
+        record.since = self.now;
+        record.lead = lead;
+        record.activity = Activity::Syscall(call, after);
+    }
+
+    /// The current task begins to wait.
+    pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time, lead: Lead) {
+        self.renounce(cpu, LeaveReason::Waits);
+        self.charge(cpu);
+        let id = self.cpus[cpu].current;
+        let from = self.now + lead.total();
+        let wait = self.apps[self.tasks[id].app].runtime.wait;
+        let task = &mut self.tasks[id];
+        task.waiting = waiting;
+        task.ready = ready;
+        task.deadline = wait.sleeps_after().map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        self.begin_polling(cpu, lead);
+    }
+
+    /// The current task polls from now on, after `lead`.
+    pub(crate) fn begin_polling(&mut self, cpu: CpuId, lead: Lead) {
+        let id = self.cpus[cpu].current;
+        let yields = self.apps[self.tasks[id].app].runtime.wait.yields();
+        let record = &mut self.cpus[cpu];
+        record.since = self.now;
+        record.lead = lead;
+        record.activity = if yields { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// The last operation is behind the current task.
+    fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.announce(cpu);
+        self.tasks[id].state = TaskState::Exited;
+        self.leave(cpu, LeaveReason::Exited);
+        let app = self.tasks[id].app;
+        self.apps[app].exited += 1;
+        if self.apps[app].exited == self.apps[app].tasks {
+            self.apps[app].end = Some(self.now);
+            if !self.apps[app].background {
+                self.left -= 1;
+            }
+            self.observe(Observation::AppExited(app));
+            self.tell(policy);
+            policy.app_exited(self, app);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The end of a run: the last books are closed and the report is made.
+
+use crate::account::Category;
+use crate::kernel::Kernel;
+use crate::observe::Observer;
+use crate::outcome::{AppReport, Outcome, RunReport};
+use crate::time::{Span, Time, WORK_FRACTION_BITS};
+
+impl<O: Observer> Kernel<'_, O> {
+    pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
+        let makespan = self.now;
+        let cpus: Vec<_> = self.cpus.ids().collect();
+        for cpu in &cpus {
+            self.settle(*cpu);
+            self.close_segment(*cpu);
+            self.tell_polling(*cpu);
+        }
+        let (tick, period) = (self.machine.costs.tick.ns(), self.model.tick.ns());
+        for cpu in &cpus {
+            // The ticks' share of the computing time, which the speeds already contain.
+            let account = &mut self.cpus[*cpu].account;
+            let busy = account.get(Category::Compute) + account.get(Category::MemoryStall);
+            let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
+            account.rebook(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
+        }
+        for task in self.tasks.iter() {
+            let counters = &mut self.apps[task.app].counters;
+            counters.cpu_ns += task.cpu_time.ns();
+            counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
+            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+        }
+        let apps = self.apps.iter().map(|app| self.app_report(app)).collect();
+        RunReport {
+            outcome,
+            makespan,
+            apps,
+            cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
+            corrections: self.corrections,
+            events: self.events,
+            digest: self.digest.value(),
+        }
+    }
+
+    fn app_report(&self, app: &super::state::App) -> AppReport {
+        let tasks = app.first.0..app.first.0 + app.tasks;
+        AppReport {
+            name: app.name.clone(),
+            background: app.background,
+            start: if app.started { app.start } else { Time::ZERO },
+            end: app.end,
+            counters: app.counters,
+            task_cpu: tasks.map(|task| self.tasks[crate::ids::TaskId(task)].cpu_time).collect(),
+        }
+    }
+}

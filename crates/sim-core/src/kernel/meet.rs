@@ -1,0 +1,168 @@
+//! Meeting: arriving at barriers, signalling, and what a task does when its wait is over.
+
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::state::{Activity, Lead, Waiting};
+use crate::event::Timer;
+use crate::observe::{Observation, Observer};
+use crate::policy::{Policy, TaskState};
+use crate::sync::Turn;
+use crate::time::Time;
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The current task of `cpu` arrives at its barrier.
+    pub(crate) fn arrive(&mut self, cpu: CpuId, mut lead: Lead) {
+        let id = self.cpus[cpu].current;
+        self.announce(cpu);
+        let (app, rank, episode) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].episode);
+        self.tasks[id].arrived = self.now;
+        self.observe(Observation::Arrived { task: id, episode });
+        if self.apps[app].meeting.is_central() {
+            // The counter's cache line goes from arrival to arrival.
+            let holder = self.apps[app].task(self.apps[app].meeting.line_holder);
+            let transfer = self.machine.signal_latency(self.tasks[holder].cpu, cpu);
+            let cursor = self.now + lead.total();
+            let meeting = &mut self.apps[app].meeting;
+            let done = cursor.max(meeting.line_free) + transfer;
+            meeting.line_free = done;
+            meeting.line_holder = rank;
+            lead.spin += done - cursor;
+        }
+        let turn = self.apps[app].meeting.arrive(rank);
+        self.take_turn(cpu, turn, lead);
+    }
+
+    /// Does what the barrier asks of the current task and begins the wait that follows.
+    fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead) {
+        let id = self.cpus[cpu].current;
+        let (app, rank, episode) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].episode);
+        match turn {
+            Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready, lead),
+            Turn::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER, lead),
+            Turn::TellParent(parent) => {
+                let parent_task = self.apps[app].task(parent);
+                let visible = self.visible(cpu, parent_task, &lead);
+                self.apps[app].meeting.child_arrived(parent, visible);
+                let ready = self.apps[app].meeting.gather_ready(parent);
+                if self.tasks[parent_task].waiting == Waiting::Gather && !ready.is_never() {
+                    self.signal(cpu, parent_task, Some(ready), &mut lead);
+                }
+                self.begin_wait(cpu, Waiting::Release, Time::NEVER, lead);
+            }
+            Turn::ReleaseAll => {
+                for other in (0..self.apps[app].tasks).filter(|other| *other != rank) {
+                    let other = self.apps[app].task(other);
+                    self.signal(cpu, other, None, &mut lead);
+                }
+                self.begin_wait(cpu, Waiting::Release, self.now + lead.total(), lead);
+            }
+            Turn::TellRound(partner, round) => {
+                let task = self.apps[app].task(partner);
+                let visible = self.visible(cpu, task, &lead);
+                self.apps[app].meeting.set_flag(partner, round, episode, visible);
+                let other = &self.tasks[task];
+                if other.waiting == Waiting::Round(round) && other.episode == episode {
+                    self.signal(cpu, task, Some(visible), &mut lead);
+                }
+                let ready = self.apps[app].meeting.flag_time(rank, round, episode);
+                self.begin_wait(cpu, Waiting::Round(round), ready, lead);
+            }
+            // Alone: nobody to wait for, but the flag is looked at once.
+            Turn::Done => self.begin_wait(cpu, Waiting::Release, self.now + lead.total(), lead),
+        }
+    }
+
+    /// Tells a neighbour and waits for the other one.
+    pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32, mut lead: Lead) {
+        let id = self.cpus[cpu].current;
+        let (app, rank, pc) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].pc);
+        let ranks = u64::from(self.apps[app].tasks);
+        let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
+        let other = self.apps[app].task(to);
+        let visible = self.visible(cpu, other, &lead);
+        self.apps[app].exchanges.tell(pc, to, visible);
+        let record = &self.tasks[other];
+        if record.waiting == Waiting::Exchange && record.pc == pc && record.ready.is_never() {
+            self.signal(cpu, other, Some(visible), &mut lead);
+        }
+        let ready = self.apps[app].exchanges.ready(pc, rank, self.now);
+        self.begin_wait(cpu, Waiting::Exchange, ready, lead);
+    }
+
+    /// When a store made now, after `lead`, is seen by a task.
+    fn visible(&self, cpu: CpuId, task: TaskId, lead: &Lead) -> Time {
+        self.now + lead.total() + self.machine.signal_latency(cpu, self.tasks[task].cpu)
+    }
+
+    /// Lets a waiting task know (at `visible`, or as soon as the store travels); a sleeper is woken, at the signaller's cost.
+    pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>, lead: &mut Lead) {
+        let ready = visible.unwrap_or_else(|| self.visible(cpu, task, lead));
+        self.tasks[task].ready = ready;
+        match self.tasks[task].state {
+            TaskState::Sleeping => {
+                lead.kernel += self.machine.costs.wake;
+                let at = self.now + lead.total();
+                self.tasks[task].ready = ready.min(at);
+                self.arm_pending(at, Timer::Wake(task, cpu));
+            }
+            TaskState::Queued | TaskState::Running => {
+                let there = self.tasks[task].cpu;
+                let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
+                if there != cpu && polling && self.sources.get(there.0 as usize) > ready {
+                    self.mark(there);
+                }
+            }
+            TaskState::Embryo | TaskState::Exited => {}
+        }
+    }
+
+    /// The current task of `cpu` sees that what it waited for has happened.
+    pub(crate) fn wait_over(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        let task = &mut self.tasks[id];
+        let (app, rank, episode) = (task.app, task.rank, task.episode);
+        let waiting = std::mem::replace(&mut task.waiting, Waiting::No);
+        task.ready = Time::NEVER;
+        task.deadline = Time::NEVER;
+        match waiting {
+            Waiting::Gather => {
+                let turn = self.apps[app].meeting.gather_done(rank);
+                self.take_turn(cpu, turn, lead);
+                return;
+            }
+            Waiting::Round(round) => {
+                let meeting = &mut self.apps[app].meeting;
+                meeting.clear_flag(rank, round, episode);
+                let turn = meeting.round(rank, round + 1);
+                if turn != Turn::Done {
+                    self.take_turn(cpu, turn, lead);
+                    return;
+                }
+                self.barrier_done(cpu);
+            }
+            Waiting::Release => self.barrier_done(cpu),
+            Waiting::Exchange => {
+                let pc = self.tasks[id].pc;
+                self.apps[app].exchanges.take(pc, rank);
+                self.tasks[id].pc += 1;
+            }
+            Waiting::Lock => self.tasks[id].pc += 1,
+            Waiting::No => {}
+        }
+        self.proceed(cpu, lead, policy);
+    }
+
+    fn barrier_done(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let now = self.now;
+        let task = &mut self.tasks[id];
+        let (app, episode, arrived) = (task.app, task.episode, task.arrived);
+        task.episode = episode.wrapping_add(1);
+        task.pc += 1;
+        let counters = &mut self.apps[app].counters;
+        counters.barriers += 1;
+        counters.barrier_wait_ns += now.since(arrived).ns();
+        self.tell_polling(cpu);
+        self.observe(Observation::Released { task: id, episode });
+    }
+}

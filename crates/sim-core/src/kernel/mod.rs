@@ -1,0 +1,297 @@
+//! The kernel: the only code that changes simulated state. A run is a value, free of globals, sendable.
+
+mod advance;
+mod compute;
+mod finish;
+mod meet;
+mod placement;
+mod polling;
+mod ring;
+mod setup;
+pub(crate) mod state;
+mod step;
+mod system;
+
+use std::sync::Arc;
+
+use crate::contention::Contention;
+use crate::event::{Timer, Timers, Tournament};
+use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
+use crate::kernel_model::KernelModel;
+use crate::limits::MAX_ROUNDS_PER_INSTANT;
+use crate::machine::{Machine, PerCpu};
+use crate::observe::{Digest, LeaveReason, Observation, Observer};
+use crate::outcome::{Options, Outcome, RunReport};
+use crate::policy::Policy;
+use crate::program::{AppSpec, MemoryProfile};
+use crate::time::{Span, Speed, Time};
+use ring::Ring;
+use state::{App, Cpu, Task};
+
+#[cfg(test)]
+pub(crate) use setup::test_machine;
+
+/// A run that has been checked and may be started.
+pub struct Simulation {
+    machine: Arc<Machine>,
+    model: Arc<KernelModel>,
+    apps: Vec<AppSpec>,
+    options: Options,
+}
+
+impl Simulation {
+    /// A run of these applications on a machine under a kernel.
+    ///
+    /// # Errors
+    /// A sentence: no foreground application, an application without tasks, more tasks or applications than
+    /// [`crate::limits`] allow, parameters out of range, an empty affinity.
+    pub fn new(
+        machine: Arc<Machine>,
+        model: Arc<KernelModel>,
+        apps: Vec<AppSpec>,
+        options: Options,
+    ) -> Result<Self, String> {
+        setup::check(&machine, &model, &apps)?;
+        Ok(Self { machine, model, apps, options })
+    }
+
+    /// Runs to the end: all foreground applications ended, or the horizon, or nothing left that can happen.
+    pub fn run<O: Observer>(self, policy: &mut dyn Policy, observer: &mut O) -> RunReport {
+        Kernel::new(self, observer).run(policy)
+    }
+}
+
+/// The state of a run.
+pub(crate) struct Kernel<'o, O> {
+    machine: Arc<Machine>,
+    model: Arc<KernelModel>,
+    options: Options,
+    now: Time,
+    cpus: PerCpu<Cpu>,
+    tasks: IdVec<TaskId, Task>,
+    apps: IdVec<AppId, App>,
+    profiles: Vec<MemoryProfile>,
+    /// Speed of each cpu, the share taken by timer ticks off.
+    speeds: PerCpu<Speed>,
+    memory: Contention,
+    sources: Tournament,
+    timers: Timers,
+    /// Cpus that something has happened to at this instant.
+    marks: Vec<CpuId>,
+    /// The marks being worked off.
+    working: Vec<CpuId>,
+    /// Entries to (true) and exits from (false) queues that the policy has not been told.
+    notices: Vec<(TaskId, CpuId, bool)>,
+    ring: Ring,
+    observer: &'o mut O,
+    digest: Digest,
+    corrections: u64,
+    events: u64,
+    entries: u64,
+    /// Applications all of whose tasks exist by now, not yet told to the policy.
+    complete_apps: Vec<AppId>,
+    /// Foreground applications that have not ended.
+    left: u32,
+    /// Armed starts and wake-ups: while there are any, the run is not deadlocked.
+    pending: u32,
+}
+
+impl<O: Observer> Kernel<'_, O> {
+    fn run(mut self, policy: &mut dyn Policy) -> RunReport {
+        policy.init(&mut self);
+        let mut rounds = 0u32;
+        let outcome = loop {
+            if self.left == 0 {
+                break Outcome::Completed;
+            }
+            let next = self.sources.earliest();
+            if next.is_never() && self.pending == 0 {
+                break Outcome::Deadlock(self.who_waits());
+            }
+            let at = next.min(self.timers.earliest());
+            if at > self.options.horizon {
+                self.now = self.options.horizon;
+                break Outcome::Horizon;
+            }
+            rounds = if at == self.now { rounds + 1 } else { 0 };
+            if rounds > MAX_ROUNDS_PER_INSTANT {
+                break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
+            }
+            self.now = at;
+            self.instant(policy);
+        };
+        self.finish(outcome)
+    }
+
+    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order.
+    fn instant(&mut self, policy: &mut dyn Policy) {
+        while let Some(timer) = self.timers.take(self.now) {
+            self.events += 1;
+            self.fire(timer, policy);
+            self.tell(policy);
+        }
+        let cpus = self.cpus.len();
+        while self.sources.earliest() == self.now {
+            let source = self.sources.first();
+            self.sources.set(source, Time::NEVER);
+            self.events += 1;
+            if source < cpus {
+                self.mark(CpuId(source as u32));
+            } else {
+                let (memory, marks, records) = (&self.memory, &mut self.marks, &mut self.cpus);
+                memory.each_due((source - cpus) as u32, self.now, |cpu| {
+                    if !records[cpu].marked {
+                        records[cpu].marked = true;
+                        marks.push(cpu);
+                    }
+                });
+            }
+        }
+        let mut rounds = 0;
+        while rounds < MAX_ROUNDS_PER_INSTANT {
+            rounds += 1;
+            while let Some(app) = self.complete_apps.pop() {
+                self.tell(policy);
+                policy.app_ready(self, app);
+            }
+            if self.marks.is_empty() {
+                break;
+            }
+            std::mem::swap(&mut self.marks, &mut self.working);
+            self.working.sort_unstable();
+            for i in 0..self.working.len() {
+                let cpu = self.working[i];
+                self.cpus[cpu].marked = false;
+                self.step(cpu, policy);
+            }
+            self.working.clear();
+            self.tell(policy);
+        }
+        let sources = &mut self.sources;
+        self.memory.refresh(self.now, |memory, class| sources.set(cpus + class as usize, memory.next(class)));
+    }
+
+    fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
+        match timer {
+            Timer::Start(app) => {
+                self.pending -= 1;
+                self.start_app(app, policy);
+            }
+            Timer::Wake(task, waker) => {
+                self.pending -= 1;
+                self.wake(task, waker, policy);
+            }
+            Timer::Tick(cpu) => policy.tick(self, cpu),
+            Timer::Policy(token) => policy.timer(self, token),
+            Timer::Slot => policy.slot(self),
+        }
+    }
+
+    /// Tells the policy of entries and exits since the last time.
+    fn tell(&mut self, policy: &mut dyn Policy) {
+        for i in 0..self.notices.len() {
+            let (task, cpu, entered) = self.notices[i];
+            if entered {
+                policy.runnable(self, task, cpu);
+            } else {
+                policy.quiescent(self, task, cpu);
+            }
+        }
+        self.notices.clear();
+    }
+
+    fn mark(&mut self, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        if !record.marked {
+            record.marked = true;
+            self.marks.push(cpu);
+        }
+    }
+
+    fn observe(&mut self, what: Observation) {
+        self.digest.observe(self.now, &what);
+        self.observer.observe(self.now, &what);
+    }
+
+    /// Tells of the polling on a cpu since the last fact about it.
+    fn tell_polling(&mut self, cpu: CpuId) {
+        let (polls, switches) = std::mem::take(&mut self.cpus[cpu].polled);
+        if polls > 0 {
+            self.observe(Observation::Polled { cpu, polls, switches });
+        }
+    }
+
+    /// The current task of a cpu has work to do.
+    fn announce(&mut self, cpu: CpuId) {
+        let task = self.cpus[cpu].current;
+        if self.cpus[cpu].announced != task {
+            self.tell_polling(cpu);
+            self.cpus[cpu].announced = task;
+            self.observe(Observation::Running { task, cpu });
+        }
+    }
+
+    /// The announced task of a cpu has no more work to do there.
+    fn renounce(&mut self, cpu: CpuId, reason: LeaveReason) {
+        let task = std::mem::replace(&mut self.cpus[cpu].announced, TaskId::NONE);
+        if !task.is_none() {
+            self.tell_polling(cpu);
+            self.observe(Observation::Stopping { task, cpu, reason });
+        }
+    }
+
+    /// The first timer tick of a cpu at or after an instant.
+    fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
+        let period = self.model.tick.ns();
+        let phase = if self.model.tick_skew {
+            period / 2 / self.cpus.len() as u64 * cpu.index() as u64
+        } else {
+            0
+        };
+        let periods = at.ns().saturating_sub(phase).div_ceil(period);
+        Time::from_ns(phase + periods * period)
+    }
+
+    fn arm_pending(&mut self, at: Time, timer: Timer) {
+        self.pending += 1;
+        self.timers.arm(at, timer);
+    }
+
+    /// Context-switch cost from the task that ran last on a cpu.
+    fn switch_cost(&self, previous: TaskId, next: TaskId) -> Span {
+        let costs = &self.machine.costs;
+        if previous == next || self.same_process(previous, next) {
+            costs.switch_thread
+        } else {
+            costs.switch_process
+        }
+    }
+
+    fn same_process(&self, a: TaskId, b: TaskId) -> bool {
+        if a.is_none() {
+            return true;
+        }
+        let app = self.tasks[b].app;
+        self.tasks[a].app == app && !self.apps[app].runtime.processes
+    }
+}
+
+/// A short list for messages.
+pub(crate) const FEW: usize = 5;
+
+impl<O: Observer> Kernel<'_, O> {
+    /// For the deadlock message: how many wait, and the first few of them.
+    fn who_waits(&self) -> String {
+        let waits = |t: &Task| !matches!(t.state, crate::policy::TaskState::Exited) && !self.background(t);
+        let all = self.tasks.iter().filter(|t| waits(t)).count();
+        let few = self.tasks.iter().filter(|t| waits(t)).take(FEW);
+        let names: Vec<String> = few
+            .map(|t| format!("{} rank {} ({:?})", self.apps[t.app].name, t.rank, t.waiting))
+            .collect();
+        format!("{all} tasks wait for what will never happen: {}", names.join(", "))
+    }
+
+    fn background(&self, task: &Task) -> bool {
+        self.apps[task.app].background
+    }
+}

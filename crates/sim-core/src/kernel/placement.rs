@@ -1,0 +1,223 @@
+//! Tasks that come into and leave queues: starts, forks, wake-ups, moves.
+
+use crate::event::Timer;
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::state::{Activity, After, Lead};
+use crate::machine::Distance;
+use crate::observe::{LeaveReason, Observation, Observer};
+use crate::policy::{Placement, Policy, TaskState};
+use crate::run_queue::{self, Entry};
+use crate::time::Span;
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The first task of an application is created, by a shell on cpu 0.
+    pub(crate) fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
+        self.apps[app].started = true;
+        self.observe(Observation::AppStarted(app));
+        policy.app_started(self, app);
+        self.tell(policy);
+        self.fork(CpuId(0), app, 0, policy);
+    }
+
+    /// Rank 0 creates the other ranks before it goes on with its program; true while it is busy with that.
+    pub(crate) fn forks(&mut self, cpu: CpuId, id: TaskId, lead: &mut Lead, policy: &mut dyn Policy) -> bool {
+        let app = self.tasks[id].app;
+        if self.tasks[id].rank != 0 {
+            return false;
+        }
+        while self.apps[app].forked < self.apps[app].tasks {
+            let rank = self.apps[app].forked;
+            if self.machine.costs.fork > Span::ZERO {
+                let call = self.machine.costs.fork;
+                self.begin_syscall(cpu, call, After::Fork(rank), *lead);
+                return true;
+            }
+            self.fork(cpu, app, rank, policy);
+        }
+        false
+    }
+
+    /// Creates the task of a rank.
+    pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
+        let id = self.apps[app].task(rank);
+        let choice = policy.select_cpu(self, id, Placement::Fork { parent });
+        let cpu = self.corrected(id, choice);
+        self.apps[app].forked += 1;
+        self.enqueue(id, cpu, Entry::Fork, Some(parent));
+        if self.apps[app].forked == self.apps[app].tasks {
+            self.complete_apps.push(app);
+        }
+    }
+
+    /// A sleeping task becomes runnable.
+    pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
+        if self.tasks[id].state != TaskState::Sleeping {
+            return;
+        }
+        let previous = self.tasks[id].cpu;
+        let choice = policy.select_cpu(self, id, Placement::Wake { waker, previous });
+        let cpu = self.corrected(id, choice);
+        self.renormalise(id, previous, cpu);
+        if cpu != previous {
+            self.count_move(id, previous, cpu);
+        }
+        self.enqueue(id, cpu, Entry::Wake, Some(waker));
+    }
+
+    /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
+    fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
+        let exists = choice.0 < self.machine.cpus();
+        if exists && self.tasks[id].affinity.allows(choice) {
+            return choice;
+        }
+        self.corrections += 1;
+        let mut cpus = self.machine.cpu_ids();
+        cpus.find(|cpu| self.tasks[id].affinity.allows(*cpu)).unwrap_or(CpuId(0))
+    }
+
+    /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
+    fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        if from != to {
+            self.settle(to);
+            self.charge(to);
+            let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
+            self.tasks[id].vruntime += shift;
+        }
+    }
+
+    /// Charges the current task of a cpu for the time until now.
+    pub(crate) fn charge(&mut self, cpu: CpuId) {
+        run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], self.now);
+    }
+
+    /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
+    fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
+        self.settle(cpu);
+        self.charge(cpu);
+        self.entries += 1;
+        let discipline = &self.model.discipline;
+        let record = &mut self.cpus[cpu];
+        run_queue::place(discipline, &mut self.tasks, record, id, entry);
+        let task = &mut self.tasks[id];
+        task.state = TaskState::Queued;
+        task.cpu = cpu;
+        task.entered = self.entries;
+        record.running += 1;
+        record.load += u64::from(task.weight);
+        run_queue::insert(&mut self.tasks, record, id);
+        run_queue::cfs::advance_minimum(&self.tasks, record);
+        let idle = record.current.is_none();
+        let preempts = run_queue::preempts(discipline, &self.tasks, record, id);
+        let remote = by.is_some_and(|by| by != cpu);
+        if preempts {
+            record.resched = true;
+            let mut price = Span::ZERO;
+            if remote {
+                price += self.machine.costs.ipi;
+            }
+            if idle {
+                price += self.machine.costs.idle_exit;
+            }
+            record.debt.kernel += price;
+        }
+        self.notices.push((id, cpu, true));
+        self.tell_polling(cpu);
+        self.observe(Observation::Runnable { task: id, cpu });
+        self.mark(cpu);
+    }
+
+    /// Takes a waiting task out of its queue.
+    fn dequeue(&mut self, id: TaskId) {
+        let cpu = self.tasks[id].cpu;
+        let record = &mut self.cpus[cpu];
+        run_queue::remove(&mut self.tasks, record, id);
+        self.depart(id, cpu);
+    }
+
+    /// A task no longer counts in a queue.
+    fn depart(&mut self, id: TaskId, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        record.running -= 1;
+        record.load -= u64::from(self.tasks[id].weight);
+        for buddy in [&mut record.next_buddy, &mut record.last_buddy] {
+            if *buddy == id {
+                *buddy = TaskId::NONE;
+            }
+        }
+        self.notices.push((id, cpu, false));
+        self.mark(cpu);
+    }
+
+    /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.
+    pub(crate) fn leave(&mut self, cpu: CpuId, reason: LeaveReason) {
+        let id = self.cpus[cpu].current;
+        self.close_segment(cpu);
+        self.charge(cpu);
+        self.count_switch(id, reason);
+        self.renounce(cpu, reason);
+        let record = &mut self.cpus[cpu];
+        record.previous = id;
+        record.current = TaskId::NONE;
+        record.activity = Activity::Idle;
+        record.emptied = true;
+        self.depart(id, cpu);
+        run_queue::cfs::advance_minimum(&self.tasks, &mut self.cpus[cpu]);
+    }
+
+    pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
+        let counters = &mut self.apps[self.tasks[id].app].counters;
+        match reason {
+            LeaveReason::Preempted | LeaveReason::Moved => counters.involuntary_switches += 1,
+            LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => counters.voluntary_switches += 1,
+        }
+    }
+
+    /// The current task goes to sleep; for a nap a timer wakes it.
+    pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
+        let id = self.cpus[cpu].current;
+        self.tasks[id].state = TaskState::Sleeping;
+        self.leave(cpu, LeaveReason::Slept);
+        if let Some(span) = nap {
+            self.arm_pending(self.now.saturating_add(span), Timer::Wake(id, cpu));
+        }
+    }
+
+    /// Moves a runnable task to another cpu's queue.
+    pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
+        let from = self.tasks[id].cpu;
+        self.settle(from);
+        self.charge(from);
+        if self.tasks[id].state == TaskState::Running {
+            // The migration thread takes the cpu first.
+            self.leave(from, LeaveReason::Moved);
+            self.cpus[from].debt.kernel += self.machine.costs.ipi;
+        } else {
+            self.dequeue(id);
+        }
+        self.renormalise(id, from, to);
+        self.count_move(id, from, to);
+        self.cpus[to].debt.migration += self.machine.costs.migration;
+        self.enqueue(id, to, Entry::Move, None);
+    }
+
+    /// Counts a move, and the caches the task has to refill after it.
+    fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        let distance = self.machine.topology.distance(from, to);
+        let task = &mut self.tasks[id];
+        let memory = &self.machine.memory;
+        let lost = match distance {
+            Distance::Same | Distance::Core => 0,
+            Distance::Cache => memory.private_cache,
+            Distance::Near | Distance::Far => memory.private_cache + memory.shared_cache,
+        };
+        let bytes = self.profiles[task.profile as usize].working_set.min(lost);
+        let bandwidth = memory.core_bandwidth.max(1);
+        let refill = (u128::from(bytes) * 1_000_000_000 / u128::from(bandwidth)) as u64;
+        task.refill = task.refill.max(Span::from_ns(refill));
+        let counters = &mut self.apps[task.app].counters;
+        counters.migrations += 1;
+        counters.far_migrations += u64::from(distance == Distance::Far);
+        self.observe(Observation::Migrated { task: id, from, to });
+    }
+}

@@ -1,0 +1,163 @@
+//! Cpus on which tasks poll: loading the ring, bringing a cpu up to date, and foretelling when polling ends there.
+
+use crate::account::Category;
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::ring::{Member, Prices, YieldRule};
+use crate::kernel::state::{Activity, Lead, Waiting};
+use crate::kernel_model::{Discipline, YieldMode};
+use crate::observe::Observer;
+use crate::policy::TaskState;
+use crate::time::{Span, Time};
+
+impl<O: Observer> Kernel<'_, O> {
+    /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened.
+    pub(crate) fn settle(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        if record.activity != Activity::Poll || self.options.stepwise {
+            return;
+        }
+        let first_end = record.since + record.lead.total() + self.cycle();
+        if first_end >= self.now {
+            return;
+        }
+        self.load(cpu);
+        let now = self.now;
+        self.ring.run(now);
+        self.store(cpu);
+    }
+
+    fn cycle(&self) -> Span {
+        self.machine.costs.poll + self.machine.costs.yield_call
+    }
+
+    /// When polling on a cpu next leads to something: a task sees, or one that does not poll is picked.
+    pub(crate) fn forecast(&mut self, cpu: CpuId) -> Time {
+        let record = &self.cpus[cpu];
+        let check = record.since + record.lead.total() + self.machine.costs.poll;
+        let task = &self.tasks[record.current];
+        if task.ready.min(task.deadline) <= check {
+            return check;
+        }
+        if self.options.stepwise {
+            return check + self.machine.costs.yield_call;
+        }
+        self.load(cpu);
+        self.ring.run(Time::NEVER)
+    }
+
+    fn load(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let costs = &self.machine.costs;
+        let ring = &mut self.ring;
+        ring.prices = Prices {
+            poll: costs.poll,
+            call: costs.yield_call,
+            thread: costs.switch_thread,
+            process: costs.switch_process,
+        };
+        ring.rule = match &self.model.discipline {
+            Discipline::RoundRobin { .. } => YieldRule::RoundRobin,
+            Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
+            Discipline::Cfs(_) => YieldRule::Fair,
+        };
+        ring.since = record.since;
+        ring.lead = record.lead;
+        ring.charged = record.charged;
+        ring.minimum = record.min_vruntime;
+        ring.paid = Lead::NONE;
+        ring.cycles = 0;
+        ring.switches = 0;
+        ring.members.clear();
+        let (mut at, mut following) = (record.current, record.head);
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            let runtime = &self.apps[task.app].runtime;
+            ring.members.push(Member {
+                task: id,
+                app: task.app,
+                band: task.band,
+                weight: task.weight,
+                vruntime: task.vruntime,
+                ready: task.ready.min(task.deadline),
+                polls: task.waiting != Waiting::No && runtime.wait.yields(),
+                directed: runtime.wait == crate::wait::WaitMode::YieldTo,
+                process: if runtime.processes { 1 << 32 | u64::from(id.0) } else { u64::from(task.app.0) },
+                cycles: 0,
+                switches: 0,
+                used: Span::ZERO,
+                last_ran: None,
+            });
+            at = following;
+            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+        }
+    }
+
+    /// Writes a ring that was run back to the cpu.
+    fn store(&mut self, cpu: CpuId) {
+        let ring = &self.ring;
+        if ring.cycles == 0 {
+            return;
+        }
+        let record = &mut self.cpus[cpu];
+        let poll = self.machine.costs.poll;
+        let call = self.machine.costs.yield_call;
+        record.account.add(Category::Spin, poll * ring.cycles);
+        record.account.add(Category::Yield, call * ring.cycles);
+        let mut paid = ring.paid;
+        let total = paid.total();
+        paid.pay(total, &mut record.account);
+        record.since = ring.since;
+        record.lead = ring.lead;
+        record.charged = ring.charged;
+        record.min_vruntime = ring.minimum;
+        record.picked = ring.since;
+        record.next_buddy = TaskId::NONE;
+        record.last_buddy = TaskId::NONE;
+        record.polled.0 += ring.cycles;
+        record.polled.1 += ring.switches;
+        let switched = record.current != ring.members[0].task || ring.switches > 0;
+        for member in &ring.members {
+            let task = &mut self.tasks[member.task];
+            task.vruntime = member.vruntime;
+            task.cpu_time += member.used;
+            if let Some(at) = member.last_ran {
+                task.last_ran = at;
+            }
+            let counters = &mut self.apps[member.app].counters;
+            counters.polls += member.cycles;
+            counters.yields += member.cycles;
+            counters.voluntary_switches += member.switches;
+        }
+        if switched {
+            self.relink(cpu);
+        }
+    }
+
+    /// Rebuilds the queue in the order of the ring.
+    fn relink(&mut self, cpu: CpuId) {
+        let members = &self.ring.members;
+        let record = &mut self.cpus[cpu];
+        let tasks = &mut self.tasks;
+        // The task that ran last is the one that was switched out last.
+        let latest = members[1..].iter().filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran);
+        if let Some(latest) = latest {
+            record.previous = latest.task;
+        }
+        record.current = members[0].task;
+        tasks[record.current].state = TaskState::Running;
+        tasks[record.current].previous = TaskId::NONE;
+        tasks[record.current].next = TaskId::NONE;
+        record.head = members.get(1).map_or(TaskId::NONE, |m| m.task);
+        record.tail = members.last().map_or(TaskId::NONE, |m| m.task);
+        if members.len() == 1 {
+            record.tail = TaskId::NONE;
+        }
+        for at in 1..members.len() {
+            let task = &mut tasks[members[at].task];
+            task.state = TaskState::Queued;
+            task.previous = if at == 1 { TaskId::NONE } else { members[at - 1].task };
+            task.next = members.get(at + 1).map_or(TaskId::NONE, |m| m.task);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Polling worked out in closed form: the turns of the tasks of one cpu while its current task polls and yields.
+//!
+//! A turn is a switch (unless the task is alone), then cycles of one poll and one yield until the discipline
+//! prefers another task. Nothing on the cpu changes before a task sees what it waits for, or a task that does not
+//! poll is picked; until then turns follow from each other, and once they rotate, whole rounds are skipped at once.
+//! Pure arithmetic on copies: the kernel loads a ring, runs it, and writes it back.
+
+use crate::ids::{AppId, TaskId};
+use crate::kernel::state::Lead;
+use crate::run_queue::cfs::weighted;
+use crate::time::{Span, Time};
+
+/// How a yield changes the caller's key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum YieldRule {
+    /// Virtual runtime is charged, the smallest goes next.
+    Fair,
+    /// As `Fair`, but first behind the last of the band.
+    Posix,
+    /// Behind the last of the band.
+    RoundRobin,
+}
+
+/// A runnable task of the cpu.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) task: TaskId,
+    pub(crate) app: AppId,
+    pub(crate) band: u8,
+    pub(crate) weight: u32,
+    pub(crate) vruntime: i64,
+    /// When it will find its wait over or its patience at an end.
+    pub(crate) ready: Time,
+    /// It polls and yields; any other task ends the closed form when it is picked.
+    pub(crate) polls: bool,
+    /// Its yields are directed.
+    pub(crate) directed: bool,
+    /// Switches to it cost as between threads when the previous task has the same number, else as between processes.
+    pub(crate) process: u64,
+    /// Cycles it went through in this run of the ring.
+    pub(crate) cycles: u64,
+    /// Times it was switched out.
+    pub(crate) switches: u64,
+    /// Cpu time it used.
+    pub(crate) used: Span,
+    /// When it last ran, if it did.
+    pub(crate) last_ran: Option<Time>,
+}
+
+/// Prices of a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prices {
+    pub(crate) poll: Span,
+    pub(crate) call: Span,
+    pub(crate) thread: Span,
+    pub(crate) process: Span,
+}
+
+impl Prices {
+    fn cycle(self) -> Span {
+        self.poll + self.call
+    }
+}
+
+/// The tasks of a cpu in the order of its queue, the current one first, and how far its present cycle is.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    pub(crate) members: Vec<Member>,
+    pub(crate) rule: YieldRule,
+    pub(crate) prices: Prices,
+    /// Start of the present cycle, its lead included.
+    pub(crate) since: Time,
+    pub(crate) lead: Lead,
+    /// Up to when the current member's virtual runtime is charged.
+    pub(crate) charged: Time,
+    pub(crate) minimum: i64,
+    /// Time of leads paid, whole cycles done and switches made in this run of the ring.
+    pub(crate) paid: Lead,
+    pub(crate) cycles: u64,
+    pub(crate) switches: u64,
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self {
+            members: Vec::with_capacity(64),
+            rule: YieldRule::Fair,
+            prices: Prices::default(),
+            since: Time::ZERO,
+            lead: Lead::NONE,
+            charged: Time::ZERO,
+            minimum: 0,
+            paid: Lead::NONE,
+            cycles: 0,
+            switches: 0,
+        }
+    }
+}
+
+impl Ring {
+    /// Runs until something other than polling is due and returns that instant, which is at the current member's poll
+    /// (it sees) or the end of its cycle (somebody else than a poller follows). Cycles that end before `limit` are done;
+    /// when nothing happens before `limit`, or nothing ever, it stops there.
+    pub(crate) fn run(&mut self, limit: Time) -> Time {
+        let mut turns = 0;
+        loop {
+            let check = self.since + self.lead.total() + self.prices.poll;
+            let cycle = self.prices.cycle();
+            let wanted = self.turn_length(check + self.prices.call);
+            let current = self.members[0];
+            // Cycles until it sees: it sees at the first check that is not before `ready`.
+            let blind = if current.ready.is_never() {
+                u64::MAX
+            } else {
+                current.ready.since(check).ns().div_ceil(cycle.ns())
+            };
+            let stays = wanted.min(blind);
+            let before_limit = self.cycles_before(limit, check + self.prices.call);
+            if before_limit < stays {
+                self.cycle(before_limit);
+                return if before_limit == u64::MAX { Time::NEVER } else { limit };
+            }
+            if stays == u64::MAX {
+                return Time::NEVER;
+            }
+            if blind < wanted {
+                self.cycle(blind);
+                return self.since + self.lead.total() + self.prices.poll;
+            }
+            let end = check + self.prices.call + cycle * (wanted - 1);
+            let next = self.successor(end);
+            if !self.members[next].polls {
+                self.cycle(wanted - 1);
+                return self.since + self.lead.total() + cycle;
+            }
+            if end >= limit {
+                self.cycle(wanted - 1);
+                return limit;
+            }
+            self.cycle(wanted);
+            self.hand_over(next, end);
+            turns += 1;
+            if turns >= self.members.len() && self.skip_rounds(limit) {
+                return Time::NEVER;
+            }
+        }
+    }
+
+    /// Whole cycles that end strictly before `limit` when the first ends at `first_end`.
+    fn cycles_before(&self, limit: Time, first_end: Time) -> u64 {
+        if limit.is_never() {
+            u64::MAX
+        } else if first_end >= limit {
+            0
+        } else {
+            1 + (limit - first_end - Span::from_ns(1)).ns() / self.prices.cycle().ns()
+        }
+    }
+
+    /// Cycles after which the discipline prefers another member: at least one; `u64::MAX` when there is no rival.
+    fn turn_length(&self, first_end: Time) -> u64 {
+        let current = &self.members[0];
+        let Some(rival) = self.members.get(1).filter(|rival| rival.band <= current.band) else {
+            return u64::MAX;
+        };
+        if self.rule != YieldRule::Fair || rival.band < current.band || current.directed {
+            return 1;
+        }
+        let first = weighted(first_end.since(self.charged), current.weight);
+        let behind = rival.vruntime - current.vruntime - first;
+        if behind <= 0 {
+            return 1;
+        }
+        let each = weighted(self.prices.cycle(), current.weight).max(1);
+        1 + (behind as u64).div_ceil(each as u64)
+    }
+
+    /// The current member goes through whole cycles and stays current.
+    fn cycle(&mut self, cycles: u64) {
+        if cycles == 0 || cycles == u64::MAX {
+            return;
+        }
+        let lead = std::mem::replace(&mut self.lead, Lead::NONE);
+        let end = self.since + lead.total() + self.prices.cycle() * cycles;
+        self.paid.add(&lead);
+        self.cycles += cycles;
+        let last = self.last_of_band();
+        let first_end = self.since + lead.total() + self.prices.cycle();
+        let charge = first_end.since(self.charged);
+        let rule = self.rule;
+        let each = self.prices.cycle();
+        let used = end - self.since;
+        let current = &mut self.members[0];
+        match rule {
+            YieldRule::Posix | YieldRule::Fair => {
+                if let (YieldRule::Posix, Some(last)) = (rule, last) {
+                    current.vruntime = current.vruntime.max(last + 1);
+                }
+                current.vruntime += weighted(charge, current.weight);
+                current.vruntime += weighted(each, current.weight) * (cycles as i64 - 1);
+            }
+            YieldRule::RoundRobin => current.vruntime = last.map_or(0, |last| last + 1),
+        }
+        current.cycles += cycles;
+        current.used += used;
+        current.last_ran = Some(end);
+        self.since = end;
+        self.charged = end;
+        if rule != YieldRule::RoundRobin {
+            self.advance_minimum();
+        }
+    }
+
+    fn advance_minimum(&mut self) {
+        let least = self.members.iter().take(2).map(|m| m.vruntime).min().unwrap_or(self.minimum);
+        self.minimum = self.minimum.max(least);
+    }
+
+    /// Virtual runtime of the last waiting member of the current one's band.
+    fn last_of_band(&self) -> Option<i64> {
+        let band = self.members[0].band;
+        self.members[1..].iter().rev().find(|m| m.band <= band).filter(|m| m.band == band).map(|m| m.vruntime)
+    }
+
+    /// Position of the member that follows the current one when it yields at `end`.
+    fn successor(&self, end: Time) -> usize {
+        let current = &self.members[0];
+        if current.directed {
+            let able = |m: &Member| !m.polls || m.ready <= end;
+            let found = self.members[1..]
+                .iter()
+                .position(|m| m.app == current.app && m.band == current.band && able(m));
+            if let Some(at) = found {
+                return at + 1;
+            }
+            // Undirected, the fair rule may prefer the caller itself once more; one cycle at a time decides that.
+            if self.rule == YieldRule::Fair {
+                let charge = weighted(end.since(self.charged), current.weight);
+                let rival = &self.members[1];
+                if rival.band == current.band && current.vruntime + charge < rival.vruntime {
+                    return 0;
+                }
+            }
+        }
+        1
+    }
+
+    /// The current member goes into the queue, the one at `next` takes the cpu at `end`.
+    fn hand_over(&mut self, next: usize, end: Time) {
+        if next == 0 {
+            return;
+        }
+        let mut old = self.members.remove(0);
+        old.switches += 1;
+        let new = self.members.remove(next - 1);
+        self.switches += 1;
+        let key = (old.band, old.vruntime);
+        let at = self.members.iter().rposition(|m| (m.band, m.vruntime) <= key).map_or(0, |at| at + 1);
+        self.members.insert(at, old);
+        self.members.insert(0, new);
+        let cost = self.switch_cost(&old, &new);
+        self.lead = Lead { switch: cost, ..Lead::NONE };
+        self.since = end;
+        self.charged = end + cost;
+    }
+
+    fn switch_cost(&self, old: &Member, new: &Member) -> Span {
+        if old.process == new.process { self.prices.thread } else { self.prices.process }
+    }
+
+    /// Skips whole rounds of a settled rotation; true when it goes on for ever and there is no limit.
+    fn skip_rounds(&mut self, limit: Time) -> bool {
+        let Some(group) = self.rotating_group() else { return false };
+        let cycle = self.prices.cycle();
+        let mut round = Span::ZERO;
+        let mut gain = 0i64;
+        let mut ready = Time::NEVER;
+        for at in 0..group {
+            let before = &self.members[if at == 0 { group - 1 } else { at - 1 }];
+            let member = &self.members[at];
+            round += self.switch_cost(before, member) + cycle;
+            ready = ready.min(member.ready);
+            gain += match self.rule {
+                YieldRule::Fair => 0,
+                YieldRule::Posix => 1 + weighted(cycle, member.weight),
+                YieldRule::RoundRobin => 1,
+            };
+        }
+        if self.rule == YieldRule::Fair {
+            gain = weighted(cycle, self.members[0].weight);
+        }
+        let standard = self.switch_cost(&self.members[group - 1], &self.members[0]);
+        if self.lead.switch != standard {
+            return false;
+        }
+        let mut rounds = if ready.is_never() { u64::MAX } else { ready.since(self.since).ns() / round.ns() };
+        if !limit.is_never() {
+            rounds = rounds.min(limit.since(self.since).ns() / round.ns());
+        }
+        if self.rule == YieldRule::Fair
+            && let Some(next) = self.members.get(group).filter(|m| m.band == self.members[0].band)
+        {
+            let room = next.vruntime - self.members[group - 1].vruntime - 1;
+            rounds = rounds.min(room.max(0) as u64 / gain.max(1) as u64);
+        }
+        if rounds == u64::MAX {
+            return true;
+        }
+        // The last round is gone through turn by turn: it sets what only the last turns determine.
+        let rounds = rounds.saturating_sub(1);
+        self.advance_rounds(group, rounds, round, gain);
+        false
+    }
+
+    fn advance_rounds(&mut self, group: usize, rounds: u64, round: Span, gain: i64) {
+        let cycle = self.prices.cycle();
+        for at in 0..group {
+            let cost = {
+                let before = &self.members[if at == 0 { group - 1 } else { at - 1 }];
+                self.switch_cost(before, &self.members[at])
+            };
+            let member = &mut self.members[at];
+            member.vruntime += gain * rounds as i64;
+            member.cycles += rounds;
+            member.switches += rounds;
+            member.used += (cost + cycle) * rounds;
+            self.paid.switch += cost * rounds;
+        }
+        self.cycles += rounds * group as u64;
+        self.switches += rounds * group as u64;
+        self.since += round * rounds;
+        self.charged += round * rounds;
+    }
+
+    /// How many members at the front take turns one after the other, each for one cycle, if they do.
+    fn rotating_group(&self) -> Option<usize> {
+        let first = &self.members[0];
+        let directed = self.members.iter().any(|m| m.directed);
+        let alike = |m: &&Member| m.band == first.band && m.polls && (m.weight == first.weight || self.rule != YieldRule::Fair);
+        let mut group = self.members.iter().take_while(alike).count();
+        if self.rule == YieldRule::Fair {
+            let each = weighted(self.prices.cycle(), first.weight);
+            group = self.members[..group].iter().take_while(|m| m.vruntime - first.vruntime <= each).count();
+        } else if self.members.get(group).is_some_and(|m| m.band == first.band) {
+            return None;
+        }
+        // A directed yield leaves the rotation for anybody able: then turn by turn.
+        let able = |m: &Member| !m.polls || !m.ready.is_never();
+        if group < 2 || (directed && (self.rule == YieldRule::Fair || self.members.iter().any(able))) {
+            return None;
+        }
+        Some(group)
+    }
+}

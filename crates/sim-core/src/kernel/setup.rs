@@ -1,0 +1,217 @@
+//! Building a run: what is refused, and the first state of everything.
+
+use std::sync::Arc;
+
+use crate::contention::Contention;
+use crate::event::{Timer, Timers, Tournament};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::kernel::ring::Ring;
+use crate::kernel::state::{App, Cpu, Task, Waiting};
+use crate::kernel::{Kernel, Simulation};
+use crate::kernel_model::{Discipline, KernelModel};
+use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
+use crate::machine::{Machine, PerCpu};
+use crate::observe::{Digest, Observer};
+use crate::outcome::Counters;
+use crate::policy::{Affinity, TaskState};
+use crate::program::{AppSpec, MemoryProfile, Op, Pages};
+use crate::rng::{Purpose, key};
+use crate::sync::{Exchanges, Locks, Meeting};
+use crate::time::{Span, Speed, Time, Work};
+use crate::wait::BarrierKind;
+
+/// Refuses what cannot be simulated.
+pub(crate) fn check(machine: &Machine, model: &KernelModel, apps: &[AppSpec]) -> Result<(), String> {
+    if apps.len() > MAX_APPS {
+        return Err(format!("at most {MAX_APPS} applications, these are {}", apps.len()));
+    }
+    if apps.iter().all(|app| app.background) {
+        return Err("no foreground application: the run would never end".into());
+    }
+    let tasks: u64 = apps.iter().map(|app| u64::from(app.tasks)).sum();
+    if tasks > MAX_TASKS {
+        return Err(format!("at most {MAX_TASKS} tasks, these are {tasks}"));
+    }
+    if model.tick < Span::from_us(1) {
+        return Err("the tick period must be at least 1us".into());
+    }
+    if let Discipline::RoundRobin { quantum } = model.discipline
+        && quantum < Span::from_us(1)
+    {
+        return Err("the quantum must be at least 1us".into());
+    }
+    for app in apps {
+        let name = &app.name;
+        if app.tasks == 0 {
+            return Err(format!("application `{name}` has no tasks"));
+        }
+        if app.weight == 0 {
+            return Err(format!("application `{name}` has a weight of 0"));
+        }
+        if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
+            return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
+        }
+        if let BarrierKind::Tree { arity } = app.runtime.barrier
+            && arity < 2
+        {
+            return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
+        }
+        if let Some(allowed) = &app.allowed
+            && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
+        {
+            return Err(format!("application `{name}` is allowed on no cpu of the machine"));
+        }
+    }
+    Ok(())
+}
+
+/// The profile of bulk transfers: memory-bound at the rate of one core.
+fn transfer_profile(machine: &Machine) -> MemoryProfile {
+    MemoryProfile {
+        demand: machine.memory.core_bandwidth,
+        bound: Some(1 << 16),
+        working_set: 0,
+        pages: Pages::FirstTouch,
+    }
+}
+
+fn build_app(spec: AppSpec, first: u32, profiles: u32) -> App {
+    let is_exchange = |(pc, op): (usize, &Op)| matches!(op, Op::Exchange { .. }).then_some(pc as u32);
+    let slots = spec.program.ops().iter().enumerate().filter_map(is_exchange).collect();
+    App {
+        meeting: Meeting::new(spec.runtime.barrier, spec.tasks),
+        exchanges: Exchanges::new(slots, spec.tasks),
+        locks: Locks::new(spec.program.locks(), spec.tasks),
+        name: spec.name,
+        background: spec.background,
+        runtime: spec.runtime,
+        program: spec.program,
+        first: TaskId(first),
+        tasks: spec.tasks,
+        rank_scale: spec.rank_scale,
+        profiles,
+        start: spec.start,
+        started: false,
+        forked: 0,
+        exited: 0,
+        end: None,
+        counters: Counters::default(),
+    }
+}
+
+fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64) -> Task {
+    Task {
+        vruntime: 0,
+        remaining: Work::ZERO,
+        ready: Time::NEVER,
+        deadline: Time::NEVER,
+        previous: TaskId::NONE,
+        next: TaskId::NONE,
+        band: 0,
+        state: TaskState::Embryo,
+        waiting: Waiting::No,
+        app,
+        rank,
+        weight,
+        cpu: CpuId(0),
+        home: None,
+        pc: 0,
+        loops: [0; MAX_LOOP_DEPTH],
+        depth: 0,
+        block: 0,
+        episode: 0,
+        arrived: Time::ZERO,
+        noise,
+        draws: 0,
+        refill: Span::ZERO,
+        affinity,
+        cpu_time: Span::ZERO,
+        last_ran: Time::ZERO,
+        entered: 0,
+        done: 0,
+        asked: 0,
+        profile: 0,
+    }
+}
+
+impl<'o, O: Observer> Kernel<'o, O> {
+    pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
+        let Simulation { machine, model, apps: specs, options } = simulation;
+        let mut profiles: Vec<MemoryProfile> = Vec::new();
+        let mut tasks = IdVec::default();
+        let mut apps: IdVec<AppId, App> = IdVec::default();
+        let mut timers = Timers::with_capacity(1 << 10);
+        let (mut left, mut pending) = (0, 0);
+        for (number, spec) in specs.into_iter().enumerate() {
+            let app = AppId(number as u32);
+            let first = tasks.len() as u32;
+            let affinity = spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
+            for rank in 0..spec.tasks {
+                let entity = u64::from(app.0) << 32 | u64::from(rank);
+                let noise = key(options.seed, Purpose::WorkNoise, entity);
+                tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise));
+            }
+            profiles.push(transfer_profile(&machine));
+            let base = profiles.len() as u32;
+            profiles.extend_from_slice(spec.program.profiles());
+            timers.arm(spec.start, Timer::Start(app));
+            pending += 1;
+            left += u32::from(!spec.background);
+            apps.push(build_app(spec, first, base));
+        }
+        let memory = Contention::new(&machine, &profiles);
+        let cpus = machine.cpus() as usize;
+        // Ticks take their share of every computing nanosecond evenly.
+        let tick = model.tick.ns();
+        let usable = Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick);
+        let speeds = machine.cpu_ids().map(|cpu| machine.speed_of(cpu) * usable).collect();
+        Self {
+            now: Time::ZERO,
+            cpus: PerCpu::filled(cpus, Cpu::new()),
+            sources: Tournament::new(cpus + memory.classes()),
+            marks: Vec::with_capacity(cpus),
+            working: Vec::with_capacity(cpus),
+            notices: Vec::with_capacity(64),
+            ring: Ring::default(),
+            digest: Digest::default(),
+            complete_apps: Vec::new(),
+            corrections: 0,
+            events: 0,
+            entries: 0,
+            machine,
+            model,
+            options,
+            tasks,
+            apps,
+            profiles,
+            speeds,
+            memory,
+            timers,
+            observer,
+            left,
+            pending,
+        }
+    }
+}
+
+/// A machine of `cpus` single cores on one node where everything is free.
+#[cfg(test)]
+pub(crate) fn test_machine(cpus: u32) -> Machine {
+    use crate::machine::{Costs, Level, Memory, Topology};
+    Machine {
+        name: "test".into(),
+        topology: Topology::new(&[(Level::Core, cpus)]).unwrap(),
+        costs: Costs::free(),
+        memory: Memory {
+            node_bandwidth: 10_000_000_000,
+            bus_bandwidth: 0,
+            core_bandwidth: 5_000_000_000,
+            remote_factor: 1_000,
+            private_cache: 0,
+            shared_cache: 0,
+            stretch_exponent: 4,
+            bound_demand: 167,
+        },
+        core_speed: Vec::new(),
+    }
+}

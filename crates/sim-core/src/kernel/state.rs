@@ -1,0 +1,254 @@
+//! The records of a run: cpus, tasks, applications. Plain data; every change is made by the code beside.
+
+use std::sync::Arc;
+
+use crate::account::{Account, Category};
+use crate::contention::ClassId;
+use crate::ids::{AppId, NodeId, TaskId};
+use crate::limits::MAX_LOOP_DEPTH;
+use crate::outcome::Counters;
+use crate::policy::{Affinity, TaskState};
+use crate::program::Program;
+use crate::program::Runtime;
+use crate::sync::{Exchanges, Locks, Meeting};
+use crate::time::{Span, Time, Work};
+
+/// Overhead before an activity proper begins, by category, paid in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Lead {
+    pub(crate) switch: Span,
+    pub(crate) migration: Span,
+    pub(crate) kernel: Span,
+    pub(crate) daemon: Span,
+    /// Waiting for a contended line while arriving at a barrier.
+    pub(crate) spin: Span,
+}
+
+impl Lead {
+    pub(crate) const NONE: Self = Self {
+        switch: Span::ZERO,
+        migration: Span::ZERO,
+        kernel: Span::ZERO,
+        daemon: Span::ZERO,
+        spin: Span::ZERO,
+    };
+
+    pub(crate) fn total(&self) -> Span {
+        self.switch + self.migration + self.kernel + self.daemon + self.spin
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.switch += other.switch;
+        self.migration += other.migration;
+        self.kernel += other.kernel;
+        self.daemon += other.daemon;
+        self.spin += other.spin;
+    }
+
+    /// Books up to `elapsed` of the lead, takes it off, and returns what of `elapsed` lies behind the lead.
+    pub(crate) fn pay(&mut self, elapsed: Span, account: &mut Account) -> Span {
+        let mut rest = elapsed;
+        let parts = [
+            (&mut self.switch, Category::Switch),
+            (&mut self.migration, Category::Migration),
+            (&mut self.kernel, Category::Kernel),
+            (&mut self.daemon, Category::Daemon),
+            (&mut self.spin, Category::Spin),
+        ];
+        for (part, category) in parts {
+            let paid = rest.min(*part);
+            account.add(category, paid);
+            *part -= paid;
+            rest -= paid;
+        }
+        rest
+    }
+}
+
+/// What the current task of a cpu does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Activity {
+    /// There is no current task.
+    Idle,
+    /// It computes, in a contention class or at a fixed speed.
+    Compute(ClassId),
+    /// It polls and yields, cycle after cycle.
+    Poll,
+    /// It polls without yielding.
+    Spin,
+    /// It is inside a system call that ends after this span.
+    Syscall(Span, After),
+}
+
+/// What happens when a system call ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum After {
+    /// It sleeps until what it waits for happens.
+    WaitAsleep,
+    /// It sleeps for a span.
+    Nap(Span),
+    /// It yields.
+    Yield,
+    /// A task of this rank is created.
+    Fork(u32),
+}
+
+/// A cpu.
+#[derive(Clone, Debug)]
+pub(crate) struct Cpu {
+    pub(crate) current: TaskId,
+    pub(crate) head: TaskId,
+    pub(crate) tail: TaskId,
+    /// Runnable tasks, the current one included.
+    pub(crate) running: u32,
+    /// Sum of their weights.
+    pub(crate) load: u64,
+    pub(crate) min_vruntime: i64,
+    pub(crate) activity: Activity,
+    /// Start of the present segment of the activity, its lead included.
+    pub(crate) since: Time,
+    pub(crate) lead: Lead,
+    /// When the current task was picked: its slice counts from here.
+    pub(crate) picked: Time,
+    /// Up to when its virtual runtime is charged.
+    pub(crate) charged: Time,
+    pub(crate) next_buddy: TaskId,
+    pub(crate) last_buddy: TaskId,
+    /// Asked to pick again.
+    pub(crate) resched: bool,
+    /// Kernel and daemon work that the next segment begins with.
+    pub(crate) debt: Lead,
+    /// The task that ran last, to price the next switch.
+    pub(crate) previous: TaskId,
+    /// The task told to observers as running.
+    pub(crate) announced: TaskId,
+    /// Polls and switches not yet told.
+    pub(crate) polled: (u64, u64),
+    /// When the slice of the current task ends, as armed.
+    pub(crate) slice_end: Time,
+    /// Its last task has just left: new-idle balancing is due.
+    pub(crate) emptied: bool,
+    pub(crate) marked: bool,
+    pub(crate) account: Account,
+}
+
+impl Cpu {
+    pub(crate) fn new() -> Self {
+        Self {
+            current: TaskId::NONE,
+            head: TaskId::NONE,
+            tail: TaskId::NONE,
+            running: 0,
+            load: 0,
+            min_vruntime: 0,
+            activity: Activity::Idle,
+            since: Time::ZERO,
+            lead: Lead::NONE,
+            picked: Time::ZERO,
+            charged: Time::ZERO,
+            next_buddy: TaskId::NONE,
+            last_buddy: TaskId::NONE,
+            resched: false,
+            debt: Lead::NONE,
+            previous: TaskId::NONE,
+            announced: TaskId::NONE,
+            polled: (0, 0),
+            slice_end: Time::NEVER,
+            emptied: false,
+            marked: false,
+            account: Account::default(),
+        }
+    }
+}
+
+/// What a waiting task waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waiting {
+    /// Nothing: it does not wait.
+    No,
+    /// Its children in the gather phase of a tree barrier.
+    Gather,
+    /// The release of a barrier.
+    Release,
+    /// A round of a dissemination barrier.
+    Round(u32),
+    /// A neighbour's signal.
+    Exchange,
+    /// A lock.
+    Lock,
+}
+
+/// A task.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) vruntime: i64,
+    /// Work of the present compute operation still to do, at nominal speed.
+    pub(crate) remaining: Work,
+    /// When what it waits for is (or will be) visible to it.
+    pub(crate) ready: Time,
+    /// When it stops polling and sleeps.
+    pub(crate) deadline: Time,
+    pub(crate) previous: TaskId,
+    pub(crate) next: TaskId,
+    pub(crate) band: u8,
+    pub(crate) state: TaskState,
+    pub(crate) waiting: Waiting,
+    pub(crate) app: AppId,
+    pub(crate) rank: u32,
+    pub(crate) weight: u32,
+    pub(crate) cpu: crate::ids::CpuId,
+    pub(crate) home: Option<NodeId>,
+    /// Position in the program.
+    pub(crate) pc: u32,
+    /// Passes left of the loops around `pc`.
+    pub(crate) loops: [u32; MAX_LOOP_DEPTH],
+    pub(crate) depth: u8,
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    /// Barrier episode it is in.
+    pub(crate) episode: u32,
+    /// When it arrived there.
+    pub(crate) arrived: Time,
+    /// Key and position of its stream of work variation.
+    pub(crate) noise: u64,
+    pub(crate) draws: u64,
+    /// Cache refill due at its next compute segment.
+    pub(crate) refill: Span,
+    pub(crate) affinity: Affinity,
+    pub(crate) cpu_time: Span,
+    pub(crate) last_ran: Time,
+    pub(crate) entered: u64,
+    /// Work done and asked for so far, in raw units.
+    pub(crate) done: u128,
+    pub(crate) asked: u128,
+    /// Profile of the running compute operation (index into the run's table).
+    pub(crate) profile: u32,
+}
+
+/// An application.
+pub(crate) struct App {
+    pub(crate) name: String,
+    pub(crate) background: bool,
+    pub(crate) runtime: Runtime,
+    pub(crate) program: Arc<Program>,
+    pub(crate) first: TaskId,
+    pub(crate) tasks: u32,
+    pub(crate) rank_scale: Vec<u32>,
+    /// First index of its profiles in the run's table; the entry before it is its transfer profile.
+    pub(crate) profiles: u32,
+    pub(crate) start: Time,
+    pub(crate) started: bool,
+    pub(crate) forked: u32,
+    pub(crate) exited: u32,
+    pub(crate) end: Option<Time>,
+    pub(crate) counters: Counters,
+    pub(crate) meeting: Meeting,
+    pub(crate) exchanges: Exchanges,
+    pub(crate) locks: Locks,
+}
+
+impl App {
+    pub(crate) const fn task(&self, rank: u32) -> TaskId {
+        TaskId(self.first.0 + rank)
+    }
+}

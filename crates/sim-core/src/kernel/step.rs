@@ -1,0 +1,321 @@
+//! One cpu decides: what of its current activity is over, who runs next, when to look again.
+
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::state::{Activity, After, Lead, Waiting};
+use crate::observe::{LeaveReason, Observer};
+use crate::policy::{Policy, TaskState};
+use crate::run_queue;
+use crate::time::{Span, Time};
+
+impl<O: Observer> Kernel<'_, O> {
+    /// Brings a marked cpu to rest: everything due now is done, one event is armed.
+    pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.settle(cpu);
+        while self.step_once(cpu, policy) {}
+        self.arm(cpu);
+    }
+
+    /// Does one thing that is due; false when nothing is.
+    fn step_once(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        let record = &self.cpus[cpu];
+        let now = self.now;
+        let due = record.resched || now >= record.slice_end;
+        match record.activity {
+            Activity::Idle => self.leave_idle(cpu, policy),
+            Activity::Compute(class) => {
+                if self.compute_complete(cpu, class) {
+                    self.close_segment(cpu);
+                    self.complete(cpu);
+                    let lead = self.take_debt(cpu);
+                    self.proceed(cpu, lead, policy);
+                    return true;
+                }
+                (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+            }
+            Activity::Syscall(call, after) => {
+                // A task inside the kernel is pre-empted when the call ends.
+                if now < record.since + record.lead.total() + call {
+                    return false;
+                }
+                self.close_segment(cpu);
+                self.after_syscall(cpu, after, policy);
+                true
+            }
+            Activity::Spin => {
+                if now == self.first_sight(cpu) {
+                    self.notice(cpu, policy);
+                    return true;
+                }
+                (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+            }
+            Activity::Poll => {
+                let check = record.since + record.lead.total() + self.machine.costs.poll;
+                if now == check && self.sees(cpu, now) {
+                    self.notice(cpu, policy);
+                    return true;
+                }
+                if now == check + self.machine.costs.yield_call {
+                    self.close_cycle(cpu);
+                    self.do_yield(cpu, policy);
+                    return true;
+                }
+                (record.resched && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+            }
+        }
+    }
+
+    /// The compute operation of the current task is complete: whatever rounding left is done.
+    fn complete(&mut self, cpu: CpuId) {
+        let task = &mut self.tasks[self.cpus[cpu].current];
+        task.done += u128::from(task.remaining.raw());
+        task.remaining = crate::time::Work::ZERO;
+    }
+
+    /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
+    fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        if self.cpus[cpu].debt == Lead::NONE {
+            return false;
+        }
+        self.close_segment(cpu);
+        let lead = self.take_debt(cpu);
+        self.resume(cpu, lead, policy);
+        true
+    }
+
+    fn take_debt(&mut self, cpu: CpuId) -> Lead {
+        std::mem::replace(&mut self.cpus[cpu].debt, Lead::NONE)
+    }
+
+    /// True when the current task, looking now, finds its wait over or its patience at an end.
+    fn sees(&self, cpu: CpuId, now: Time) -> bool {
+        let task = &self.tasks[self.cpus[cpu].current];
+        task.ready <= now || task.deadline <= now
+    }
+
+    /// When a spinning task will see that its wait is over: at the first look after it is.
+    fn first_sight(&self, cpu: CpuId) -> Time {
+        let record = &self.cpus[cpu];
+        let task = &self.tasks[record.current];
+        let ready = task.ready.min(task.deadline);
+        if ready.is_never() {
+            return Time::NEVER;
+        }
+        let poll = self.machine.costs.poll;
+        let first = record.since + record.lead.total() + poll;
+        first + poll * ready.since(first).ns().div_ceil(poll.ns())
+    }
+
+    /// The current task looks, and its wait or its patience is over.
+    fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let spinning = self.cpus[cpu].activity == Activity::Spin;
+        self.close_segment(cpu);
+        let id = self.cpus[cpu].current;
+        if !spinning {
+            self.cpus[cpu].polled.0 += 1;
+            self.apps[self.tasks[id].app].counters.polls += 1;
+        }
+        if self.tasks[id].ready <= self.now {
+            let lead = self.take_debt(cpu);
+            self.wait_over(cpu, lead, policy);
+        } else {
+            let call = self.machine.costs.sleep;
+            let lead = self.take_debt(cpu);
+            self.begin_syscall(cpu, call, After::WaitAsleep, lead);
+        }
+    }
+
+    fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        match after {
+            After::WaitAsleep if self.tasks[id].ready.is_never() => self.sleep(cpu, None),
+            After::WaitAsleep => {
+                // The flag was set while it went to sleep: the call returns at once, and it looks again.
+                self.renounce(cpu, LeaveReason::Waits);
+                self.charge(cpu);
+                let lead = self.take_debt(cpu);
+                self.begin_polling(cpu, lead);
+            }
+            After::Nap(span) => {
+                self.tasks[id].pc += 1;
+                self.sleep(cpu, Some(span));
+            }
+            After::Yield => {
+                self.tasks[id].pc += 1;
+                self.apps[self.tasks[id].app].counters.yields += 1;
+                self.do_yield(cpu, policy);
+            }
+            After::Fork(rank) => {
+                let app = self.tasks[id].app;
+                // The task is between two operations while its children compete for the cpu.
+                let lead = self.take_debt(cpu);
+                self.begin_syscall(cpu, Span::ZERO, After::Fork(rank), lead);
+                self.fork(cpu, app, rank, policy);
+                self.close_segment(cpu);
+                let lead = self.take_debt(cpu);
+                self.proceed(cpu, lead, policy);
+            }
+        }
+    }
+
+    /// The books of one whole poll-and-yield cycle.
+    fn close_cycle(&mut self, cpu: CpuId) {
+        self.close_segment(cpu);
+        let counters = &mut self.apps[self.tasks[self.cpus[cpu].current].app].counters;
+        counters.polls += 1;
+        counters.yields += 1;
+        self.cpus[cpu].polled.0 += 1;
+    }
+
+    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best task runs.
+    fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        let record = &mut self.cpus[cpu];
+        record.next_buddy = TaskId::NONE;
+        record.last_buddy = TaskId::NONE;
+        record.resched = false;
+        run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
+        let directed = self.directed(cpu);
+        let next = directed
+            .or_else(|| run_queue::choose(&self.model.discipline, &self.tasks, &self.cpus[cpu], true))
+            .unwrap_or(id);
+        if next == id {
+            self.stay(cpu, policy);
+        } else {
+            self.count_yield_switch(cpu);
+            self.switch(cpu, next, LeaveReason::Waits, policy);
+        }
+    }
+
+    /// The current task, between two activities, keeps the cpu.
+    fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.cpus[cpu].picked = self.now;
+        let lead = self.take_debt(cpu);
+        self.resume(cpu, lead, policy);
+    }
+
+    fn count_yield_switch(&mut self, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        if self.tasks[record.current].waiting != Waiting::No {
+            record.polled.1 += 1;
+        }
+    }
+
+    /// The task that a directed yield goes to: the first waiting one of the same application that does not itself wait in vain.
+    fn directed(&self, cpu: CpuId) -> Option<TaskId> {
+        let record = &self.cpus[cpu];
+        let me = &self.tasks[record.current];
+        if self.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo || me.waiting == Waiting::No {
+            return None;
+        }
+        let mut at = record.head;
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            let in_vain = task.waiting != Waiting::No && task.ready > self.now && task.deadline > self.now;
+            if task.app == me.app && task.band == me.band && !in_vain {
+                return Some(id);
+            }
+            at = task.next;
+        }
+        None
+    }
+
+    /// The kernel picks again while the current task could go on; true when something changed.
+    fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        self.charge(cpu);
+        self.cpus[cpu].resched = false;
+        self.cpus[cpu].slice_end = Time::NEVER;
+        let record = &self.cpus[cpu];
+        let id = record.current;
+        let next = run_queue::choose(&self.model.discipline, &self.tasks, record, true).unwrap_or(id);
+        if next == id {
+            // It wins again: a new slice begins, nothing is switched.
+            self.cpus[cpu].picked = self.now;
+            return false;
+        }
+        self.close_segment(cpu);
+        run_queue::put_back_key(&self.model.discipline, &mut self.tasks, &self.cpus[cpu], id);
+        self.switch(cpu, next, LeaveReason::Preempted, policy);
+        true
+    }
+
+    /// The current task, its books closed and its key set, goes back into the queue and `next` takes the cpu.
+    fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.count_switch(id, reason);
+        self.renounce(cpu, reason);
+        self.tasks[id].state = TaskState::Queued;
+        let record = &mut self.cpus[cpu];
+        record.previous = id;
+        record.current = TaskId::NONE;
+        run_queue::insert(&mut self.tasks, record, id);
+        self.run_next(cpu, next, policy);
+    }
+
+    /// A waiting task takes the free cpu.
+    fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
+        let cost = self.switch_cost(self.cpus[cpu].previous, next);
+        let mut lead = self.take_debt(cpu);
+        lead.switch += cost;
+        let record = &mut self.cpus[cpu];
+        run_queue::remove(&mut self.tasks, record, next);
+        record.current = next;
+        record.resched = false;
+        record.slice_end = Time::NEVER;
+        record.picked = self.now;
+        record.charged = self.now + cost;
+        self.tasks[next].state = TaskState::Running;
+        self.resume(cpu, lead, policy);
+    }
+
+    /// The current task takes up what it was doing.
+    fn resume(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
+        let task = &self.tasks[self.cpus[cpu].current];
+        if task.waiting != Waiting::No {
+            self.begin_polling(cpu, lead);
+        } else if task.remaining > crate::time::Work::ZERO {
+            self.begin_compute(cpu, lead);
+        } else {
+            self.proceed(cpu, lead, policy);
+        }
+    }
+
+    /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
+    fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        if self.cpus[cpu].head.is_none() && self.cpus[cpu].emptied {
+            self.cpus[cpu].emptied = false;
+            self.tell(policy);
+            policy.idle(self, cpu);
+        }
+        let record = &self.cpus[cpu];
+        let Some(next) = run_queue::choose(&self.model.discipline, &self.tasks, record, false) else {
+            return false;
+        };
+        self.cpus[cpu].emptied = false;
+        self.close_segment(cpu);
+        self.run_next(cpu, next, policy);
+        true
+    }
+
+    /// Arms the cpu's one event: when something on it will be due.
+    fn arm(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let begun = record.since + record.lead.total();
+        let sliced = matches!(record.activity, Activity::Compute(_) | Activity::Spin);
+        let slice_end = if sliced {
+            let tick = |at| self.tick_at(cpu, at);
+            run_queue::slice_end(&self.model.discipline, &self.tasks, record, self.now, tick)
+        } else {
+            Time::NEVER
+        };
+        let due = match record.activity {
+            Activity::Idle => Time::NEVER,
+            Activity::Compute(class) => self.compute_end(cpu, class),
+            Activity::Syscall(call, _) => begun + call,
+            Activity::Spin => self.first_sight(cpu),
+            Activity::Poll => self.forecast(cpu),
+        };
+        self.cpus[cpu].slice_end = slice_end;
+        self.sources.set(cpu.0 as usize, due.min(slice_end));
+    }
+}

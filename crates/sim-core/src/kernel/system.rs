@@ -1,0 +1,207 @@
+//! What policies see and do: the kernel's side of the contract.
+
+use crate::event::Timer;
+use crate::ids::{AppId, CpuId, Id, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel::state::Activity;
+use crate::kernel_model::KernelModel;
+use crate::machine::Machine;
+use crate::observe::Observer;
+use crate::policy::{Affinity, AppView, System, TaskState, TaskView, View};
+use crate::run_queue;
+use crate::time::{Span, Time};
+
+impl<O: Observer> View for Kernel<'_, O> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn kernel(&self) -> &KernelModel {
+        &self.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.options.seed
+    }
+
+    fn apps(&self) -> u32 {
+        self.apps.len() as u32
+    }
+
+    fn app(&self, app: AppId) -> AppView {
+        let record = &self.apps[app];
+        AppView {
+            name: record.name.clone(),
+            tasks: record.first.0..record.first.0 + record.tasks,
+            alive: record.started && record.end.is_none(),
+            background: record.background,
+        }
+    }
+
+    fn nr_running(&self, cpu: CpuId) -> u32 {
+        self.cpus[cpu].running
+    }
+
+    fn load(&self, cpu: CpuId) -> u64 {
+        self.cpus[cpu].load
+    }
+
+    fn task(&self, task: TaskId) -> TaskView {
+        let record = &self.tasks[task];
+        // A running task is seen to run now.
+        let runs = record.state == TaskState::Running;
+        TaskView {
+            app: record.app,
+            rank: record.rank,
+            state: record.state,
+            cpu: record.cpu,
+            weight: record.weight,
+            last_ran: if runs { self.now } else { record.last_ran },
+            entered: record.entered,
+        }
+    }
+
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.tasks[task].affinity.allows(cpu)
+    }
+
+    fn is_buddy(&self, task: TaskId) -> bool {
+        let cpu = &self.cpus[self.tasks[task].cpu];
+        cpu.next_buddy == task || cpu.last_buddy == task
+    }
+}
+
+impl<O: Observer> Kernel<'_, O> {
+    /// Refuses an action: counted, told by the return value.
+    fn refuse(&mut self) -> bool {
+        self.corrections += 1;
+        false
+    }
+
+    fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
+        task.index() < self.tasks.len() && cpu.index() < self.cpus.len()
+    }
+}
+
+impl<O: Observer> System for Kernel<'_, O> {
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.settle(cpu);
+        self.cpus[cpu].current.some()
+    }
+
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        self.settle(cpu);
+        out.clear();
+        let mut at = self.cpus[cpu].head;
+        while let Some(id) = at.some() {
+            out.push(id);
+            at = self.tasks[id].next;
+        }
+        out.sort_unstable_by_key(|id| std::cmp::Reverse(self.tasks[*id].entered));
+    }
+
+    fn cpu_time(&mut self, task: TaskId) -> Span {
+        let cpu = self.tasks[task].cpu;
+        self.settle(cpu);
+        let record = &self.cpus[cpu];
+        let used = self.tasks[task].cpu_time;
+        if record.current == task { used + self.now.since(record.since) } else { used }
+    }
+
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+        if !self.exists(task, to) {
+            return self.refuse();
+        }
+        let record = &self.tasks[task];
+        let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
+        if !runnable || record.cpu == to || !record.affinity.allows(to) {
+            return self.refuse();
+        }
+        self.relocate(task, to);
+        true
+    }
+
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+        let Some(first) = self.machine.cpu_ids().find(|cpu| affinity.allows(*cpu)) else {
+            return self.refuse();
+        };
+        if !self.exists(task, first) {
+            return self.refuse();
+        }
+        let stays = affinity.allows(self.tasks[task].cpu);
+        self.tasks[task].affinity = affinity;
+        if !stays && matches!(self.tasks[task].state, TaskState::Queued | TaskState::Running) {
+            // As `sched_setaffinity` does: any allowed cpu, and that is the first.
+            self.relocate(task, first);
+        }
+        true
+    }
+
+    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
+        if task.index() >= self.tasks.len() {
+            return self.refuse();
+        }
+        let cpu = self.tasks[task].cpu;
+        if self.tasks[task].band == band {
+            return true;
+        }
+        match self.tasks[task].state {
+            TaskState::Queued | TaskState::Running => {
+                self.settle(cpu);
+                self.charge(cpu);
+                let record = &mut self.cpus[cpu];
+                if record.current == task {
+                    self.tasks[task].band = band;
+                } else {
+                    run_queue::remove(&mut self.tasks, record, task);
+                    self.tasks[task].band = band;
+                    run_queue::insert(&mut self.tasks, record, task);
+                }
+                if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
+                    record.resched |= self.tasks[head].band < self.tasks[current].band;
+                }
+                self.mark(cpu);
+            }
+            _ => self.tasks[task].band = band,
+        }
+        true
+    }
+
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        self.settle(cpu);
+        let idle = self.cpus[cpu].activity == Activity::Idle;
+        if idle {
+            self.close_segment(cpu);
+        }
+        let record = &mut self.cpus[cpu];
+        if idle {
+            // An idle cpu does the work at once.
+            record.lead.add(&std::mem::take(&mut record.debt));
+        }
+        let lead = if idle { &mut record.lead } else { &mut record.debt };
+        if daemon {
+            lead.daemon += span;
+        } else {
+            lead.kernel += span;
+        }
+        self.mark(cpu);
+    }
+
+    fn at(&mut self, at: Time, token: u64) {
+        self.timers.arm(at.max(self.now), Timer::Policy(token));
+    }
+
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
+        let soonest = (self.now + Span::from_ns(1)).max(not_before);
+        let at = self.tick_at(cpu, soonest);
+        self.timers.arm(at, Timer::Tick(cpu));
+    }
+
+    fn at_slot(&mut self, at: Time) {
+        self.timers.arm(at.max(self.now), Timer::Slot);
+    }
+}

@@ -1,0 +1,270 @@
+//! Barriers, neighbour exchanges and locks: who signals whom, in rounds, and what each rank then waits for.
+//!
+//! Pure bookkeeping: this module knows ranks and instants, not tasks, cpus or queues.
+
+use std::collections::VecDeque;
+
+use crate::time::Time;
+use crate::wait::BarrierKind;
+
+/// A flag that becomes visible to a rank at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Flag(Time);
+
+const UNSET: Flag = Flag(Time::NEVER);
+
+/// What a rank has to do next at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// Wait for the children of the tree; ready at this instant as far as is known.
+    Gather(Time),
+    /// Tell this rank, which is the parent in the tree, then wait for the release.
+    TellParent(u32),
+    /// Every rank has arrived: release them all.
+    ReleaseAll,
+    /// Wait for the release.
+    AwaitRelease,
+    /// Tell this rank in this round, then wait for the round's own flag.
+    TellRound(u32, u32),
+    /// The barrier is behind.
+    Done,
+}
+
+/// The state of an application's barrier.
+pub(crate) struct Meeting {
+    kind: BarrierKind,
+    ranks: u32,
+    rounds: u32,
+    /// Central: arrivals of the present episode.
+    arrived: u32,
+    /// Central: until when the counter's line is taken.
+    pub(crate) line_free: Time,
+    /// Central: the rank that had the line last.
+    pub(crate) line_holder: u32,
+    /// Tree: signals got from children, and when the latest is visible.
+    gathered: Vec<(u32, Time)>,
+    /// Dissemination: flags by rank, round and parity.
+    flags: Vec<Flag>,
+}
+
+impl Meeting {
+    pub(crate) fn new(kind: BarrierKind, ranks: u32) -> Self {
+        let rounds = if ranks > 1 { (ranks - 1).ilog2() + 1 } else { 0 };
+        let tree = matches!(kind, BarrierKind::Tree { .. });
+        let flags = if kind == BarrierKind::Dissemination { ranks as usize * rounds as usize * 2 } else { 0 };
+        Self {
+            kind,
+            ranks,
+            rounds,
+            arrived: 0,
+            line_free: Time::ZERO,
+            line_holder: 0,
+            gathered: vec![(0, Time::ZERO); if tree { ranks as usize } else { 0 }],
+            flags: vec![UNSET; flags],
+        }
+    }
+
+    pub(crate) const fn is_central(&self) -> bool {
+        matches!(self.kind, BarrierKind::Central)
+    }
+
+    const fn children(&self, rank: u32) -> u32 {
+        let BarrierKind::Tree { arity } = self.kind else { return 0 };
+        let first = rank as u64 * arity as u64 + 1;
+        let ranks = self.ranks as u64;
+        if first >= ranks {
+            0
+        } else if first + arity as u64 > ranks {
+            (ranks - first) as u32
+        } else {
+            arity
+        }
+    }
+
+    /// A rank arrives.
+    pub(crate) fn arrive(&mut self, rank: u32) -> Turn {
+        match self.kind {
+            BarrierKind::Central => {
+                self.arrived += 1;
+                if self.arrived == self.ranks {
+                    self.arrived = 0;
+                    Turn::ReleaseAll
+                } else {
+                    Turn::AwaitRelease
+                }
+            }
+            BarrierKind::Tree { .. } if self.children(rank) > 0 => Turn::Gather(self.gather_ready(rank)),
+            BarrierKind::Tree { .. } => self.gather_done(rank),
+            BarrierKind::Dissemination => self.round(rank, 0),
+        }
+    }
+
+    /// When all children of a rank are visible to have arrived.
+    pub(crate) fn gather_ready(&self, rank: u32) -> Time {
+        let (got, latest) = self.gathered[rank as usize];
+        if got >= self.children(rank) { latest } else { Time::NEVER }
+    }
+
+    /// A child's signal, visible at an instant.
+    pub(crate) fn child_arrived(&mut self, rank: u32, visible: Time) {
+        let (got, latest) = &mut self.gathered[rank as usize];
+        *got += 1;
+        *latest = visible.max(*latest);
+    }
+
+    /// A rank has seen all its children.
+    pub(crate) fn gather_done(&mut self, rank: u32) -> Turn {
+        self.gathered[rank as usize] = (0, Time::ZERO);
+        let BarrierKind::Tree { arity } = self.kind else { return Turn::Done };
+        if rank == 0 { Turn::ReleaseAll } else { Turn::TellParent((rank - 1) / arity) }
+    }
+
+    /// The turn of a rank that enters a round of the dissemination barrier.
+    pub(crate) fn round(&self, rank: u32, round: u32) -> Turn {
+        if round >= self.rounds {
+            return Turn::Done;
+        }
+        Turn::TellRound(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
+    }
+
+    const fn flag(&self, rank: u32, round: u32, episode: u32) -> usize {
+        ((rank * self.rounds + round) * 2 + episode % 2) as usize
+    }
+
+    /// Sets a rank's flag of a round.
+    pub(crate) fn set_flag(&mut self, rank: u32, round: u32, episode: u32, visible: Time) {
+        let at = self.flag(rank, round, episode);
+        self.flags[at] = Flag(visible);
+    }
+
+    /// When a rank's flag of a round is visible.
+    pub(crate) fn flag_time(&self, rank: u32, round: u32, episode: u32) -> Time {
+        self.flags[self.flag(rank, round, episode)].0
+    }
+
+    /// A rank has seen its flag of a round.
+    pub(crate) fn clear_flag(&mut self, rank: u32, round: u32, episode: u32) {
+        let at = self.flag(rank, round, episode);
+        self.flags[at] = UNSET;
+    }
+}
+
+/// Signals between neighbours: for each exchange operation of the program and each rank what came and what was used.
+#[derive(Default)]
+pub(crate) struct Exchanges {
+    ranks: u32,
+    /// Position in the program of each exchange operation.
+    slots: Vec<u32>,
+    /// (signals got, signals used, when the latest is visible).
+    boxes: Vec<(u32, u32, Time)>,
+}
+
+impl Exchanges {
+    pub(crate) fn new(slots: Vec<u32>, ranks: u32) -> Self {
+        let boxes = vec![(0, 0, Time::ZERO); slots.len() * ranks as usize];
+        Self { ranks, slots, boxes }
+    }
+
+    fn at(&self, pc: u32, rank: u32) -> usize {
+        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        slot * self.ranks as usize + rank as usize
+    }
+
+    /// A signal for a rank.
+    pub(crate) fn tell(&mut self, pc: u32, rank: u32, visible: Time) {
+        let at = self.at(pc, rank);
+        let (got, _, latest) = &mut self.boxes[at];
+        *got = got.wrapping_add(1);
+        *latest = visible.max(*latest);
+    }
+
+    /// When the next unused signal of a rank is visible (earlier ones than the latest count as visible now).
+    pub(crate) fn ready(&self, pc: u32, rank: u32, now: Time) -> Time {
+        let (got, used, latest) = self.boxes[self.at(pc, rank)];
+        match got.wrapping_sub(used) {
+            0 => Time::NEVER,
+            1 => latest,
+            _ => now,
+        }
+    }
+
+    /// A rank uses a signal.
+    pub(crate) fn take(&mut self, pc: u32, rank: u32) {
+        let at = self.at(pc, rank);
+        self.boxes[at].1 = self.boxes[at].1.wrapping_add(1);
+    }
+}
+
+/// Locks of an application: holder and queue of each, first come first served.
+#[derive(Default)]
+pub(crate) struct Locks {
+    locks: Vec<(Option<u32>, VecDeque<u32>)>,
+}
+
+impl Locks {
+    pub(crate) fn new(locks: u32, ranks: u32) -> Self {
+        let lock = |_| (None, VecDeque::with_capacity(ranks as usize));
+        Self { locks: (0..locks).map(lock).collect() }
+    }
+
+    /// Takes a lock or joins its queue; true when taken.
+    pub(crate) fn take(&mut self, lock: u32, rank: u32) -> bool {
+        let (holder, queue) = &mut self.locks[lock as usize];
+        if holder.is_none() || *holder == Some(rank) {
+            *holder = Some(rank);
+            return true;
+        }
+        queue.push_back(rank);
+        false
+    }
+
+    /// Gives a lock back; the rank that has it now.
+    pub(crate) fn give(&mut self, lock: u32, rank: u32) -> Option<u32> {
+        let (holder, queue) = &mut self.locks[lock as usize];
+        if *holder != Some(rank) {
+            return None;
+        }
+        *holder = queue.pop_front();
+        *holder
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tree_counts_its_children() {
+        let meeting = Meeting::new(BarrierKind::Tree { arity: 4 }, 7);
+        assert_eq!((0..7).map(|r| meeting.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn dissemination_takes_ceil_log2_rounds() {
+        for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (16, 4), (17, 5)] {
+            let meeting = Meeting::new(BarrierKind::Dissemination, ranks);
+            assert_eq!(meeting.rounds, rounds);
+            assert_eq!(meeting.round(0, rounds), Turn::Done);
+        }
+        let meeting = Meeting::new(BarrierKind::Dissemination, 5);
+        assert_eq!(meeting.round(4, 1), Turn::TellRound(1, 1));
+    }
+
+    #[test]
+    fn central_releases_with_the_last() {
+        let mut meeting = Meeting::new(BarrierKind::Central, 2);
+        assert_eq!(meeting.arrive(1), Turn::AwaitRelease);
+        assert_eq!(meeting.arrive(0), Turn::ReleaseAll);
+        assert_eq!(meeting.arrive(0), Turn::AwaitRelease);
+    }
+
+    #[test]
+    fn locks_are_handed_over_in_order() {
+        let mut locks = Locks::new(1, 3);
+        assert!(locks.take(0, 2));
+        assert!(!locks.take(0, 0) && !locks.take(0, 1));
+        assert_eq!(locks.give(0, 2), Some(0));
+        assert_eq!(locks.give(0, 1), None);
+        assert_eq!(locks.give(0, 0), Some(1));
+    }
+}

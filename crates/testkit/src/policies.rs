@@ -1,0 +1,106 @@
+//! Small policies for tests.
+
+use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View};
+use sim_core::rng::{Purpose, stream};
+use sim_core::time::Span;
+
+/// Places rank r on cpu r modulo the number of cpus, and leaves it there.
+pub struct Fixed;
+
+impl Policy for Fixed {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+        CpuId(view.task(task).rank % view.machine().cpus())
+    }
+}
+
+/// Does every legal thing at random instants: moves queued and running tasks, sets affinities and bands, charges cpus.
+pub struct Restless {
+    rng: ChaCha8Rng,
+    period: Span,
+    tasks: u32,
+    queue: Vec<TaskId>,
+}
+
+impl Restless {
+    /// One that acts about every `period`.
+    #[must_use]
+    pub fn new(seed: u64, period: Span) -> Self {
+        Self { rng: stream(seed, Purpose::Policy, 99), period, tasks: 0, queue: Vec::new() }
+    }
+
+    fn pick(&mut self, below: u32) -> u32 {
+        self.rng.random_range(0..below)
+    }
+}
+
+impl Policy for Restless {
+    fn init(&mut self, system: &mut dyn System) {
+        self.tasks = (0..system.apps()).map(|app| system.app(AppId(app)).tasks.end).max().unwrap_or(0);
+        system.at(system.now(), 0);
+        system.at_tick(CpuId(0), system.now());
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+        let cpus = view.machine().cpus();
+        let start = self.pick(cpus);
+        let fits = |cpu: &CpuId| view.allowed(task, *cpu);
+        (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0))
+    }
+
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let mut queue = std::mem::take(&mut self.queue);
+        system.queued(cpu, &mut queue);
+        let to = CpuId((cpu.0 + 1) % system.machine().cpus());
+        if let Some(task) = queue.first().filter(|task| to != cpu && system.allowed(**task, to)) {
+            system.migrate(*task, to);
+        }
+        self.queue = queue;
+        let next = system.now() + self.period;
+        system.at_tick(to, next);
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let from = CpuId(self.pick(system.machine().cpus()));
+        let mut queue = std::mem::take(&mut self.queue);
+        system.queued(from, &mut queue);
+        if let Some(task) = queue.first().filter(|task| from != cpu && system.allowed(**task, cpu)) {
+            system.migrate(*task, cpu);
+        }
+        self.queue = queue;
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _token: u64) {
+        let task = TaskId(self.pick(self.tasks));
+        let cpu = CpuId(self.pick(system.machine().cpus()));
+        match self.pick(6) {
+            0 | 1 => {
+                let runnable =
+                    matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
+                if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
+                    system.migrate(task, cpu);
+                }
+            }
+            2 => {
+                system.set_affinity(task, Affinity::One(cpu));
+            }
+            3 => {
+                system.set_affinity(task, Affinity::All);
+            }
+            4 => {
+                let band = self.pick(2) as u8;
+                system.set_band(task, band);
+            }
+            _ => {
+                let span = Span::from_ns(u64::from(self.pick(5_000)));
+                let daemon = self.pick(2) == 0;
+                system.charge(cpu, span, daemon);
+            }
+        }
+        let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
+        let next = system.now() + wait;
+        system.at(next, 0);
+    }
+}

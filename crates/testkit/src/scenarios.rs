@@ -1,0 +1,187 @@
+//! Random small scenarios: every feature of the engine, drawn from one seed.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
+use sim_core::ids::{LockId, NodeId, ProfileId};
+use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
+use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::outcome::Options;
+use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, TransferOrder};
+use sim_core::rng::{Purpose, stream};
+use sim_core::time::{Span, Speed, Time, Work};
+use sim_core::wait::{BarrierKind, WaitMode};
+
+/// A scenario small enough to simulate poll by poll.
+#[derive(Clone, Debug)]
+pub struct Small {
+    /// Machine.
+    pub machine: Arc<Machine>,
+    /// Kernel.
+    pub model: Arc<KernelModel>,
+    /// Applications.
+    pub apps: Vec<AppSpec>,
+    /// Options.
+    pub options: Options,
+}
+
+/// The scenario of a seed.
+#[must_use]
+pub fn random(seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 1);
+    let rng = &mut rng;
+    let machine = machine(rng);
+    let model = kernel(rng);
+    let count = rng.random_range(1..=3);
+    let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
+    apps[0].background = false;
+    let options = Options { seed, horizon: Time::from_ns(rng.random_range(2_000_000..12_000_000)), stepwise: false };
+    Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
+}
+
+fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
+    Span::from_ns(rng.random_range(0..below))
+}
+
+fn machine(rng: &mut ChaCha8Rng) -> Machine {
+    let shapes: [&[(Level, u32)]; 6] = [
+        &[(Level::Core, 1)],
+        &[(Level::Core, 2)],
+        &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)],
+        &[(Level::Package, 2), (Level::Cache, 1), (Level::Core, 2)],
+        &[(Level::Package, 1), (Level::Core, 2), (Level::Thread, 2)],
+        &[(Level::Node, 2), (Level::Package, 1), (Level::Core, 1)],
+    ];
+    let topology = Topology::new(shapes[rng.random_range(0..shapes.len())]).expect("the shapes are legal");
+    let cores = topology.count(Level::Core);
+    let free = rng.random_range(0..4) == 0;
+    let mut costs = Costs {
+        switch_thread: ns(rng, 900),
+        switch_process: ns(rng, 1_800),
+        poll: Span::from_ns(rng.random_range(1..400)),
+        yield_call: ns(rng, 600),
+        wake: ns(rng, 900),
+        sleep: ns(rng, 900),
+        ipi: ns(rng, 900),
+        idle_exit: ns(rng, 900),
+        migration: ns(rng, 3_000),
+        tick: ns(rng, 1_500),
+        fork: ns(rng, 3_000),
+        line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
+    };
+    if free {
+        let poll = costs.poll;
+        costs = Costs { poll, ..Costs::free() };
+    }
+    let memory = Memory {
+        node_bandwidth: [0, 4_500_000_000, 1_000_000_000][rng.random_range(0..3)],
+        bus_bandwidth: [0, 0, 3_000_000_000][rng.random_range(0..3)],
+        core_bandwidth: 2_000_000_000,
+        remote_factor: rng.random_range(1_000..1_800),
+        private_cache: 10_000,
+        shared_cache: 20_000,
+        stretch_exponent: rng.random_range(1..8),
+        bound_demand: 167,
+    };
+    let core_speed = if rng.random_range(0..2) == 0 {
+        Vec::new()
+    } else {
+        (0..cores).map(|_| Speed::ratio(rng.random_range(5..12), 10)).collect()
+    };
+    Machine { name: "random".into(), topology, costs, memory, core_speed }
+}
+
+fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
+    let discipline = if rng.random_range(0..4) == 0 {
+        Discipline::RoundRobin { quantum: Span::from_ns(rng.random_range(5_000..400_000)) }
+    } else {
+        // Short periods, so that slices, credits and granularities all matter within milliseconds.
+        Discipline::Cfs(CfsParams {
+            latency: Span::from_ns(rng.random_range(50_000..500_000)),
+            min_granularity: Span::from_ns(rng.random_range(10_000..100_000)),
+            wakeup_granularity: Span::from_ns(rng.random_range(1_000..120_000)),
+            nr_latency: rng.random_range(1..6),
+            sleeper_credit: rng.random_range(0..2) == 0,
+            start_debit: rng.random_range(0..2) == 0,
+            buddies: rng.random_range(0..2) == 0,
+            yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
+        })
+    };
+    KernelModel {
+        name: "random".into(),
+        tick: Span::from_ns(rng.random_range(3_000..60_000)),
+        tick_skew: rng.random_range(0..2) == 0,
+        discipline,
+    }
+}
+
+fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
+    let barrier = match rng.random_range(0..3) {
+        0 => BarrierKind::Central,
+        1 => BarrierKind::Tree { arity: rng.random_range(2..5) },
+        _ => BarrierKind::Dissemination,
+    };
+    let limit = [Span::ZERO, Span::from_us(3), Span::from_us(90), Span::MAX][rng.random_range(0..4)];
+    let wait = match rng.random_range(0..7) {
+        0 => WaitMode::Spin,
+        1 | 2 => WaitMode::Yield,
+        3 => WaitMode::Block,
+        4 => WaitMode::YieldTo,
+        5 => WaitMode::SpinThenBlock { limit, yielding: true },
+        _ => WaitMode::SpinThenBlock { limit, yielding: false },
+    };
+    Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0 }
+}
+
+fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
+    MemoryProfile {
+        demand: [0, 300_000_000, 1_500_000_000][rng.random_range(0..3)],
+        bound: [None, Some(0), Some(40_000), Some(65_536)][rng.random_range(0..4)],
+        working_set: rng.random_range(0..40_000),
+        pages: [Pages::FirstTouch, Pages::Interleaved, Pages::Node(NodeId(1))][rng.random_range(0..3)],
+    }
+}
+
+fn program(rng: &mut ChaCha8Rng) -> Program {
+    let profiles = vec![profile(rng), profile(rng)];
+    let spread = |rng: &mut ChaCha8Rng| Spread([0, 6_554, 40_000][rng.random_range(0..3)]);
+    let mut ops = vec![Op::Repeat([0, 3, 20, 40][rng.random_range(0..4)])];
+    ops.push(Op::Compute {
+        work: Work::from_span(Span::from_ns(rng.random_range(1..80_000))),
+        spread: spread(rng),
+        profile: ProfileId(0),
+    });
+    for _ in 0..rng.random_range(1..4) {
+        match rng.random_range(0..9) {
+            0..=3 => ops.push(Op::Barrier),
+            4 => ops.push(Op::Exchange { shift: rng.random_range(0..5) }),
+            5 => ops.push(Op::Transfer {
+                block: rng.random_range(0..3_000),
+                order: [TransferOrder::Sequential, TransferOrder::Rotated][rng.random_range(0..2)],
+            }),
+            6 => {
+                let work = Work::from_span(ns(rng, 4_000));
+                ops.push(Op::Lock(LockId(0)));
+                ops.push(Op::Compute { work, spread: spread(rng), profile: ProfileId(1) });
+                ops.push(Op::Unlock(LockId(0)));
+            }
+            7 => ops.push(Op::Sleep { span: ns(rng, 40_000), spread: spread(rng) }),
+            _ => ops.push(Op::Yield),
+        }
+    }
+    ops.push(Op::End);
+    Program::new(ops, profiles).expect("the programs are legal")
+}
+
+fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
+    let tasks = rng.random_range(1..=(3 * cpus).min(9));
+    let mut app = AppSpec::new(format!("app{number}"), tasks, Arc::new(program(rng)), runtime(rng));
+    app.start = Time::from_ns(if rng.random_range(0..2) == 0 { 0 } else { rng.random_range(0..500_000) });
+    app.background = rng.random_range(0..5) == 0;
+    app.weight = [1024, 1024, 1024, 335, 3121][rng.random_range(0..5)];
+    if rng.random_range(0..4) == 0 {
+        app.rank_scale = (0..tasks).map(|_| rng.random_range(200..2_000)).collect();
+    }
+    app
+}

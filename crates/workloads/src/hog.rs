@@ -1,0 +1,117 @@
+//! `hog`: a task that only computes, for ever or for a given amount of work.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
+use sim_core::time::{Span, Work};
+
+use crate::registry::{Built, Context, Entry};
+use crate::spmd::inline::{MAX_RATE, MAX_SIZE};
+
+/// Work of one compute operation: long enough to cost no events, short enough to be one number.
+const PIECE: u64 = 1_000_000_000;
+/// Longest finite work, 2^31 pieces (68 years).
+const LONGEST: u64 = PIECE << 31;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "work",
+        kind: Kind::Duration,
+        default: u64::MAX,
+        min: 1,
+        max: u64::MAX,
+        about: "Work of each task at nominal speed; `infinite` = for ever, in the background: the run ends when the other applications have ended",
+    },
+    Parameter {
+        name: "demand",
+        kind: Kind::Rate,
+        default: 0,
+        min: 0,
+        max: MAX_RATE,
+        about: "Memory traffic of a task while it computes alone at nominal speed",
+    },
+    Parameter {
+        name: "working_set",
+        kind: Kind::Size,
+        default: 0,
+        min: 0,
+        max: MAX_SIZE,
+        about: "Bytes a task works on; bounds the refill of its caches after a migration",
+    },
+];
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hog",
+    summary: "computes and never waits, for ever or for a given time",
+    about: "The unrelated program that keeps a cpu busy: it takes its fair share and never yields. Endless, it runs in the \
+            background; with `work` it is an application with an end.",
+    source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
+    parameters: PARAMETERS,
+    build,
+};
+
+fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
+    let demand = values.get("demand");
+    let profile = MemoryProfile {
+        demand,
+        bound: if demand == 0 { Some(0) } else { None },
+        working_set: values.get("working_set"),
+        pages: Pages::FirstTouch,
+    };
+    let piece = |ns| Op::Compute {
+        work: Work::from_span(Span::from_ns(ns)),
+        spread: Spread::NONE,
+        profile: ProfileId(0),
+    };
+    let work = values.get("work");
+    let mut ops = Vec::new();
+    if work == u64::MAX {
+        ops.extend([Op::Repeat(0), piece(PIECE), Op::End]);
+    } else if work > LONGEST {
+        return Err("`work` of a hog is at most 68 years, or `infinite`".into());
+    } else {
+        if work >= PIECE {
+            ops.extend([Op::Repeat((work / PIECE) as u32), piece(PIECE), Op::End]);
+        }
+        if !work.is_multiple_of(PIECE) {
+            ops.push(piece(work % PIECE));
+        }
+    }
+    let program = Program::new(ops, vec![profile])?;
+    Ok(Built { background: work == u64::MAX, ..Built::even(program) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(work: u64) -> Built {
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("work", work).unwrap();
+        build(&values, &Context { tasks: 1, runtime: "spin" }).unwrap()
+    }
+
+    #[test]
+    fn endless_hogs_run_in_the_background() {
+        assert!(built(u64::MAX).background);
+        assert_eq!(built(u64::MAX).program.ops()[0], Op::Repeat(0));
+    }
+
+    #[test]
+    fn finite_hogs_do_their_work_exactly() {
+        for work in [1, PIECE - 1, PIECE, PIECE + 1, 12_345_678_901] {
+            let built = built(work);
+            let mut times = 1;
+            let mut total = 0;
+            for op in built.program.ops() {
+                match op {
+                    Op::Repeat(n) => times = u64::from(*n),
+                    Op::Compute { work, .. } => total += times * work.floor_ns(),
+                    _ => times = 1,
+                }
+            }
+            assert_eq!((total, built.background), (work, false));
+        }
+    }
+}

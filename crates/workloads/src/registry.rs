@@ -1,0 +1,135 @@
+//! The registry of workloads: what a scenario's `workload:` may name, with its parameters.
+
+use notation::parameter::{Parameter, Values};
+use sim_core::program::Program;
+
+use crate::{hint, hog, npb, small, spmd};
+
+/// What a workload is built for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Context<'a> {
+    /// Number of tasks (ranks) of the application, at least 1.
+    pub tasks: u32,
+    /// Name of the runtime; catalogued codes have other synchronisation counts for each programming model.
+    pub runtime: &'a str,
+}
+
+/// A workload, built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Built {
+    /// What each rank runs.
+    pub program: Program,
+    /// The run does not wait for its end (it may have none).
+    pub background: bool,
+    /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
+    pub rank_scale: Vec<u32>,
+}
+
+impl Built {
+    /// A foreground program that is the same for all ranks.
+    #[must_use]
+    pub const fn even(program: Program) -> Self {
+        Self { program, background: false, rank_scale: Vec::new() }
+    }
+}
+
+/// A workload of the shelf.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What it does and what to use it for, a few sentences.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Builds it from values of its parameters. An error is a sentence: a combination that cannot be.
+    pub build: fn(&Values, &Context<'_>) -> Result<Built, String>,
+}
+
+const ENTRIES: &[Entry] =
+    &[npb::ENTRY, spmd::inline::ENTRY, hog::ENTRY, small::BARRIERS, small::CRITICAL, small::DAEMON];
+
+/// The workloads of the shelf.
+#[must_use]
+pub const fn entries() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// Their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// The workload of this name.
+///
+/// # Errors
+/// A sentence with the valid names and the nearest one.
+pub fn resolve(name: &str) -> Result<&'static Entry, String> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let all = names().collect::<Vec<_>>().join(", ");
+        format!("unknown workload `{name}`; workloads are {all}{}", hint(name, names()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notation::parameter::Kind;
+
+    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "upc" };
+
+    #[test]
+    fn tables_are_sound() {
+        for (i, entry) in entries().iter().enumerate() {
+            assert!(entries()[..i].iter().all(|other| other.name != entry.name));
+            assert!(!entry.summary.is_empty() && !entry.about.is_empty() && !entry.source.is_empty());
+            for p in entry.parameters {
+                let at = format!("{}.{}", entry.name, p.name);
+                assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{at}");
+                if let Kind::Choice(words) = p.kind {
+                    assert_eq!((p.min, p.max), (0, words.len() as u64 - 1), "{at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_build_for_any_number_of_tasks() {
+        for entry in entries() {
+            for tasks in [1, 2, 3, 16, 1_000, 1 << 24] {
+                let context = Context { tasks, runtime: "mpi" };
+                let built = (entry.build)(&Values::defaults(entry.parameters), &context);
+                let built = built.unwrap_or_else(|e| panic!("{} with {tasks} tasks: {e}", entry.name));
+                assert!(built.rank_scale.is_empty() || built.rank_scale.len() as u32 == tasks);
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_values_build_or_say_why_not() {
+        for entry in entries() {
+            for p in entry.parameters {
+                for value in [p.min, p.max] {
+                    for tasks in [1, 7, 1 << 24] {
+                        let mut values = Values::defaults(entry.parameters);
+                        values.set(p.name, value).unwrap();
+                        match (entry.build)(&values, &Context { tasks, ..CONTEXT }) {
+                            Ok(built) => assert!(!built.program.ops().is_empty()),
+                            Err(e) => assert!(e.len() > 10, "{}.{} = {value}: {e}", entry.name, p.name),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_workloads_get_a_hint() {
+        assert!(resolve("npd").unwrap_err().contains("did you mean `npb`?"));
+        assert_eq!(resolve("spmd").unwrap().name, "spmd");
+    }
+}

@@ -1,0 +1,257 @@
+//! `spmd`: an SPMD program written inline in a scenario.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::NodeId;
+use sim_core::program::{MemoryProfile, Pages, Spread, TransferOrder};
+use sim_core::time::Span;
+
+use super::{Spmd, Transfers, Variation};
+use crate::registry::{Built, Context, Entry};
+
+/// Longest time of a parameter, ten years.
+const LONGEST: u64 = 315_360_000_000_000_000;
+/// Largest demand of one task, 1 TB/s: sums over all tasks of a run stay below 2^64.
+pub(crate) const MAX_RATE: u64 = 1_000_000_000_000;
+/// Largest size, 1 PiB.
+pub(crate) const MAX_SIZE: u64 = 1 << 50;
+/// Barriers are counted in 32 bits.
+const MAX_INTERVALS: u64 = u32::MAX as u64;
+
+const PAGES: &[&str] = &["first-touch", "interleaved", "node0"];
+/// Names of the transfer orders.
+pub(crate) const ORDERS: &[&str] = &["sequential", "rotated"];
+
+const PARAMETERS: &[Parameter] = &[
+    number(
+        "work",
+        Kind::Duration,
+        16_000_000_000,
+        (1, LONGEST),
+        "Work of the whole problem at nominal speed, divided among the tasks; ignored when `grain` is given",
+    ),
+    number(
+        "grain",
+        Kind::Duration,
+        0,
+        (0, LONGEST),
+        "Work of each task between two barriers, so that the problem grows with the tasks; 0s = from `work`",
+    ),
+    number(
+        "intervals",
+        Kind::Count,
+        100,
+        (1, MAX_INTERVALS),
+        "Number of barriers, whatever the number of tasks",
+    ),
+    number(
+        "spread",
+        Kind::Percent,
+        0,
+        (0, 10_000),
+        "Half-width of the uniform variation of the work over tasks and intervals",
+    ),
+    number(
+        "imbalance",
+        Kind::Percent,
+        0,
+        (0, 10_000),
+        "Rank 0 has this much less work than the mean and the last rank as much more, the others in between",
+    ),
+    number(
+        "demand",
+        Kind::Rate,
+        0,
+        (0, MAX_RATE),
+        "Memory traffic of a task while it computes alone at nominal speed",
+    ),
+    number(
+        "bound",
+        Kind::Percent,
+        0,
+        (0, 10_000),
+        "Share of its time in which a task waits for memory; 0% = from the demand",
+    ),
+    number(
+        "working_set",
+        Kind::Size,
+        0,
+        (0, MAX_SIZE),
+        "Bytes a task works on; bounds the refill of its caches after a migration",
+    ),
+    number(
+        "pages",
+        Kind::Choice(PAGES),
+        0,
+        (0, 2),
+        "Where its pages lie: where each task first touched its own, spread over all nodes, or all on node 0",
+    ),
+    number(
+        "exchanges",
+        Kind::Count,
+        0,
+        (0, Spmd::MAX_EXCHANGES as u64),
+        "Point-to-point exchanges within each interval, at distances 1, 2, 4, ... ranks",
+    ),
+    number(
+        "transfer",
+        Kind::Size,
+        0,
+        (0, MAX_SIZE),
+        "Bytes all tasks together move in one all-to-all transfer; 0B = no transfers",
+    ),
+    number(
+        "transfers",
+        Kind::Count,
+        1,
+        (0, MAX_INTERVALS),
+        "Number of all-to-all transfers, evenly spread, at most one per interval",
+    ),
+    number(
+        "transfer_order",
+        Kind::Choice(ORDERS),
+        0,
+        (0, 1),
+        "Order of the sources: all ranks start at rank 0, or each at its successor",
+    ),
+];
+
+const fn number(
+    name: &'static str,
+    kind: Kind,
+    default: u64,
+    range: (u64, u64),
+    about: &'static str,
+) -> Parameter {
+    Parameter { name, kind, default, min: range.0, max: range.1, about }
+}
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "spmd",
+    summary: "a program written inline: intervals of compute, exchange, transfer and barrier",
+    about: "All tasks compute, optionally exchange with partners or move a block from every other task, and meet at \
+            a barrier, again and again. The work is a fixed problem divided among however many tasks there are, or a \
+            fixed grain per task.",
+    source: "the structure common to bulk-synchronous codes (Valiant 1990)",
+    parameters: PARAMETERS,
+    build,
+};
+
+fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
+    let intervals = values.get("intervals") as u32;
+    let serial = match values.get("grain") {
+        0 => Some(values.get("work")),
+        grain => {
+            u64::from(intervals).checked_mul(u64::from(context.tasks)).and_then(|n| n.checked_mul(grain))
+        }
+    };
+    let Some(serial) = serial else {
+        return Err(
+            "`grain` times `intervals` times the number of tasks is more than 584 years of work".into()
+        );
+    };
+    let spmd = Spmd {
+        serial: Span::from_ns(serial),
+        intervals,
+        variation: Variation::Fixed(spread(values.get("spread"))),
+        profile: profile(values),
+        exchanges: values.get("exchanges") as u32,
+        transfers: Some(Transfers {
+            count: values.get("transfers") as u32,
+            volume: values.get("transfer"),
+            order: order(values.get("transfer_order")),
+        }),
+    };
+    let program = spmd.program(context.tasks)?;
+    Ok(Built { rank_scale: ramp(values.get("imbalance"), context.tasks), ..Built::even(program) })
+}
+
+/// A half-width from hundredths of a per cent.
+pub(crate) const fn spread(hundredths: u64) -> Spread {
+    Spread((hundredths * Spread::MAX as u64 / 10_000) as u32)
+}
+
+/// The order at a position of [`ORDERS`].
+pub(crate) const fn order(choice: u64) -> TransferOrder {
+    if choice == 0 { TransferOrder::Sequential } else { TransferOrder::Rotated }
+}
+
+fn profile(values: &Values) -> MemoryProfile {
+    let demand = values.get("demand");
+    let bound = match values.get("bound") {
+        0 if demand == 0 => Some(0),
+        0 => None,
+        share => Some((share * 65_536 / 10_000) as u32),
+    };
+    let pages = match values.get("pages") {
+        0 => Pages::FirstTouch,
+        1 => Pages::Interleaved,
+        _ => Pages::Node(NodeId(0)),
+    };
+    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages }
+}
+
+/// Thousandths of the mean for each rank, rising linearly; the mean stays 1,000.
+fn ramp(imbalance: u64, tasks: u32) -> Vec<u32> {
+    if imbalance == 0 || tasks < 2 {
+        return Vec::new();
+    }
+    let (half, last) = (imbalance as i64 / 10, i64::from(tasks) - 1);
+    (0..i64::from(tasks)).map(|rank| (1_000 + half * (2 * rank - last) / last) as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::tests::census;
+    use super::*;
+
+    fn built(settings: &[(&str, u64)], tasks: u32) -> Built {
+        let mut values = Values::defaults(PARAMETERS);
+        for (name, value) in settings {
+            values.set(name, *value).unwrap();
+        }
+        build(&values, &Context { tasks, runtime: "upc" }).unwrap()
+    }
+
+    #[test]
+    fn grain_is_per_task_and_work_is_per_problem() {
+        let work = |settings: &[(&str, u64)], tasks| census(&built(settings, tasks).program).3 >> 20;
+        assert_eq!(work(&[("grain", 1_000_000)], 4), 100_000_000);
+        assert_eq!(work(&[("grain", 1_000_000)], 16), 100_000_000);
+        assert_eq!(work(&[("work", 1_600_000_000)], 16), 100_000_000);
+        assert_eq!(work(&[("work", 1_600_000_000)], 4), 400_000_000);
+    }
+
+    #[test]
+    fn imbalance_keeps_the_mean() {
+        assert_eq!(built(&[("imbalance", 2_000)], 3).rank_scale, [800, 1_000, 1_200]);
+        for tasks in [2, 7, 16, 1_000] {
+            let scale = built(&[("imbalance", 1_230)], tasks).rank_scale;
+            assert_eq!(scale.iter().sum::<u32>(), 1_000 * tasks);
+            assert!(scale.is_sorted());
+        }
+        assert!(built(&[("imbalance", 2_000)], 1).rank_scale.is_empty());
+    }
+
+    #[test]
+    fn memory_settings_reach_the_profile() {
+        let all = [("demand", 2_000_000_000), ("pages", 2), ("working_set", 4_096), ("bound", 5_000)];
+        let built = built(&all, 2);
+        let profile = built.program.profiles()[0];
+        assert_eq!(
+            (profile.demand, profile.bound, profile.working_set),
+            (2_000_000_000, Some(32_768), 4_096)
+        );
+        assert_eq!(profile.pages, Pages::Node(NodeId(0)));
+        let plain = self::built(&[("demand", 1)], 2);
+        assert_eq!(plain.program.profiles()[0].bound, None);
+    }
+
+    #[test]
+    fn overflow_is_an_error() {
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("grain", LONGEST).unwrap();
+        values.set("intervals", MAX_INTERVALS).unwrap();
+        assert!(build(&values, &Context { tasks: 100, runtime: "upc" }).is_err());
+    }
+}
