@@ -14,8 +14,11 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
     let standard = path.as_os_str() == "-";
     let name = if standard { "<stdin>".to_owned() } else { path.display().to_string() };
-    let source: io::Result<Box<dyn Read>> =
-        if standard { Ok(Box::new(io::stdin())) } else { File::open(path).map(|f| Box::new(f) as Box<dyn Read>) };
+    let source: io::Result<Box<dyn Read>> = if standard {
+        Ok(Box::new(io::stdin()))
+    } else {
+        File::open(path).map(|f| Box::new(f) as Box<dyn Read>)
+    };
     let mut bytes = Vec::new();
     source
         .and_then(|s| s.take(MAX_BYTES + 1).read_to_end(&mut bytes))

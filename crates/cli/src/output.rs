@@ -64,7 +64,11 @@ fn write_file(results: &Results, format: &Format, directory: &Path, force: bool)
         out.flush()?;
     }
     let path = directory.join(format.file);
-    if force { file.persist(path)? } else { file.persist_noclobber(path)? };
+    if force {
+        file.persist(path)?
+    } else {
+        file.persist_noclobber(path)?
+    };
     Ok(())
 }
 

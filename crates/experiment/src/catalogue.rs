@@ -96,7 +96,11 @@ fn workload(e: &workloads::Entry) -> Row {
 }
 
 fn machine(e: &machines::Entry) -> Row {
-    let about = format!("{} cpus: {}. Its parameters are those of every machine.", e.topology.cpus(), e.topology_text);
+    let about = format!(
+        "{} cpus: {}. Its parameters are those of every machine.",
+        e.topology.cpus(),
+        e.topology_text
+    );
     row(&e.name, &e.summary, "", &about, e.values.table())
 }
 

@@ -57,7 +57,9 @@ pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Compari
             let times = |policy| samples.values(Place { point, policy, app }, metric);
             let Some(baseline) = times(0) else { continue };
             for (policy, policy_name) in experiment.policies.iter().enumerate().skip(1) {
-                let Some(ratio) = times(policy).and_then(|other| paired_ratio(baseline, other)) else { continue };
+                let Some(ratio) = times(policy).and_then(|other| paired_ratio(baseline, other)) else {
+                    continue;
+                };
                 comparisons.push(Comparison {
                     point: label.label.clone(),
                     app: name.into(),
@@ -77,7 +79,8 @@ pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Compari
 /// baseline / other for every replicate both have.
 fn paired_ratio(baseline: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>) -> Option<Summary> {
     let pairs = baseline.iter().filter_map(|(replicate, base)| Some((base, other.get(replicate)?)));
-    let ratios: Vec<f64> = pairs.filter(|(_, other)| **other > 0.0).map(|(base, other)| base / other).collect();
+    let ratios: Vec<f64> =
+        pairs.filter(|(_, other)| **other > 0.0).map(|(base, other)| base / other).collect();
     summarise(&ratios)
 }
 

@@ -127,7 +127,13 @@ pub const METRICS: &[Metric] = &[
         let each = s.run.apps.iter().map(|a| a.counters.voluntary_switches + a.counters.involuntary_switches);
         Some(each.sum::<u64>() as f64)
     }),
-    metric(All, "account_compute", "share", "programs' work, without contention or remote access", account::<0>),
+    metric(
+        All,
+        "account_compute",
+        "share",
+        "programs' work, without contention or remote access",
+        account::<0>,
+    ),
     metric(All, "account_memory_stall", "share", "what contention and remote access add to it", account::<1>),
     metric(All, "account_spin", "share", "polling a flag", account::<2>),
     metric(All, "account_yield", "share", "sched_yield calls", account::<3>),
@@ -209,7 +215,8 @@ pub(crate) mod tests {
         let mut cpu = Account::default();
         cpu.add(Category::Compute, Span::from_ns(ns / 2));
         cpu.add(Category::Idle, Span::from_ns(ns - ns / 2));
-        let counters = Counters { barriers: 20, barrier_wait_ns: ns / 2, migrations: 3, ..Counters::default() };
+        let counters =
+            Counters { barriers: 20, barrier_wait_ns: ns / 2, migrations: 3, ..Counters::default() };
         let app = AppReport {
             name: "cg".into(),
             background: false,

@@ -94,8 +94,8 @@ impl Results {
     #[must_use]
     pub fn get(&self, point: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
         let mut cells = self.cells.iter();
-        let cell = cells
-            .find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
+        let cell =
+            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
         cell.map(|c| &c.summary)
     }
 
@@ -180,10 +180,8 @@ pub(crate) mod fixture {
 
     /// Two applications under LOAD and PIN with dedicated runs of 5 s and 20 s.
     pub(crate) fn two_apps() -> Results {
-        let mut cells = vec![
-            cell(DEDICATED, "cg", "run_time", "s", 5.0),
-            cell(DEDICATED, "ft", "run_time", "s", 20.0),
-        ];
+        let mut cells =
+            vec![cell(DEDICATED, "cg", "run_time", "s", 5.0), cell(DEDICATED, "ft", "run_time", "s", 20.0)];
         for (policy, cg, spread, throughput) in [("LOAD", 15.0, 12.0, 0.9), ("PIN", 10.0, 0.5, 1.25)] {
             cells.push(cell(policy, "cg", "run_time", "s", cg));
             cells.push(cell(policy, "cg", "slowdown", "ratio", cg / 5.0));

@@ -8,6 +8,9 @@ use crate::statistics::Summary;
 /// A throughput within this distance of 1 counts as that of running in sequence.
 const EVEN: f64 = 0.01;
 
+/// Policies whose unevenness differs by less than this part are not told apart.
+const CLEAR: f64 = 0.05;
+
 /// The sentences about one point of the sweep; none without anything measured.
 #[must_use]
 pub fn point(results: &Results, point: &str) -> Vec<String> {
@@ -22,20 +25,35 @@ pub fn point(results: &Results, point: &str) -> Vec<String> {
 /// The sentences about the whole sweep; none without a sweep.
 #[must_use]
 pub fn overall(results: &Results) -> Vec<String> {
-    if results.provenance.points.len() < 2 { Vec::new() } else { best_of_sweep(results).into_iter().collect() }
+    if results.provenance.points.len() < 2 {
+        Vec::new()
+    } else {
+        best_of_sweep(results).into_iter().collect()
+    }
 }
 
 /// Policy and cell of a metric at a point, in the order of the policies.
-fn row<'a>(results: &'a Results, point: &'a str, app: &'a str, metric: &'a str) -> Vec<(&'a str, &'a Summary)> {
+fn row<'a>(
+    results: &'a Results,
+    point: &'a str,
+    app: &'a str,
+    metric: &'a str,
+) -> Vec<(&'a str, &'a Summary)> {
     let policies = results.provenance.policies.iter();
     policies.filter_map(|p| Some((p.as_str(), results.get(point, p, app, metric)?))).collect()
+}
+
+/// The first of the items with the smallest key.
+fn lowest<T>(items: &[T], key: impl Fn(&T) -> f64) -> Option<&T> {
+    // min_by keeps the first of equals.
+    items.iter().min_by(|a, b| key(a).total_cmp(&key(b)))
 }
 
 /// Who gets an application done first, and who does as well within the noise.
 fn fastest(results: &Results, point: &str, app: &str) -> Option<String> {
     let times = row(results, point, app, "run_time");
-    let (best, time) = *times.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-    let (worst, longest) = *times.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let (best, time) = *lowest(&times, |t| t.1.mean)?;
+    let (worst, longest) = *lowest(&times, |t| -t.1.mean)?;
     let slowdown = results.get(point, best, app, "slowdown");
     let alone = slowdown.map_or_else(String::new, |s| format!(", {} x alone", number::ratio(s.mean)));
     let took = number::seconds(time.mean);
@@ -54,34 +72,37 @@ fn fastest(results: &Results, point: &str, app: &str) -> Option<String> {
     ))
 }
 
-/// Whom each policy protects: the policy with the smallest largest slowdown, and the most uneven one.
+/// An application and its mean slowdown.
+type Slowdown<'a> = (&'a str, f64);
+
+/// The least and the most slowed-down application under a policy.
+fn extremes<'a>(results: &'a Results, point: &str, policy: &str) -> Option<(Slowdown<'a>, Slowdown<'a>)> {
+    let slowdown = |app: &'a str| Some((app, results.get(point, policy, app, "slowdown")?.mean));
+    let all: Vec<Slowdown<'a>> = results.foreground().map(slowdown).collect::<Option<_>>()?;
+    Some((*lowest(&all, |s| s.1)?, *lowest(&all, |s| -s.1)?))
+}
+
+/// Whom the policies protect: the smallest worst slowdown, and the most uneven treatment.
 fn fairest(results: &Results, point: &str) -> Option<String> {
-    let apps: Vec<&str> = results.foreground().collect();
-    if apps.len() < 2 {
+    if results.foreground().count() < 2 {
         return None;
     }
-    let slowdowns = |policy: &str| -> Option<Vec<(&str, f64)>> {
-        apps.iter().map(|app| Some((*app, results.get(point, policy, app, "slowdown")?.mean))).collect()
+    let policies = results.provenance.policies.iter();
+    let rows: Vec<_> = policies.filter_map(|p| Some((p.as_str(), extremes(results, point, p)?))).collect();
+    let (fair, (_, hit)) = lowest(&rows, |(_, (_, most))| most.1)?;
+    let (_, (_, worst)) = lowest(&rows, |(_, (_, most))| -most.1)?;
+    let shown = number::ratio(hit.1);
+    let mut text = if number::ratio(worst.1) == shown {
+        format!("The application hit hardest takes {shown} x alone under every policy")
+    } else {
+        format!("The application hit hardest loses least under {fair} ({} {shown} x alone)", hit.0)
     };
-    let extremes = |policy: &str| {
-        let all = slowdowns(policy)?;
-        let least = *all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let most = *all.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some((least, most))
-    };
-    let rows = results.provenance.policies.iter().filter_map(|p| Some((p.as_str(), extremes(p)?)));
-    let rows: Vec<_> = rows.collect();
-    let (fair, (_, worst)) = rows.iter().min_by(|a, b| a.1.1.1.total_cmp(&b.1.1.1))?;
-    let uneven = |((_, least), (_, most)): &((&str, f64), (&str, f64))| most / least;
-    let (biased, (saved, paid)) = rows.iter().max_by(|a, b| uneven(&a.1).total_cmp(&uneven(&b.1)))?;
-    let mut text = format!(
-        "The application hit hardest loses least under {fair} ({} {} x alone)",
-        worst.0,
-        number::ratio(worst.1)
-    );
-    if rows.len() > 1 && saved.0 != paid.0 {
+    let unevenness = |(_, (least, most)): &(&str, (Slowdown<'_>, Slowdown<'_>))| most.1 / least.1;
+    let (biased, (saved, paid)) = lowest(&rows, |row| -unevenness(row))?;
+    let even = lowest(&rows, unevenness)?;
+    if unevenness(&(biased, (*saved, *paid))) > unevenness(even) * (1.0 + CLEAR) {
         text += &format!(
-            "; {biased} protects {} ({} x) most at the expense of {} ({} x)",
+            "; {biased} protects {} most ({} x), at the expense of {} ({} x)",
             saved.0,
             number::ratio(saved.1),
             paid.0,
@@ -97,16 +118,16 @@ fn throughput(results: &Results, point: &str) -> Option<String> {
         return None;
     }
     let all = row(results, point, ALL_APPS, "throughput");
-    let (best, most) = *all.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let (best, most) = *lowest(&all, |t| -t.1.mean)?;
     let winners = all.iter().filter(|(_, t)| t.mean > 1.0 + EVEN).count();
     let gain = number::spread((most.mean - 1.0).abs() * 100.0);
     Some(if winners == 0 && most.mean >= 1.0 - EVEN {
         format!("No policy beats running in sequence; {best} matches it.")
     } else if winners == 0 {
-        format!("No policy beats running in sequence; the closest, {best}, gets {gain} % less done per time.")
+        format!("No policy beats running in sequence; the closest, {best}, gets {gain}% less done per time.")
     } else {
         format!(
-            "Sharing gets up to {gain} % more done per time than running in sequence ({best}); {winners} of {} policies gain.",
+            "Sharing gets up to {gain}% more done per time than running in sequence ({best}); {winners} of {} policies gain.",
             all.len()
         )
     })
@@ -118,19 +139,20 @@ fn steadiest(results: &Results, point: &str) -> Option<String> {
         return None;
     }
     let worst = |policy: &str| {
-        let spreads = results.foreground().filter_map(|a| Some(results.get(point, policy, a, "spread")?.mean));
+        let spreads =
+            results.foreground().filter_map(|a| Some(results.get(point, policy, a, "spread")?.mean));
         spreads.reduce(f64::max)
     };
     let policies = results.provenance.policies.iter();
     let spreads: Vec<(&str, f64)> = policies.filter_map(|p| Some((p.as_str(), worst(p)?))).collect();
-    let (steady, least) = spreads.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (loose, most) = spreads.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (steady, least) = lowest(&spreads, |s| s.1)?;
+    let (loose, most) = lowest(&spreads, |s| -s.1)?;
     let show = |value: f64| number::spread(value);
     if show(*least) == show(*most) {
-        return Some(format!("Run times vary by {} % between replicates.", show(*most)));
+        return Some(format!("Run times vary by {}% between replicates.", show(*most)));
     }
     Some(format!(
-        "Run times vary most under {loose} ({} %) and least under {steady} ({} %).",
+        "Run times vary most under {loose} ({}%) and least under {steady} ({}%).",
         show(*most),
         show(*least)
     ))
@@ -144,16 +166,17 @@ fn best_of_sweep(results: &Results) -> Option<String> {
             row(results, point, ALL_APPS, metric).into_iter().map(move |(p, s)| (point, p, s.mean))
         })
     };
+    let throughputs: Vec<_> = all("throughput").collect();
     let shared = results.foreground().count() > 1;
-    let densest = all("throughput").max_by(|a, b| a.2.total_cmp(&b.2)).filter(|_| shared);
-    if let Some((point, policy, best)) = densest {
-        let times = number::ratio(best);
+    if let Some((point, policy, best)) = lowest(&throughputs, |t| -t.2).filter(|_| shared) {
+        let times = number::ratio(*best);
         return Some(format!(
             "Over the whole sweep the most work per time is done under {policy} at {point}: {times} times that of running in sequence."
         ));
     }
-    let (point, policy, best) = all("makespan").min_by(|a, b| a.2.total_cmp(&b.2))?;
-    let time = number::seconds(best);
+    let makespans: Vec<_> = all("makespan").collect();
+    let (point, policy, best) = lowest(&makespans, |m| m.2)?;
+    let time = number::seconds(*best);
     Some(format!("Over the whole sweep the work is done first under {policy} at {point}: {time}."))
 }
 
@@ -170,9 +193,9 @@ mod tests {
         assert!(text.contains("last under LOAD, 1.50 times as long"), "{text}");
         assert!(text.contains("ft takes about 20.00 s, 1.00 x alone under every policy"), "{text}");
         assert!(text.contains("loses least under PIN (cg 2.00 x alone)"), "{text}");
-        assert!(text.contains("LOAD protects ft (1.00 x) most at the expense of cg (3.00 x)"), "{text}");
-        assert!(text.contains("up to 25 % more done per time than running in sequence (PIN)"), "{text}");
-        assert!(text.contains("vary most under LOAD (12 %) and least under PIN (0.5 %)"), "{text}");
+        assert!(text.contains("LOAD protects ft most (1.00 x), at the expense of cg (3.00 x)"), "{text}");
+        assert!(text.contains("up to 25% more done per time than running in sequence (PIN)"), "{text}");
+        assert!(text.contains("vary most under LOAD (12%) and least under PIN (0.5%)"), "{text}");
         assert!(overall(&results).is_empty(), "no sweep, nothing to say about it");
     }
 

@@ -174,7 +174,7 @@ impl Balancers {
     /// Measures the threads of a core and publishes their mean speed.
     fn measure(&mut self, system: &mut dyn System, core: usize) {
         let now = system.now();
-        let (mut sum, mut count) = (0, 0);
+        let (mut sum, mut count) = (0u64, 0);
         for thread in self.threads.iter_mut().filter(|thread| thread.core == core) {
             if system.task(thread.task).state == TaskState::Exited {
                 continue;
@@ -187,7 +187,7 @@ impl Balancers {
             count += 1;
             (thread.sampled, thread.cpu_time) = (now, used);
         }
-        self.cores[core].speed = if count == 0 { FULL } else { sum / count };
+        self.cores[core].speed = sum.checked_div(count).unwrap_or(FULL);
     }
 
     /// The slowest cores that may be pulled from, all of the same speed.
@@ -199,7 +199,7 @@ impl Balancers {
             let slow = core.speed * 10_000 < global * speed.threshold;
             let rested = core.blocked_until <= view.now();
             let near = speed.cross_nodes || machine.node_of(core.cpu) == machine.node_of(mine.cpu);
-            let due = mine.rounds % (1 << level_of(machine, core.cpu, mine.cpu)) == 0;
+            let due = mine.rounds.is_multiple_of(1 << level_of(machine, core.cpu, mine.cpu));
             if i == me || !slow || !rested || !near || !due || !self.has_thread(view, i) {
                 continue;
             }

@@ -29,7 +29,8 @@ fn machine() -> Arc<Machine> {
     };
     Arc::new(Machine {
         name: "two sockets".into(),
-        topology: Topology::new(&[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)]).unwrap(),
+        topology: Topology::new(&[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)])
+            .expect("the scenario is legal"),
         costs,
         memory: Memory {
             node_bandwidth: 4_000_000_000,
@@ -49,7 +50,7 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
     let profile = MemoryProfile { demand: 1_000_000_000, working_set: 1 << 20, ..MemoryProfile::NONE };
     let compute = Op::Compute { work: Work::from_span(work), spread: Spread(6_554), profile: ProfileId(0) };
     let ops = vec![Op::Repeat(steps), compute, Op::Barrier, Op::End];
-    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let program = Arc::new(Program::new(ops, vec![profile]).expect("the scenario is legal"));
     let runtime =
         Runtime { name: "test".into(), barrier: BarrierKind::Dissemination, wait, processes: false };
     AppSpec::new(name, tasks, program, runtime)
@@ -76,7 +77,7 @@ fn run(choice: &Choice, seed: u64) -> RunReport {
     });
     let mut policy = choice.build(&machine, &kernel, &apps);
     let options = Options { seed, ..Options::default() };
-    Simulation::new(machine, kernel, apps, options).unwrap().run(&mut *policy, &mut ())
+    Simulation::new(machine, kernel, apps, options).expect("the scenario is legal").run(&mut *policy, &mut ())
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Policy for Stealing {
 fn two_cpus() -> Arc<Machine> {
     Arc::new(Machine {
         name: "two".into(),
-        topology: Topology::new(&[(Level::Core, 2)]).unwrap(),
+        topology: Topology::new(&[(Level::Core, 2)]).expect("the scenario is legal"),
         costs: Costs::free(),
         memory: Memory {
             node_bandwidth: 0,
@@ -68,7 +68,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
     };
     let mut ops = vec![compute(100), Op::Lock(LockId(0)), compute(1), Op::Unlock(LockId(0))];
     ops.push(Op::Barrier);
-    let program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).unwrap());
+    let program = Arc::new(Program::new(ops, vec![MemoryProfile::NONE]).expect("the scenario is legal"));
     let runtime = Runtime {
         name: "blocking".into(),
         barrier: BarrierKind::Central,
@@ -76,7 +76,9 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         processes: false,
     };
     let apps = vec![AppSpec::new("app", 4, program, runtime)];
-    Simulation::new(two_cpus(), kernel, apps, Options::default()).unwrap().run(policy, &mut ())
+    Simulation::new(two_cpus(), kernel, apps, Options::default())
+        .expect("the scenario is legal")
+        .run(policy, &mut ())
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use crate::result::Results;
 
 /// Columns of a text report that does not go to a terminal.
-pub const DEFAULT_WIDTH: usize = 100;
+pub const DEFAULT_WIDTH: usize = 110;
 
 /// A form of the result.
 #[derive(Clone, Copy)]
@@ -39,7 +39,12 @@ pub const FORMATS: &[Format] = &[
         write: ndjson::write,
     },
     Format { name: "csv", file: "cells.csv", about: "one cell per row", write: csv::write },
-    Format { name: "markdown", file: "report.md", about: "the text report in Markdown", write: markdown::write },
+    Format {
+        name: "markdown",
+        file: "report.md",
+        about: "the text report in Markdown",
+        write: markdown::write,
+    },
 ];
 
 /// The form of this name.
@@ -77,7 +82,9 @@ mod tests {
         let text = written("ndjson", &results);
         let kinds: Vec<String> = text
             .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].as_str().unwrap().into())
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].as_str().unwrap().into()
+            })
             .collect();
         assert_eq!(kinds.len(), 1 + results.cells.len());
         assert_eq!((kinds[0].as_str(), kinds[1].as_str()), ("provenance", "cell"));
@@ -89,8 +96,13 @@ mod tests {
         results.cells[0].summary.ci95 = None;
         let text = written("csv", &results);
         assert_eq!(text.lines().count(), 1 + results.cells.len());
-        assert!(text.starts_with("scenario,point,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n"));
-        assert!(text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"), "{text}");
+        assert!(
+            text.starts_with("scenario,point,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n")
+        );
+        assert!(
+            text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -98,7 +110,10 @@ mod tests {
         let results = fixture::two_apps();
         let text = written("text", &results);
         assert!(text.lines().all(|line| line.chars().count() <= DEFAULT_WIDTH), "{text}");
-        assert!(text.lines().any(|line| line.starts_with("dedicated") && line.contains("5.000 ±0.050")), "{text}");
+        assert!(
+            text.lines().any(|line| line.starts_with("dedicated") && line.contains("5.000 ±0.050")),
+            "{text}"
+        );
         assert!(text.lines().any(|line| line.starts_with("PIN") && line.contains("1.25")), "{text}");
     }
 

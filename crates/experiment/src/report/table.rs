@@ -27,21 +27,21 @@ pub(super) struct Comparison {
 }
 
 /// Which account parts make a column of the table.
-const ACCOUNT: [(&str, &[&str]); 6] = [
-    ("compute", &["account_compute"]),
-    ("stall", &["account_memory_stall"]),
-    ("wait", &["account_spin", "account_yield"]),
-    ("switch", &["account_switch"]),
-    ("other", &["account_migration", "account_kernel", "account_daemon"]),
-    ("idle", &["account_idle"]),
+const ACCOUNT: [([&str; 2], &[&str]); 6] = [
+    (["com-", "pute"], &["account_compute"]),
+    (["stall", "%"], &["account_memory_stall"]),
+    (["wait", "%"], &["account_spin", "account_yield"]),
+    (["swit-", "ching"], &["account_switch"]),
+    (["other", "%"], &["account_migration", "account_kernel", "account_daemon"]),
+    (["idle", "%"], &["account_idle"]),
 ];
 
 /// What the columns mean, for below the tables.
-pub(super) const LEGEND: &str = "x alone: run time over that of the application alone, one thread per core, pinned. \
-    throughput: time of the dedicated runs one after the other over the makespan; above 1, sharing wins. \
-    spread: max/min - 1 of the run times over the replicates, the worst application. \
-    Cpu time in % of cpus x makespan: compute; stall = waiting for memory; wait = polling and yielding; switch = context \
-    switches; other = migration and refill, kernel, daemons.";
+pub(super) const LEGEND: &str = "dedicated: each application alone, one thread per core, pinned. slowdown: run time over \
+    that of the dedicated run. throughput: time of the dedicated runs one after the other over the makespan; above 1, \
+    sharing wins. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu time \
+    went, in % of cpus x makespan: computing, stalls on memory, waiting (polling and yielding), context switching, \
+    other (migration and refill, kernel, daemons), idle.";
 
 impl Comparison {
     /// The comparison at `point`.
@@ -83,32 +83,30 @@ impl Table<'_> {
     fn app(&self, app: &str) -> Group {
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time = self.column([app, unit], |p| {
-            Some(number::mean_and_error(self.get(p, app, "run_time")?, length))
-        });
-        let slowdown = self.column([app, "x alone"], |p| {
-            Some(number::ratio(self.get(p, app, "slowdown")?.mean))
-        });
+        let time =
+            self.column([app, unit], |p| Some(number::mean_and_error(self.get(p, app, "run_time")?, length)));
+        let slowdown =
+            self.column([app, "slow"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
         if is_blank(&slowdown) { vec![time] } else { vec![time, slowdown] }
     }
 
     fn whole(&self) -> Group {
-        let throughput = self.column(["through-", "put"], |p| {
-            Some(number::ratio(self.get(p, ALL_APPS, "throughput")?.mean))
-        });
+        let shared = self.results.foreground().count() > 1;
+        let throughput =
+            self.column(["thru-", "put"], |p| Some(number::ratio(self.get(p, ALL_APPS, "throughput")?.mean)));
         let spread = self.column(["spread", "%"], |p| {
             let of = |app| Some(self.get(p, app, "spread")?.mean);
             self.results.foreground().filter_map(of).reduce(f64::max).map(number::spread)
         });
-        let migrations = self.column(["migra-", "tions"], |p| {
-            Some(number::count(self.get(p, ALL_APPS, "migrations")?.mean))
-        });
-        [throughput, spread, migrations].into_iter().filter(|c| !is_blank(c)).collect()
+        let migrations = self
+            .column(["migra-", "tions"], |p| Some(number::count(self.get(p, ALL_APPS, "migrations")?.mean)));
+        let throughput = Some(throughput).filter(|_| shared);
+        throughput.into_iter().chain([spread, migrations]).filter(|c| !is_blank(c)).collect()
     }
 
     fn account(&self) -> Group {
-        let part = |(head, parts): (&str, &[&str])| {
-            self.column([head, "%"], |p| {
+        let part = |(head, parts): ([&str; 2], &[&str])| {
+            self.column(head, |p| {
                 let shares = parts.iter().map(|part| Some(self.get(p, ALL_APPS, part)?.mean));
                 shares.sum::<Option<f64>>().map(number::percent)
             })
@@ -118,7 +116,8 @@ impl Table<'_> {
 
     /// The policy, with the number of replicates that completed when some did not.
     fn row_name(&self, policy: &str) -> String {
-        let failed = self.results.notes.iter().filter(|n| n.policy == policy && n.point == self.point).count();
+        let failed =
+            self.results.notes.iter().filter(|n| n.policy == policy && n.point == self.point).count();
         let repeat = self.results.provenance.repeat as usize;
         match failed {
             0 => policy.to_owned(),

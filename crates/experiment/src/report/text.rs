@@ -9,8 +9,9 @@ use crate::summary;
 
 use super::table::{Column, Comparison, Group, LEGEND};
 
-/// Columns between two columns of a table.
-const GAP: usize = 2;
+/// Blanks before a column, and before a group of columns.
+const GAP: usize = 1;
+const GROUP_GAP: usize = 2;
 
 /// Notes shown in full; the rest is a number.
 pub(super) const NOTES_SHOWN: usize = 10;
@@ -28,8 +29,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
         for table in tables(&Comparison::at(results, point), width) {
             writeln!(out, "{table}")?;
         }
-        for sentence in summary::point(results, point) {
-            writeln!(out, "{}", wrapped(&sentence, width))?;
+        let shown = summary::point(results, point);
+        if !shown.is_empty() {
+            writeln!(out, "{}", wrapped(&shown.join(" "), width))?;
         }
     }
     let overall = summary::overall(results);
@@ -83,7 +85,8 @@ fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
     let mut chunks: Vec<Vec<&Group>> = Vec::new();
     let mut used = 0;
     for group in &comparison.groups {
-        let wide: usize = group.iter().map(|c| column_width(c) + GAP).sum();
+        let columns: usize = group.iter().map(|c| column_width(c) + GAP).sum();
+        let wide = columns + GROUP_GAP - GAP;
         match chunks.last_mut() {
             Some(chunk) if used + wide <= width => {
                 chunk.push(group);
@@ -91,7 +94,7 @@ fn tables(comparison: &Comparison, width: usize) -> Vec<String> {
             }
             _ => {
                 chunks.push(vec![group]);
-                used = column_width(&comparison.rows) + GAP + wide;
+                used = column_width(&comparison.rows) + wide;
             }
         }
     }
@@ -110,10 +113,11 @@ fn render(rows: &Column, groups: &[&Group]) -> String {
     for row in 0..rows.entries.len() {
         table.add_row(columns.iter().map(|c| c.entries.get(row).map_or("", String::as_str)));
     }
-    for (at, column) in table.column_iter_mut().enumerate() {
-        let alignment = if at == 0 { CellAlignment::Left } else { CellAlignment::Right };
+    let gaps = groups.iter().flat_map(|g| (0..g.len()).map(|at| if at == 0 { GROUP_GAP } else { GAP }));
+    for (column, gap) in table.column_iter_mut().zip([0].into_iter().chain(gaps)) {
+        let alignment = if gap == 0 { CellAlignment::Left } else { CellAlignment::Right };
         column.set_cell_alignment(alignment);
-        column.set_padding((if at == 0 { 0 } else { GAP as u16 }, 0));
+        column.set_padding((gap as u16, 0));
     }
     table.trim_fmt()
 }

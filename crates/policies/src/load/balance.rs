@@ -213,7 +213,7 @@ impl Load {
             if here {
                 let attempt = self.attempt(system, level, cpu, Situation::NewlyIdle);
                 pulled = attempt == Attempt::Moved || self.sibling_busy(system, level, cpu);
-                if attempt == Attempt::Moved || !matches!(attempt, Attempt::Failed(_)) {
+                if !matches!(attempt, Attempt::Failed(_)) {
                     self.progress[level][cpu].failed = 0;
                 }
             }

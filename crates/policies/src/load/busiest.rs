@@ -54,8 +54,8 @@ struct Group {
 }
 
 impl Group {
-    const fn load_per_task(&self) -> u64 {
-        if self.tasks == 0 { 0 } else { self.weight / self.tasks }
+    fn load_per_task(&self) -> u64 {
+        self.weight.checked_div(self.tasks).unwrap_or(0)
     }
 }
 

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(starcat, [("CPU", 8, 1, 1024), ("NODE", 128, 8, 8192), ("ALLNODES", 144, 8, 8192)]);
         let domains = build(&Topology::new(&[(Level::Node, 18), (Level::Core, 8)]).unwrap());
         assert_eq!(domains[1].members(CpuId(143)), 128..144);
-        assert_eq!(domains[1].remote(CpuId(143)).collect::<Vec<_>>(), [128..136]);
+        assert!(domains[1].remote(CpuId(143)).eq([128..136, 0..0].into_iter().take(1)));
     }
 
     #[test]

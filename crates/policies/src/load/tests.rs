@@ -28,17 +28,13 @@ fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Load) {
     (system, policy)
 }
 
-/// The queues after one pass of every cpu, all of them due.
+/// The queues after the first move of a pass over all cpus, all of them due: what follows is the next state's business.
 fn balanced(levels: &[(Tree, u32)], counts: &[u32]) -> Vec<u32> {
     let (mut system, mut policy) = steady(levels, counts);
     for cpu in system.machine.cpu_ids() {
-        let moves = system.moves.len();
         policy.rebalance(&mut system, cpu);
-        let moved = system.moves[moves..].to_vec();
-        for (task, to) in moved {
-            // One pass per test: what follows a move is the next state's business.
-            assert!(system.task(task).cpu == to);
-            return system.counts();
+        if !system.moves.is_empty() {
+            break;
         }
     }
     system.counts()

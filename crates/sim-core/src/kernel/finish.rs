@@ -9,6 +9,8 @@ use crate::time::{Span, Time, WORK_FRACTION_BITS};
 impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
         let makespan = self.now;
+        // Every event up to here has happened, poll cycles that end now included.
+        self.passed = u32::MAX;
         let cpus: Vec<_> = self.cpus.ids().collect();
         for cpu in &cpus {
             self.settle(*cpu);

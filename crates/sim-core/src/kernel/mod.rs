@@ -83,6 +83,8 @@ pub(crate) struct Kernel<'o, O> {
     /// Entries to (true) and exits from (false) queues that the policy has not been told.
     notices: Vec<(TaskId, CpuId, bool)>,
     ring: Ring,
+    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
+    passed: u32,
     observer: &'o mut O,
     digest: Digest,
     corrections: u64,
@@ -105,7 +107,9 @@ impl<O: Observer> Kernel<'_, O> {
                 break Outcome::Completed;
             }
             let next = self.sources.earliest();
-            if next.is_never() && self.pending == 0 {
+            // A policy can move tasks about, but it can wake nobody: with every cpu idle nothing will happen. Where
+            // tasks still poll, they poll on to the horizon.
+            if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.current.is_none()) {
                 break Outcome::Deadlock(self.who_waits());
             }
             let at = next.min(self.timers.earliest());
@@ -116,6 +120,9 @@ impl<O: Observer> Kernel<'_, O> {
             rounds = if at == self.now { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS_PER_INSTANT {
                 break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
+            }
+            if at > self.now {
+                self.passed = 0;
             }
             self.now = at;
             self.instant(policy);
@@ -162,8 +169,10 @@ impl<O: Observer> Kernel<'_, O> {
             for i in 0..self.working.len() {
                 let cpu = self.working[i];
                 self.cpus[cpu].marked = false;
+                self.passed = self.passed.max(cpu.0);
                 self.step(cpu, policy);
             }
+            self.passed = u32::MAX;
             self.working.clear();
             self.tell(policy);
         }

@@ -79,10 +79,19 @@ impl<O: Observer> Kernel<'_, O> {
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
     fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         if from != to {
-            self.settle(to);
-            self.charge(to);
+            self.catch_up(from);
+            self.catch_up(to);
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
             self.tasks[id].vruntime += shift;
+        }
+    }
+
+    /// Settles and charges a cpu from outside; where tasks poll, the forecast has to follow.
+    pub(crate) fn catch_up(&mut self, cpu: CpuId) {
+        self.settle(cpu);
+        self.charge(cpu);
+        if self.cpus[cpu].activity == Activity::Poll {
+            self.mark(cpu);
         }
     }
 
@@ -93,8 +102,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
     fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
-        self.settle(cpu);
-        self.charge(cpu);
+        self.catch_up(cpu);
         self.entries += 1;
         let discipline = &self.model.discipline;
         let record = &mut self.cpus[cpu];
@@ -186,8 +194,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// Moves a runnable task to another cpu's queue.
     pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
         let from = self.tasks[id].cpu;
-        self.settle(from);
-        self.charge(from);
+        self.catch_up(from);
         if self.tasks[id].state == TaskState::Running {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);

@@ -11,19 +11,20 @@ use crate::policy::TaskState;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Kernel<'_, O> {
-    /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened.
+    /// Brings a cpu whose current task polls up to date: every cycle that ended before now has
+    /// happened, and one that ends now if the cpu has had its turn at this instant.
     pub(crate) fn settle(&mut self, cpu: CpuId) {
         let record = &self.cpus[cpu];
         if record.activity != Activity::Poll || self.options.stepwise {
             return;
         }
         let first_end = record.since + record.lead.total() + self.cycle();
-        if first_end >= self.now {
+        let limit = if cpu.0 < self.passed { self.now + Span::from_ns(1) } else { self.now };
+        if first_end >= limit {
             return;
         }
         self.load(cpu);
-        let now = self.now;
-        self.ring.run(now);
+        self.ring.run(limit);
         self.store(cpu);
     }
 

@@ -10,6 +10,9 @@ use crate::kernel::state::Lead;
 use crate::run_queue::cfs::weighted;
 use crate::time::{Span, Time};
 
+/// Turns that are foretold one by one before an event is armed to look again.
+const TURNS_FORETOLD: usize = 512;
+
 /// How a yield changes the caller's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum YieldRule {
@@ -133,15 +136,15 @@ impl Ring {
                 self.cycle(wanted - 1);
                 return self.since + self.lead.total() + cycle;
             }
-            if end >= limit {
-                self.cycle(wanted - 1);
-                return limit;
-            }
             self.cycle(wanted);
             self.hand_over(next, end);
             turns += 1;
             if turns >= self.members.len() && self.skip_rounds(limit) {
                 return Time::NEVER;
+            }
+            if limit.is_never() && turns > TURNS_FORETOLD {
+                // A rotation without a simple period: look again at the end of this cycle.
+                return self.since + self.lead.total() + cycle;
             }
         }
     }

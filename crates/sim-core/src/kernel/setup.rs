@@ -173,6 +173,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             working: Vec::with_capacity(cpus),
             notices: Vec::with_capacity(64),
             ring: Ring::default(),
+            passed: 0,
             digest: Digest::default(),
             complete_apps: Vec::new(),
             corrections: 0,

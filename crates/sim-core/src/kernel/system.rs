@@ -151,8 +151,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         }
         match self.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
-                self.settle(cpu);
-                self.charge(cpu);
+                self.catch_up(cpu);
                 let record = &mut self.cpus[cpu];
                 if record.current == task {
                     self.tasks[task].band = band;
