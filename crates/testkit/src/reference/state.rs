@@ -1,0 +1,234 @@
+//! The records of the reference kernel: plain vectors of plain structs, instants and spans in nanoseconds.
+
+use std::sync::Arc;
+
+use sim_core::account::{Account, Category};
+use sim_core::outcome::Counters;
+use sim_core::policy::{Affinity, TaskState};
+use sim_core::program::{AppSpec, MemoryProfile};
+use sim_core::rng::{Purpose, key};
+use sim_core::time::Span;
+
+use super::meet::Meeting;
+use super::memory::Job;
+
+/// Later than everything that happens.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// Overhead before an activity proper, in nanoseconds, paid in the order of [`PAID_AS`].
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Lead(pub(super) [u64; 5]);
+
+pub(super) const SWITCH: usize = 0;
+pub(super) const MIGRATION: usize = 1;
+pub(super) const KERNEL: usize = 2;
+pub(super) const DAEMON: usize = 3;
+pub(super) const SPIN: usize = 4;
+
+/// The category each part of a lead is booked under.
+pub(super) const PAID_AS: [Category; 5] =
+    [Category::Switch, Category::Migration, Category::Kernel, Category::Daemon, Category::Spin];
+
+impl Lead {
+    pub(super) fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What happens when a system call ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    WaitAsleep,
+    Nap(u64),
+    Yield,
+    Fork(u32),
+}
+
+/// What the current task of a cpu does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    Nothing,
+    Compute,
+    /// Polls and yields, cycle after cycle.
+    Poll,
+    /// Polls without yielding.
+    Spin,
+    /// In a system call of this length.
+    Call(u64, Then),
+}
+
+/// A cpu.
+pub(super) struct RefCpu {
+    pub(super) current: Option<usize>,
+    /// Waiting tasks by (band, virtual runtime), first come first among equals.
+    pub(super) queue: Vec<usize>,
+    pub(super) minimum: i64,
+    pub(super) doing: Doing,
+    pub(super) since: u64,
+    pub(super) lead: Lead,
+    /// While it computes: raw work left on this cpu, the lead included at the rate it began with; below zero when over.
+    pub(super) todo: i128,
+    /// Raw work done per nanosecond.
+    pub(super) rate: u64,
+    pub(super) job: Job,
+    pub(super) picked: u64,
+    pub(super) charged: u64,
+    pub(super) next_buddy: Option<usize>,
+    pub(super) last_buddy: Option<usize>,
+    pub(super) resched: bool,
+    /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
+    pub(super) slice_over: bool,
+    pub(super) debt: Lead,
+    pub(super) previous: Option<usize>,
+    /// The task told to observers as running.
+    pub(super) told: Option<usize>,
+    pub(super) polls: u64,
+    pub(super) switches: u64,
+    pub(super) emptied: bool,
+    pub(super) book: [u64; Category::COUNT],
+}
+
+impl RefCpu {
+    pub(super) fn new() -> Self {
+        Self {
+            current: None,
+            queue: Vec::new(),
+            minimum: 0,
+            doing: Doing::Nothing,
+            since: 0,
+            lead: Lead::default(),
+            todo: 0,
+            rate: 0,
+            job: Job::NONE,
+            picked: 0,
+            charged: 0,
+            next_buddy: None,
+            last_buddy: None,
+            resched: false,
+            slice_over: false,
+            debt: Lead::default(),
+            previous: None,
+            told: None,
+            polls: 0,
+            switches: 0,
+            emptied: false,
+            book: [0; Category::COUNT],
+        }
+    }
+
+    pub(super) fn add(&mut self, category: Category, ns: u64) {
+        self.book[category as usize] += ns;
+    }
+
+    /// When the lead is paid and the activity proper begins.
+    pub(super) fn begun(&self) -> u64 {
+        self.since + self.lead.total()
+    }
+
+    pub(super) fn account(&self) -> Account {
+        let mut account = Account::default();
+        for (category, ns) in Category::ALL.into_iter().zip(self.book) {
+            account.add(category, Span::from_ns(ns));
+        }
+        account
+    }
+}
+
+/// What a waiting task waits for (the names appear in the message of a deadlock).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Waiting {
+    No,
+    Gather,
+    Release,
+    Round(u32),
+    Exchange,
+    Lock,
+}
+
+/// A task.
+pub(super) struct RefTask {
+    pub(super) app: usize,
+    pub(super) rank: u32,
+    pub(super) state: TaskState,
+    pub(super) cpu: usize,
+    pub(super) affinity: Affinity,
+    pub(super) band: u8,
+    pub(super) weight: u32,
+    pub(super) vruntime: i64,
+    pub(super) entered: u64,
+    /// Raw nominal work of the present operation still to do.
+    pub(super) remaining: u64,
+    pub(super) done: u128,
+    pub(super) asked: u128,
+    pub(super) profile: MemoryProfile,
+    /// The rank whose block is being read in a bulk transfer.
+    pub(super) source: Option<u32>,
+    pub(super) block: u32,
+    pub(super) home: Option<u32>,
+    pub(super) refill: u64,
+    pub(super) waiting: Waiting,
+    pub(super) ready: u64,
+    pub(super) deadline: u64,
+    pub(super) pc: usize,
+    /// Passes left of the loops around `pc`, the innermost last.
+    pub(super) loops: Vec<u32>,
+    pub(super) episode: u32,
+    pub(super) arrived: u64,
+    pub(super) noise: u64,
+    pub(super) draws: u64,
+    pub(super) cpu_time: u64,
+    pub(super) last_ran: u64,
+}
+
+impl RefTask {
+    pub(super) fn new(app: usize, rank: u32, spec: &AppSpec, seed: u64) -> Self {
+        let entity = (app as u64) << 32 | u64::from(rank);
+        Self {
+            app,
+            rank,
+            state: TaskState::Embryo,
+            cpu: 0,
+            affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
+            band: 0,
+            weight: spec.weight,
+            vruntime: 0,
+            entered: 0,
+            remaining: 0,
+            done: 0,
+            asked: 0,
+            profile: MemoryProfile::NONE,
+            source: None,
+            block: 0,
+            home: None,
+            refill: 0,
+            waiting: Waiting::No,
+            ready: NEVER,
+            deadline: NEVER,
+            pc: 0,
+            loops: Vec::new(),
+            episode: 0,
+            arrived: 0,
+            noise: key(seed, Purpose::WorkNoise, entity),
+            draws: 0,
+            cpu_time: 0,
+            last_ran: 0,
+        }
+    }
+
+    /// When a look finds the wait over or the patience at an end.
+    pub(super) fn relief(&self) -> u64 {
+        self.ready.min(self.deadline)
+    }
+}
+
+/// An application.
+pub(super) struct RefApp {
+    pub(super) spec: AppSpec,
+    pub(super) first: usize,
+    pub(super) started: bool,
+    pub(super) forked: u32,
+    pub(super) exited: u32,
+    pub(super) end: Option<u64>,
+    pub(super) counters: Counters,
+    pub(super) meeting: Meeting,
+}
