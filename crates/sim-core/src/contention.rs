@@ -213,6 +213,7 @@ impl Contention {
     fn load(&mut self, class: ClassId, speed: Speed, add: bool) {
         let (slot, profile, _, bus) = self.parts(class.0);
         let bytes = (u128::from(self.demands[profile as usize].bytes) * u128::from(speed.raw()) >> 20) as u64;
+        let has_bus = self.resources[(self.nodes + bus) as usize].capacity > 0;
         let mut change = |at: usize, bytes: u64| {
             let resource = &mut self.resources[at];
             if add {
@@ -232,7 +233,7 @@ impl Contention {
         } else {
             change(slot as usize, bytes);
         }
-        if self.buses > 1 {
+        if has_bus {
             change((self.nodes + bus) as usize, bytes);
         }
     }

@@ -4,4 +4,5 @@
 
 pub mod invariants;
 pub mod policies;
+pub mod reference;
 pub mod scenarios;

@@ -12,6 +12,8 @@ pub(crate) mod state;
 mod step;
 mod system;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::contention::Contention;
@@ -80,6 +82,10 @@ pub(crate) struct Kernel<'o, O> {
     marks: Vec<CpuId>,
     /// The marks being worked off.
     working: Vec<CpuId>,
+    /// Cpus marked by a lower one in its turn: they still have theirs in the same round.
+    late: BinaryHeap<Reverse<CpuId>>,
+    /// The cpu that decides just now.
+    turn: Option<CpuId>,
     /// Entries to (true) and exits from (false) queues that the policy has not been told.
     notices: Vec<(TaskId, CpuId, bool)>,
     ring: Ring,
@@ -130,7 +136,9 @@ impl<O: Observer> Kernel<'_, O> {
         self.finish(outcome)
     }
 
-    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order.
+    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order. A cpu
+    /// that is marked by a decision of a lower one has its turn in the same round, otherwise in the next one: so it
+    /// makes no difference whether a poll cycle that ends at this instant has marked it or is settled later.
     fn instant(&mut self, policy: &mut dyn Policy) {
         while let Some(timer) = self.timers.take(self.now) {
             self.events += 1;
@@ -143,6 +151,7 @@ impl<O: Observer> Kernel<'_, O> {
             self.sources.set(source, Time::NEVER);
             self.events += 1;
             if source < cpus {
+                self.cpus[CpuId(source as u32)].fired = true;
                 self.mark(CpuId(source as u32));
             } else {
                 let (memory, marks, records) = (&self.memory, &mut self.marks, &mut self.cpus);
@@ -166,12 +175,14 @@ impl<O: Observer> Kernel<'_, O> {
             }
             std::mem::swap(&mut self.marks, &mut self.working);
             self.working.sort_unstable();
-            for i in 0..self.working.len() {
-                let cpu = self.working[i];
+            let mut at = 0;
+            while let Some(cpu) = self.next_turn(&mut at) {
                 self.cpus[cpu].marked = false;
+                self.turn = Some(cpu);
                 self.passed = self.passed.max(cpu.0);
                 self.step(cpu, policy);
             }
+            self.turn = None;
             self.passed = u32::MAX;
             self.working.clear();
             self.tell(policy);
@@ -213,7 +224,24 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         if !record.marked {
             record.marked = true;
-            self.marks.push(cpu);
+            if self.turn.is_some_and(|turn| cpu > turn) {
+                self.late.push(Reverse(cpu));
+            } else {
+                self.marks.push(cpu);
+            }
+        }
+    }
+
+    /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
+    fn next_turn(&mut self, at: &mut usize) -> Option<CpuId> {
+        let listed = self.working.get(*at).copied();
+        match (listed, self.late.peek().copied()) {
+            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late.pop().map(|Reverse(late)| late),
+            (None, _) => self.late.pop().map(|Reverse(late)| late),
+            (Some(_), _) => {
+                *at += 1;
+                listed
+            }
         }
     }
 

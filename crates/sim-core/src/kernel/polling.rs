@@ -44,6 +44,10 @@ impl<O: Observer> Kernel<'_, O> {
             return check + self.machine.costs.yield_call;
         }
         self.load(cpu);
+        // Everybody polls and nothing is in sight: so it stays until something comes from outside.
+        if self.ring.members.iter().all(|m| m.polls && m.ready.is_never()) {
+            return Time::NEVER;
+        }
         self.ring.run(Time::NEVER)
     }
 
@@ -70,10 +74,12 @@ impl<O: Observer> Kernel<'_, O> {
         ring.cycles = 0;
         ring.switches = 0;
         ring.members.clear();
+        ring.order.clear();
         let (mut at, mut following) = (record.current, record.head);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             let runtime = &self.apps[task.app].runtime;
+            ring.order.push(ring.members.len() as u32);
             ring.members.push(Member {
                 task: id,
                 app: task.app,
@@ -117,7 +123,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_buddy = TaskId::NONE;
         record.polled.0 += ring.cycles;
         record.polled.1 += ring.switches;
-        let switched = record.current != ring.members[0].task || ring.switches > 0;
+        let switched = ring.switches > 0;
         for member in &ring.members {
             let task = &mut self.tasks[member.task];
             task.vruntime = member.vruntime;
@@ -137,28 +143,26 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Rebuilds the queue in the order of the ring.
     fn relink(&mut self, cpu: CpuId) {
-        let members = &self.ring.members;
+        let ring = &self.ring;
         let record = &mut self.cpus[cpu];
         let tasks = &mut self.tasks;
         // The task that ran last is the one that was switched out last.
-        let latest = members[1..].iter().filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran);
-        if let Some(latest) = latest {
+        let members = (1..ring.order.len()).map(|at| ring.at(at));
+        if let Some(latest) = members.filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran) {
             record.previous = latest.task;
         }
-        record.current = members[0].task;
+        record.current = ring.at(0).task;
         tasks[record.current].state = TaskState::Running;
         tasks[record.current].previous = TaskId::NONE;
         tasks[record.current].next = TaskId::NONE;
-        record.head = members.get(1).map_or(TaskId::NONE, |m| m.task);
-        record.tail = members.last().map_or(TaskId::NONE, |m| m.task);
-        if members.len() == 1 {
-            record.tail = TaskId::NONE;
-        }
-        for at in 1..members.len() {
-            let task = &mut tasks[members[at].task];
+        record.head = ring.at(1).task;
+        let last = ring.order.len() - 1;
+        record.tail = ring.at(last).task;
+        for at in 1..=last {
+            let task = &mut tasks[ring.at(at).task];
             task.state = TaskState::Queued;
-            task.previous = if at == 1 { TaskId::NONE } else { members[at - 1].task };
-            task.next = members.get(at + 1).map_or(TaskId::NONE, |m| m.task);
+            task.previous = if at == 1 { TaskId::NONE } else { ring.at(at - 1).task };
+            task.next = if at == last { TaskId::NONE } else { ring.at(at + 1).task };
         }
     }
 }

@@ -65,10 +65,12 @@ impl Prices {
     }
 }
 
-/// The tasks of a cpu in the order of its queue, the current one first, and how far its present cycle is.
+/// The runnable tasks of a cpu, their order in its queue, the current one first, and how far its present cycle is.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     pub(crate) members: Vec<Member>,
+    /// Positions in `members`.
+    pub(crate) order: Vec<u32>,
     pub(crate) rule: YieldRule,
     pub(crate) prices: Prices,
     /// Start of the present cycle, its lead included.
@@ -87,6 +89,7 @@ impl Default for Ring {
     fn default() -> Self {
         Self {
             members: Vec::with_capacity(64),
+            order: Vec::with_capacity(64),
             rule: YieldRule::Fair,
             prices: Prices::default(),
             since: Time::ZERO,
@@ -101,16 +104,37 @@ impl Default for Ring {
 }
 
 impl Ring {
+    /// The member at a position of the queue.
+    pub(crate) fn at(&self, position: usize) -> &Member {
+        &self.members[self.order[position] as usize]
+    }
+
+    fn at_mut(&mut self, position: usize) -> &mut Member {
+        &mut self.members[self.order[position] as usize]
+    }
+
+    /// The members in queue order.
+    fn queue(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
+        self.order.iter().map(|at| &self.members[*at as usize])
+    }
+
     /// Runs until something other than polling is due and returns that instant, which is at the current member's poll
     /// (it sees) or the end of its cycle (somebody else than a poller follows). Cycles that end before `limit` are done;
     /// when nothing happens before `limit`, or nothing ever, it stops there.
     pub(crate) fn run(&mut self, limit: Time) -> Time {
-        let mut turns = 0;
+        let (mut turns, mut try_skip) = (0, 0);
         loop {
+            if turns == try_skip {
+                if self.skip(limit) {
+                    return Time::NEVER;
+                }
+                // The first turn may differ; after that a rotation shows after a round at the latest.
+                try_skip = if turns == 0 { 1 } else { turns + self.order.len() };
+            }
             let check = self.since + self.lead.total() + self.prices.poll;
             let cycle = self.prices.cycle();
             let wanted = self.turn_length(check + self.prices.call);
-            let current = self.members[0];
+            let current = self.at(0);
             // Cycles until it sees: it sees at the first check that is not before `ready`.
             let blind = if current.ready.is_never() {
                 u64::MAX
@@ -132,19 +156,17 @@ impl Ring {
             }
             let end = check + self.prices.call + cycle * (wanted - 1);
             let next = self.successor(end);
-            if !self.members[next].polls {
+            if !self.at(next).polls {
                 self.cycle(wanted - 1);
                 return self.since + self.lead.total() + cycle;
             }
             self.cycle(wanted);
             self.hand_over(next, end);
             turns += 1;
-            if turns >= self.members.len() && self.skip_rounds(limit) {
-                return Time::NEVER;
-            }
             if limit.is_never() && turns > TURNS_FORETOLD {
-                // A rotation without a simple period: look again at the end of this cycle.
-                return self.since + self.lead.total() + cycle;
+                // A rotation without a simple period: look again at the end of this cycle, or when the poll in it sees.
+                let check = self.since + self.lead.total() + self.prices.poll;
+                return if self.at(0).ready <= check { check } else { check + self.prices.call };
             }
         }
     }
@@ -162,10 +184,11 @@ impl Ring {
 
     /// Cycles after which the discipline prefers another member: at least one; `u64::MAX` when there is no rival.
     fn turn_length(&self, first_end: Time) -> u64 {
-        let current = &self.members[0];
-        let Some(rival) = self.members.get(1).filter(|rival| rival.band <= current.band) else {
+        let current = self.at(0);
+        if self.order.len() < 2 || self.at(1).band > current.band {
             return u64::MAX;
-        };
+        }
+        let rival = self.at(1);
         if self.rule != YieldRule::Fair || rival.band < current.band || current.directed {
             return 1;
         }
@@ -193,7 +216,7 @@ impl Ring {
         let rule = self.rule;
         let each = self.prices.cycle();
         let used = end - self.since;
-        let current = &mut self.members[0];
+        let current = self.at_mut(0);
         match rule {
             YieldRule::Posix | YieldRule::Fair => {
                 if let (YieldRule::Posix, Some(last)) = (rule, last) {
@@ -215,31 +238,31 @@ impl Ring {
     }
 
     fn advance_minimum(&mut self) {
-        let least = self.members.iter().take(2).map(|m| m.vruntime).min().unwrap_or(self.minimum);
+        let least = self.queue().take(2).map(|m| m.vruntime).min().unwrap_or(self.minimum);
         self.minimum = self.minimum.max(least);
     }
 
     /// Virtual runtime of the last waiting member of the current one's band.
     fn last_of_band(&self) -> Option<i64> {
-        let band = self.members[0].band;
-        self.members[1..].iter().rev().find(|m| m.band <= band).filter(|m| m.band == band).map(|m| m.vruntime)
+        let band = self.at(0).band;
+        let last = self.queue().skip(1).rev().find(|m| m.band <= band);
+        last.filter(|m| m.band == band).map(|m| m.vruntime)
     }
 
     /// Position of the member that follows the current one when it yields at `end`.
     fn successor(&self, end: Time) -> usize {
-        let current = &self.members[0];
+        let current = self.at(0);
         if current.directed {
             let able = |m: &Member| !m.polls || m.ready <= end;
-            let found = self.members[1..]
-                .iter()
-                .position(|m| m.app == current.app && m.band == current.band && able(m));
+            let found =
+                self.queue().skip(1).position(|m| m.app == current.app && m.band == current.band && able(m));
             if let Some(at) = found {
                 return at + 1;
             }
             // Undirected, the fair rule may prefer the caller itself once more; one cycle at a time decides that.
             if self.rule == YieldRule::Fair {
                 let charge = weighted(end.since(self.charged), current.weight);
-                let rival = &self.members[1];
+                let rival = self.at(1);
                 if rival.band == current.band && current.vruntime + charge < rival.vruntime {
                     return 0;
                 }
@@ -253,15 +276,18 @@ impl Ring {
         if next == 0 {
             return;
         }
-        let mut old = self.members.remove(0);
-        old.switches += 1;
-        let new = self.members.remove(next - 1);
+        self.order[1..=next].rotate_right(1);
+        self.at_mut(0).switches += 1;
         self.switches += 1;
+        let (old, new) = (self.at(0), self.at(1));
+        let cost = self.switch_cost(old, new);
         let key = (old.band, old.vruntime);
-        let at = self.members.iter().rposition(|m| (m.band, m.vruntime) <= key).map_or(0, |at| at + 1);
-        self.members.insert(at, old);
-        self.members.insert(0, new);
-        let cost = self.switch_cost(&old, &new);
+        // Behind the last of the others that does not come after it.
+        let mut place = self.order.len() - 1;
+        while place > 1 && (self.at(place).band, self.at(place).vruntime) > key {
+            place -= 1;
+        }
+        self.order[..=place].rotate_left(1);
         self.lead = Lead { switch: cost, ..Lead::NONE };
         self.since = end;
         self.charged = end + cost;
@@ -271,17 +297,21 @@ impl Ring {
         if old.process == new.process { self.prices.thread } else { self.prices.process }
     }
 
-    /// Skips whole rounds of a settled rotation; true when it goes on for ever and there is no limit.
-    fn skip_rounds(&mut self, limit: Time) -> bool {
+    /// Goes through as many turns of a rotation as pass without event; true when it goes on for ever and there is no limit.
+    fn skip(&mut self, limit: Time) -> bool {
         let Some(group) = self.rotating_group() else { return false };
+        let switch = self.turn_cost(group, 0);
+        let ordinary = self.lead == Lead { switch, ..Lead::NONE } && self.charged == self.since + switch;
+        if !ordinary {
+            return false;
+        }
         let cycle = self.prices.cycle();
         let mut round = Span::ZERO;
         let mut gain = 0i64;
         let mut ready = Time::NEVER;
         for at in 0..group {
-            let before = &self.members[if at == 0 { group - 1 } else { at - 1 }];
-            let member = &self.members[at];
-            round += self.switch_cost(before, member) + cycle;
+            let member = self.at(at);
+            round += self.turn_cost(group, at) + cycle;
             ready = ready.min(member.ready);
             gain += match self.rule {
                 YieldRule::Fair => 0,
@@ -289,69 +319,118 @@ impl Ring {
                 YieldRule::RoundRobin => 1,
             };
         }
+        // Every skipped cycle ends before the limit, and every skipped look comes before anybody is ready.
+        let end = ready.min(limit);
+        let mut rounds = match end.since(self.since).ns() {
+            _ if end.is_never() => u64::MAX,
+            room => room.saturating_sub(1) / round.ns(),
+        };
+        let mut bounded = false;
         if self.rule == YieldRule::Fair {
-            gain = weighted(cycle, self.members[0].weight);
-        }
-        let standard = self.switch_cost(&self.members[group - 1], &self.members[0]);
-        if self.lead.switch != standard {
-            return false;
-        }
-        let mut rounds = if ready.is_never() { u64::MAX } else { ready.since(self.since).ns() / round.ns() };
-        if !limit.is_never() {
-            rounds = rounds.min(limit.since(self.since).ns() / round.ns());
-        }
-        if self.rule == YieldRule::Fair
-            && let Some(next) = self.members.get(group).filter(|m| m.band == self.members[0].band)
-        {
-            let room = next.vruntime - self.members[group - 1].vruntime - 1;
-            rounds = rounds.min(room.max(0) as u64 / gain.max(1) as u64);
+            gain = weighted(cycle, self.at(0).weight);
+            if self.order.len() > group && self.at(group).band == self.at(0).band {
+                let room = self.at(group).vruntime - self.at(group - 1).vruntime - 1;
+                let most = room.max(0) as u64 / gain.max(1) as u64;
+                bounded = most <= rounds;
+                rounds = rounds.min(most);
+            }
         }
         if rounds == u64::MAX {
             return true;
         }
-        // The last round is gone through turn by turn: it sets what only the last turns determine.
-        let rounds = rounds.saturating_sub(1);
-        self.advance_rounds(group, rounds, round, gain);
+        let mut partial = 0;
+        let mut at = self.since + round * rounds;
+        while !bounded && partial + 1 < group {
+            at += self.turn_cost(group, partial) + cycle;
+            if at >= end {
+                break;
+            }
+            partial += 1;
+        }
+        self.advance(group, rounds, partial, round, gain);
         false
     }
 
-    fn advance_rounds(&mut self, group: usize, rounds: u64, round: Span, gain: i64) {
-        let cycle = self.prices.cycle();
-        for at in 0..group {
-            let cost = {
-                let before = &self.members[if at == 0 { group - 1 } else { at - 1 }];
-                self.switch_cost(before, &self.members[at])
-            };
-            let member = &mut self.members[at];
-            member.vruntime += gain * rounds as i64;
-            member.cycles += rounds;
-            member.switches += rounds;
-            member.used += (cost + cycle) * rounds;
-            self.paid.switch += cost * rounds;
+    /// The switch that begins the turn of the member at a position of a rotating group.
+    fn turn_cost(&self, group: usize, at: usize) -> Span {
+        self.switch_cost(self.at(if at == 0 { group - 1 } else { at - 1 }), self.at(at))
+    }
+
+    /// Books whole rounds of a rotating group and one more turn for its first `partial` members.
+    fn advance(&mut self, group: usize, rounds: u64, partial: usize, round: Span, gain: i64) {
+        if rounds == 0 && partial == 0 {
+            return;
         }
-        self.cycles += rounds * group as u64;
-        self.switches += rounds * group as u64;
-        self.since += round * rounds;
-        self.charged += round * rounds;
+        let cycle = self.prices.cycle();
+        let begun = self.since;
+        let mut offset = Span::ZERO;
+        for at in 0..group {
+            let cost = self.turn_cost(group, at);
+            offset += cost + cycle;
+            let extra = u64::from(at < partial);
+            let turns = rounds + extra;
+            if turns == 0 {
+                break;
+            }
+            let member = self.at_mut(at);
+            member.vruntime += gain * turns as i64;
+            member.cycles += turns;
+            member.switches += turns;
+            member.used += (cost + cycle) * turns;
+            member.last_ran = Some(begun + round * (turns - 1) + offset);
+            self.paid.switch += cost * turns;
+            if extra == 1 {
+                self.since = begun + round * rounds + offset;
+            }
+        }
+        if partial == 0 {
+            self.since = begun + round * rounds;
+        }
+        let turns = rounds * group as u64 + partial as u64;
+        self.cycles += turns;
+        self.switches += turns;
+        self.order[..group].rotate_left(partial);
+        let cost = self.turn_cost(group, 0);
+        self.lead = Lead { switch: cost, ..Lead::NONE };
+        self.charged = self.since + cost;
+        if self.rule != YieldRule::RoundRobin {
+            // As at the last turn: its member and the one that followed.
+            let least = self.at(0).vruntime.min(self.at(group - 1).vruntime);
+            self.minimum = self.minimum.max(least);
+        }
     }
 
     /// How many members at the front take turns one after the other, each for one cycle, if they do.
     fn rotating_group(&self) -> Option<usize> {
-        let first = &self.members[0];
-        let directed = self.members.iter().any(|m| m.directed);
-        let alike = |m: &&Member| m.band == first.band && m.polls && (m.weight == first.weight || self.rule != YieldRule::Fair);
-        let mut group = self.members.iter().take_while(alike).count();
-        if self.rule == YieldRule::Fair {
+        let first = self.at(0);
+        let fair = self.rule == YieldRule::Fair;
+        let alike = |m: &Member| m.band == first.band && m.polls && (m.weight == first.weight || !fair);
+        let mut group = self.queue().take_while(|m| alike(m)).count();
+        if fair {
             let each = weighted(self.prices.cycle(), first.weight);
-            group = self.members[..group].iter().take_while(|m| m.vruntime - first.vruntime <= each).count();
-        } else if self.members.get(group).is_some_and(|m| m.band == first.band) {
+            let near = |m: &Member| (0..=each).contains(&(m.vruntime - first.vruntime));
+            group = self.queue().take(group).take_while(|m| near(m)).count();
+        } else if self.order.len() > group && self.at(group).band == first.band {
             return None;
         }
-        // A directed yield leaves the rotation for anybody able: then turn by turn.
+        // Undirected yields only: a directed one leaves the rotation for anybody able.
         let able = |m: &Member| !m.polls || !m.ready.is_never();
-        if group < 2 || (directed && (self.rule == YieldRule::Fair || self.members.iter().any(able))) {
+        let directed = self.members.iter().any(|m| m.directed);
+        if group < 2 || (directed && (fair || self.members.iter().any(able))) {
             return None;
         }
-        Some(group)
+        (fair || self.evenly_spaced(group)).then_some(group)
+    }
+
+    /// True when each member's key lies one turn behind the next one's, as they do once all have taken a turn.
+    fn evenly_spaced(&self, group: usize) -> bool {
+        let cycle = self.prices.cycle();
+        (1..group).all(|at| {
+            let step = match self.rule {
+                YieldRule::RoundRobin => 1,
+                YieldRule::Posix | YieldRule::Fair => 1 + weighted(cycle, self.at(at).weight),
+            };
+            self.at(at).vruntime - self.at(at - 1).vruntime == step
+        })
     }
 }

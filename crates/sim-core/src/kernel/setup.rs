@@ -1,5 +1,6 @@
 //! Building a run: what is refused, and the first state of everything.
 
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::contention::Contention;
@@ -171,6 +172,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             sources: Tournament::new(cpus + memory.classes()),
             marks: Vec::with_capacity(cpus),
             working: Vec::with_capacity(cpus),
+            late: BinaryHeap::new(),
+            turn: None,
             notices: Vec::with_capacity(64),
             ring: Ring::default(),
             passed: 0,

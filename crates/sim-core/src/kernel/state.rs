@@ -129,6 +129,8 @@ pub(crate) struct Cpu {
     /// Its last task has just left: new-idle balancing is due.
     pub(crate) emptied: bool,
     pub(crate) marked: bool,
+    /// Its own armed event is what it was marked for.
+    pub(crate) fired: bool,
     pub(crate) account: Account,
 }
 
@@ -156,6 +158,7 @@ impl Cpu {
             slice_end: Time::NEVER,
             emptied: false,
             marked: false,
+            fired: false,
             account: Account::default(),
         }
     }

@@ -11,6 +11,16 @@ use crate::time::{Span, Time};
 impl<O: Observer> Kernel<'_, O> {
     /// Brings a marked cpu to rest: everything due now is done, one event is armed.
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let record = &mut self.cpus[cpu];
+        let fired = std::mem::replace(&mut record.fired, false);
+        if record.activity == Activity::Poll && !fired && !record.resched && record.debt == Lead::NONE {
+            // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
+            let due = self.forecast(cpu);
+            if due > self.now {
+                self.sources.set(cpu.0 as usize, due);
+                return;
+            }
+        }
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
         self.arm(cpu);

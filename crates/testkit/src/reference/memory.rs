@@ -53,12 +53,12 @@ impl RefMemory {
         let memory = &machine.memory;
         let here = machine.node_of(CpuId(cpu)).0;
         let full = u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000;
-        let derived = if full > 0 {
-            ((u128::from(profile.demand) << 16) / full).min(u128::from(ONE)) as u64
-        } else if profile.demand > 0 && memory.node_bandwidth > 0 {
-            ONE
-        } else {
-            0
+        // Without a limit nothing is memory-bound; with a threshold of zero everything that has a demand is.
+        let unlimited = memory.node_bandwidth == 0 || profile.demand == 0;
+        let derived = match (u128::from(profile.demand) << 16).checked_div(full) {
+            Some(share) => share.min(u128::from(ONE)) as u64,
+            None if unlimited => 0,
+            None => ONE,
         };
         let node = match profile.pages {
             Pages::FirstTouch => Some(home),
@@ -67,7 +67,7 @@ impl RefMemory {
             Pages::Node(_) => Some(0),
         };
         Job {
-            bytes: (u128::from(profile.demand) * u128::from(speed) >> 20) as u64,
+            bytes: ((u128::from(profile.demand) * u128::from(speed)) >> 20) as u64,
             bound: profile.bound.map_or(derived, |bound| u64::from(bound).min(ONE)),
             node: node.map(|node| node as usize),
             far: node.is_some_and(|node| node != here),
@@ -97,13 +97,13 @@ impl RefMemory {
             return ONE;
         }
         // rho in steps of the table, with 16 bits behind the point.
-        let rho = (u128::from(load) * u128::from(STEPS) << 16) / u128::from(capacity);
+        let rho = ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity);
         let (step, rest) = ((rho >> 16) as usize, (rho & 0xffff) as u64);
         if step as u64 >= STEPS * REACH {
             return (rho / u128::from(STEPS)) as u64;
         }
         let (low, high) = (self.table[step], self.table[step + 1]);
-        low + ((high - low) * rest >> 16)
+        low + (((high - low) * rest) >> 16)
     }
 
     /// Raw work per nanosecond: 1 / ((1 - b) + b s R).
@@ -115,8 +115,8 @@ impl RefMemory {
             Some(node) => (self.nodes[node], if job.far { remote } else { ONE }),
         };
         let stretch = stretch.max(self.packages[job.package]);
-        let slow = (u128::from(stretch) * u128::from(factor) >> 16) as u64;
-        let denominator = (ONE - job.bound) + (u128::from(job.bound) * u128::from(slow) >> 16) as u64;
+        let slow = ((u128::from(stretch) * u128::from(factor)) >> 16) as u64;
+        let denominator = (ONE - job.bound) + ((u128::from(job.bound) * u128::from(slow)) >> 16) as u64;
         ((1u64 << 36) / denominator.max(1)).max(1)
     }
 }

@@ -51,7 +51,7 @@ impl Reference<'_> {
     }
 
     fn last_of_band(&self, c: usize, band: u8) -> Option<usize> {
-        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].band == band).next_back()
+        self.cpus[c].queue.iter().copied().rfind(|t| self.tasks[*t].band == band)
     }
 
     /// Charges the current task for the time since it was last charged.
@@ -167,8 +167,7 @@ impl Reference<'_> {
         let Some(params) = self.cfs().filter(|_| !cpu.queue.is_empty()) else { return Some(best) };
         let near = |buddy: &usize| {
             let (buddy, best) = (&self.tasks[*buddy], &self.tasks[best]);
-            buddy.band == best.band
-                && buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
+            buddy.band == best.band && buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
         };
         let buddies = [cpu.next_buddy, cpu.last_buddy];
         Some(buddies.into_iter().flatten().find(near).unwrap_or(best))

@@ -1,0 +1,117 @@
+//! The documents tell the truth: their commands run, their links lead somewhere, and the checks by hand come out.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every document of the repository: path and text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for folder in [root(), root().join("docs")] {
+        paths.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The commands of the `console` blocks of a page.
+fn commands(page: &str) -> Vec<&str> {
+    let blocks = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("$ ")).collect()
+}
+
+/// The arguments of a command: comments off, quotes off, files of `scenarios/` by their full path.
+fn arguments(command: &str) -> Vec<String> {
+    let command = command.split(" # ").next().unwrap_or(command);
+    let mut words = Vec::new();
+    for word in command.split_whitespace().map(|word| word.replace('\'', "")) {
+        match word.strip_prefix("scenarios/") {
+            Some("*.yaml") => {
+                let files = fs::read_dir(root().join("scenarios")).unwrap();
+                words.extend(files.map(|file| file.unwrap().path().to_string_lossy().into_owned()));
+            }
+            Some(_) => words.push(root().join(&word).to_string_lossy().into_owned()),
+            None => words.push(word),
+        }
+    }
+    words
+}
+
+#[test]
+fn every_command_of_the_documents_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut ran = 0;
+    for (path, page) in pages() {
+        for command in commands(&page) {
+            let mut words = if let Some(rest) = command.strip_prefix("oversim ") {
+                arguments(rest)
+            } else if let Some(rest) = command.strip_prefix("cargo run --release -- run ") {
+                // Long: at least the scenario and the options exist.
+                let file = arguments(rest).swap_remove(0);
+                vec!["check".to_owned(), file]
+            } else {
+                continue;
+            };
+            if words[0] == "run" {
+                words.extend(["--repeat", "1", "--quiet"].map(String::from));
+            }
+            let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output();
+            let output = output.unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {command}\n{said}", path.display());
+            ran += 1;
+        }
+    }
+    assert!(ran >= 8, "only {ran} commands found");
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    for (path, page) in pages() {
+        for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if file.is_empty() || target.starts_with("http") || target.contains(char::is_whitespace) {
+                continue;
+            }
+            let file = path.parent().unwrap().join(file);
+            assert!(file.exists(), "{} links to {target}, which is not there", path.display());
+        }
+    }
+}
+
+/// The mean run time of an application in seconds, by point.
+fn run_times(args: &[&str], policy: &str, app: &str) -> Vec<f64> {
+    let mut command = Command::cargo_bin("oversim").unwrap();
+    let output = command.current_dir(root()).args(args).args(["--quiet", "--format", "json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cells = result["cells"].as_array().unwrap().iter();
+    let wanted = cells.filter(|c| c["policy"] == policy && c["app"] == app && c["metric"] == "run_time");
+    wanted.map(|cell| cell["mean"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn two_equal_hogs_on_one_core_take_twice_as_long() {
+    let times = run_times(&["run", "scenarios/two_hogs_one_core.yaml"], "LOAD", "hogs");
+    let [one, two] = times[..] else { panic!("{times:?}") };
+    assert!((two / one - 2.0).abs() < 0.001, "{two} s against {one} s");
+    // The timer ticks take a little of the core.
+    assert!((2.0..2.01).contains(&one), "{one} s for 2 s of work");
+}
+
+#[test]
+fn ep_takes_the_same_time_with_eight_threads_per_core() {
+    let args = ["run", "scenarios/ep_eight_per_core.yaml", "--policy", "PIN", "--set", "kernel.yield=posix"];
+    let times = run_times(&args, "PIN", "ep");
+    let [one, eight] = times[..] else { panic!("{times:?}") };
+    assert!((eight / one - 1.0).abs() < 0.01, "{eight} s against {one} s");
+}

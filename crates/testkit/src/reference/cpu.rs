@@ -1,0 +1,349 @@
+//! One cpu: closing its books, finding what is due on it, deciding who runs next.
+
+use sim_core::account::Category;
+use sim_core::ids::CpuId;
+use sim_core::observe::LeaveReason;
+use sim_core::policy::{Policy, TaskState};
+use sim_core::time::WORK_FRACTION_BITS;
+use sim_core::wait::WaitMode;
+
+use super::Reference;
+use super::state::{DAEMON, Doing, KERNEL, Lead, NEVER, PAID_AS, SWITCH, Then, Waiting};
+
+const ONE_NS: u128 = 1 << WORK_FRACTION_BITS;
+
+impl Reference<'_> {
+    /// The work a task has left as work of this cpu, rounded up; raw.
+    pub(super) fn work_here(&self, c: usize, t: usize) -> u128 {
+        (u128::from(self.tasks[t].remaining) * ONE_NS).div_ceil(u128::from(self.speed(c)))
+    }
+
+    /// Takes the work done off the current task; returns the time it would have taken without contention.
+    fn stop_computing(&mut self, c: usize, t: usize) -> u64 {
+        let work = self.work_here(c, t);
+        let left = work.min(self.cpus[c].todo.max(0) as u128);
+        let nominal = (left * u128::from(self.speed(c))).div_ceil(ONE_NS) as u64;
+        let task = &mut self.tasks[t];
+        let after = nominal.min(task.remaining);
+        task.done += u128::from(task.remaining - after);
+        task.remaining = after;
+        (work - left).div_ceil(ONE_NS) as u64
+    }
+
+    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work stays a debt of the cpu.
+    pub(super) fn close(&mut self, c: usize) {
+        let now = self.now;
+        let cpu = &mut self.cpus[c];
+        let elapsed = now - cpu.since;
+        let mut rest = elapsed;
+        for (part, category) in PAID_AS.into_iter().enumerate() {
+            let paid = rest.min(cpu.lead.0[part]);
+            cpu.lead.0[part] -= paid;
+            cpu.book[category as usize] += paid;
+            rest -= paid;
+        }
+        let unpaid = std::mem::take(&mut cpu.lead);
+        cpu.debt.0[KERNEL] += unpaid.0[KERNEL];
+        cpu.debt.0[DAEMON] += unpaid.0[DAEMON];
+        cpu.since = now;
+        // A switch that is cut short is not charged, nor is what follows charged less.
+        cpu.charged = cpu.charged.min(now);
+        let doing = std::mem::replace(&mut cpu.doing, Doing::Nothing);
+        let Some(t) = cpu.current else {
+            cpu.add(Category::Idle, rest);
+            return;
+        };
+        self.tasks[t].cpu_time += elapsed;
+        self.tasks[t].last_ran = now;
+        self.book(c, t, doing, rest);
+    }
+
+    /// Books what an activity proper has taken.
+    fn book(&mut self, c: usize, t: usize, doing: Doing, rest: u64) {
+        let poll = self.machine.costs.poll.ns();
+        match doing {
+            Doing::Nothing => self.cpus[c].add(Category::Idle, rest),
+            Doing::Compute => {
+                let ideal = self.stop_computing(c, t).min(rest);
+                self.cpus[c].add(Category::Compute, ideal);
+                self.cpus[c].add(Category::MemoryStall, rest - ideal);
+            }
+            Doing::Poll => {
+                self.cpus[c].add(Category::Spin, rest.min(poll));
+                self.cpus[c].add(Category::Yield, rest.saturating_sub(poll));
+            }
+            Doing::Spin => {
+                self.cpus[c].add(Category::Spin, rest);
+                self.count_polls(c, t, rest / poll.max(1));
+            }
+            Doing::Call(_, Then::Yield) => self.cpus[c].add(Category::Yield, rest),
+            Doing::Call(..) => self.cpus[c].add(Category::Kernel, rest),
+        }
+    }
+
+    fn count_polls(&mut self, c: usize, t: usize, polls: u64) {
+        self.cpus[c].polls += polls;
+        self.apps[self.tasks[t].app].counters.polls += polls;
+    }
+
+    /// The next instant, after now, at which the activity of a cpu comes to a point.
+    pub(super) fn next_due(&self, c: usize) -> u64 {
+        let cpu = &self.cpus[c];
+        let Some(t) = cpu.current else { return NEVER };
+        let (poll, call) = (self.machine.costs.poll.ns(), self.machine.costs.yield_call.ns());
+        match cpu.doing {
+            Doing::Nothing => NEVER,
+            Doing::Compute => self.now + (cpu.todo.max(0) as u128).div_ceil(u128::from(cpu.rate)) as u64,
+            Doing::Call(ns, _) => cpu.begun() + ns,
+            Doing::Poll => {
+                let look = cpu.begun() + poll;
+                if self.tasks[t].relief() <= look { look } else { look + call }
+            }
+            Doing::Spin => {
+                // Looks that find nothing change nothing.
+                let relief = self.tasks[t].relief();
+                let first = cpu.begun() + poll;
+                if relief == NEVER {
+                    NEVER
+                } else {
+                    first + relief.saturating_sub(first).div_ceil(poll) * poll
+                }
+            }
+        }
+    }
+
+    /// True when the activity of a cpu comes to a point now.
+    pub(super) fn is_due(&self, c: usize) -> bool {
+        self.next_due(c) == self.now
+    }
+
+    /// A cpu decides until nothing is left to decide.
+    pub(super) fn step(&mut self, c: usize, policy: &mut dyn Policy) {
+        self.steps += 1;
+        while self.decide(c, policy) {}
+        self.cpus[c].slice_over = false;
+    }
+
+    /// Does one thing that is due; false when nothing is.
+    fn decide(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        let Some(t) = self.cpus[c].current else { return self.leave_idle(c, policy) };
+        let due = self.is_due(c);
+        let resched = self.cpus[c].resched;
+        let sliced = resched || self.cpus[c].slice_over;
+        match self.cpus[c].doing {
+            Doing::Nothing => false,
+            Doing::Call(_, then) => {
+                if due {
+                    self.close(c);
+                    self.after_call(c, t, then, policy);
+                }
+                due
+            }
+            Doing::Compute if due => {
+                self.close(c);
+                let rounding = std::mem::take(&mut self.tasks[t].remaining);
+                self.tasks[t].done += u128::from(rounding);
+                let lead = self.take_debt(c);
+                self.proceed(c, lead, policy);
+                true
+            }
+            Doing::Poll if due => {
+                self.end_of_poll(c, t, policy);
+                true
+            }
+            Doing::Spin if due => {
+                self.close(c);
+                self.noticed(c, t, policy);
+                true
+            }
+            Doing::Compute | Doing::Spin => {
+                (sliced && self.reschedule(c, t, policy)) || self.pay_debt(c, policy)
+            }
+            Doing::Poll => (resched && self.reschedule(c, t, policy)) || self.pay_debt(c, policy),
+        }
+    }
+
+    /// A poll that finds something, or the end of a cycle of poll and yield.
+    fn end_of_poll(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
+        let look = self.cpus[c].begun() + self.machine.costs.poll.ns();
+        self.close(c);
+        self.count_polls(c, t, 1);
+        if self.tasks[t].relief() <= look {
+            self.noticed(c, t, policy);
+        } else {
+            self.apps[self.tasks[t].app].counters.yields += 1;
+            self.sched_yield(c, t, policy);
+        }
+    }
+
+    /// The current task has looked: its wait or its patience is over.
+    fn noticed(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
+        let lead = self.take_debt(c);
+        if self.tasks[t].ready <= self.now {
+            self.wait_over(c, t, lead, policy);
+        } else {
+            self.call(c, self.machine.costs.sleep.ns(), Then::WaitAsleep, lead);
+        }
+    }
+
+    fn after_call(&mut self, c: usize, t: usize, then: Then, policy: &mut dyn Policy) {
+        match then {
+            Then::WaitAsleep if self.tasks[t].ready == NEVER => self.sleep(c, t, None),
+            Then::WaitAsleep => {
+                // The flag was set meanwhile: it looks again.
+                self.renounce(c, LeaveReason::Waits);
+                self.charge(c);
+                let lead = self.take_debt(c);
+                self.poll(c, lead);
+            }
+            Then::Nap(span) => {
+                self.tasks[t].pc += 1;
+                self.sleep(c, t, Some(span));
+            }
+            Then::Yield => {
+                self.tasks[t].pc += 1;
+                self.apps[self.tasks[t].app].counters.yields += 1;
+                self.sched_yield(c, t, policy);
+            }
+            Then::Fork(rank) => {
+                let lead = self.take_debt(c);
+                self.call(c, 0, then, lead);
+                self.fork(c, self.tasks[t].app, rank, policy);
+                self.close(c);
+                let lead = self.take_debt(c);
+                self.proceed(c, lead, policy);
+            }
+        }
+    }
+
+    /// Kernel and daemon work interrupts the current task; an interrupted poll starts over.
+    fn pay_debt(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        if self.cpus[c].debt == Lead::default() {
+            return false;
+        }
+        self.close(c);
+        let lead = self.take_debt(c);
+        self.resume(c, lead, policy);
+        true
+    }
+
+    fn take_debt(&mut self, c: usize) -> Lead {
+        std::mem::take(&mut self.cpus[c].debt)
+    }
+
+    fn sched_yield(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
+        self.cpus[c].next_buddy = None;
+        self.cpus[c].last_buddy = None;
+        self.cpus[c].resched = false;
+        self.yield_key(c, t);
+        let next = self.directed(c, t).or_else(|| self.choose(c)).unwrap_or(t);
+        if next == t {
+            self.cpus[c].picked = self.now;
+            let lead = self.take_debt(c);
+            self.resume(c, lead, policy);
+        } else {
+            self.cpus[c].switches += u64::from(self.tasks[t].waiting != Waiting::No);
+            self.switch(c, t, next, LeaveReason::Waits, policy);
+        }
+    }
+
+    /// Whom a directed yield goes to: the first waiting task of the application that has something better to do.
+    fn directed(&self, c: usize, t: usize) -> Option<usize> {
+        let me = &self.tasks[t];
+        if self.apps[me.app].spec.runtime.wait != WaitMode::YieldTo || me.waiting == Waiting::No {
+            return None;
+        }
+        self.cpus[c].queue.iter().copied().find(|other| {
+            let other = &self.tasks[*other];
+            let in_vain = other.waiting != Waiting::No && other.relief() > self.now;
+            other.app == me.app && other.band == me.band && !in_vain
+        })
+    }
+
+    /// The kernel picks again; true when somebody else runs now.
+    fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
+        self.charge(c);
+        self.cpus[c].resched = false;
+        self.cpus[c].slice_over = false;
+        let next = self.choose(c).unwrap_or(t);
+        if next == t {
+            self.cpus[c].picked = self.now;
+            return false;
+        }
+        self.close(c);
+        self.put_back(c, t);
+        self.switch(c, t, next, LeaveReason::Preempted, policy);
+        true
+    }
+
+    /// The current task goes back into the queue and `next` takes the cpu.
+    fn switch(&mut self, c: usize, t: usize, next: usize, reason: LeaveReason, policy: &mut dyn Policy) {
+        self.count_switch(t, reason);
+        self.renounce(c, reason);
+        self.tasks[t].state = TaskState::Queued;
+        self.cpus[c].previous = Some(t);
+        self.cpus[c].current = None;
+        self.insert(c, t);
+        self.run_next(c, next, policy);
+    }
+
+    pub(super) fn count_switch(&mut self, t: usize, reason: LeaveReason) {
+        let counters = &mut self.apps[self.tasks[t].app].counters;
+        if matches!(reason, LeaveReason::Preempted | LeaveReason::Moved) {
+            counters.involuntary_switches += 1;
+        } else {
+            counters.voluntary_switches += 1;
+        }
+    }
+
+    /// What it costs to switch to a task: less between threads of one process, and at first.
+    fn switch_cost(&self, previous: Option<usize>, next: usize) -> u64 {
+        let app = self.tasks[next].app;
+        let near = previous.is_none_or(|previous| {
+            previous == next || (self.tasks[previous].app == app && !self.apps[app].spec.runtime.processes)
+        });
+        let costs = &self.machine.costs;
+        if near { costs.switch_thread.ns() } else { costs.switch_process.ns() }
+    }
+
+    /// A waiting task takes the free cpu.
+    fn run_next(&mut self, c: usize, next: usize, policy: &mut dyn Policy) {
+        let cost = self.switch_cost(self.cpus[c].previous, next);
+        let mut lead = self.take_debt(c);
+        lead.0[SWITCH] += cost;
+        self.remove(c, next);
+        self.tasks[next].state = TaskState::Running;
+        let cpu = &mut self.cpus[c];
+        cpu.current = Some(next);
+        cpu.resched = false;
+        cpu.slice_over = false;
+        cpu.picked = self.now;
+        cpu.charged = self.now + cost;
+        self.resume(c, lead, policy);
+    }
+
+    /// The current task takes up what it was doing.
+    fn resume(&mut self, c: usize, lead: Lead, policy: &mut dyn Policy) {
+        let Some(t) = self.cpus[c].current else { return };
+        if self.tasks[t].waiting != Waiting::No {
+            self.poll(c, lead);
+        } else if self.tasks[t].remaining > 0 {
+            self.compute(c, lead);
+        } else {
+            self.proceed(c, lead, policy);
+        }
+    }
+
+    /// An idle cpu takes a task; when its last one has just left it asks the policy first.
+    fn leave_idle(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        if self.cpus[c].queue.is_empty() && std::mem::take(&mut self.cpus[c].emptied) {
+            self.tell(policy);
+            policy.idle(self, CpuId(c as u32));
+        }
+        let Some(next) = self.choose(c) else { return false };
+        self.cpus[c].emptied = false;
+        self.close(c);
+        self.run_next(c, next, policy);
+        true
+    }
+}

@@ -1,0 +1,89 @@
+//! The end of a run: the last books are closed and the report is made.
+
+use sim_core::account::Category;
+use sim_core::outcome::{AppReport, Outcome, RunReport};
+use sim_core::policy::TaskState;
+use sim_core::program::AppSpec;
+use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
+
+use super::Reference;
+use super::meet::Meeting;
+use super::state::RefApp;
+
+impl RefApp {
+    pub(super) fn new(spec: AppSpec, first: usize) -> Self {
+        Self {
+            meeting: Meeting::new(spec.program.locks()),
+            spec,
+            first,
+            started: false,
+            forked: 0,
+            exited: 0,
+            end: None,
+            counters: sim_core::outcome::Counters::default(),
+        }
+    }
+}
+
+impl Reference<'_> {
+    /// For the deadlock message: how many wait, and the first five of them.
+    pub(super) fn who_waits(&self) -> String {
+        let waits = |t: &&super::RefTask| t.state != TaskState::Exited && !self.apps[t.app].spec.background;
+        let all: Vec<_> = self.tasks.iter().filter(waits).collect();
+        let names: Vec<_> = all
+            .iter()
+            .take(5)
+            .map(|t| format!("{} rank {} ({:?})", self.apps[t.app].spec.name, t.rank, t.waiting))
+            .collect();
+        format!("{} tasks wait for what will never happen: {}", all.len(), names.join(", "))
+    }
+
+    pub(super) fn finish(mut self, outcome: Outcome) -> RunReport {
+        for c in 0..self.cpus.len() {
+            self.close(c);
+            self.tell_polling(c);
+        }
+        self.book_ticks();
+        RunReport {
+            outcome,
+            makespan: Time::from_ns(self.now),
+            apps: (0..self.apps.len()).map(|app| self.app_report(app)).collect(),
+            cpus: self.cpus.iter().map(super::RefCpu::account).collect(),
+            corrections: self.corrections,
+            events: self.steps,
+            digest: self.digest.value(),
+        }
+    }
+
+    /// Moves the timer ticks' share of the computing time, which the speeds already contain, to the kernel.
+    fn book_ticks(&mut self) {
+        let period = u128::from(self.model.tick.ns());
+        let tick = u128::from(self.machine.costs.tick.ns()).min(period);
+        for cpu in &mut self.cpus {
+            let computing = cpu.book[Category::Compute as usize];
+            let busy = computing + cpu.book[Category::MemoryStall as usize];
+            let ticks = ((u128::from(busy) * tick / period) as u64).min(computing);
+            cpu.book[Category::Compute as usize] -= ticks;
+            cpu.book[Category::Kernel as usize] += ticks;
+        }
+    }
+
+    fn app_report(&self, app: usize) -> AppReport {
+        let record = &self.apps[app];
+        let tasks = &self.tasks[record.first..record.first + record.spec.tasks as usize];
+        let mut counters = record.counters;
+        for task in tasks {
+            counters.cpu_ns += task.cpu_time;
+            counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
+            counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
+        }
+        AppReport {
+            name: record.spec.name.clone(),
+            background: record.spec.background,
+            start: if record.started { record.spec.start } else { Time::ZERO },
+            end: record.end.map(Time::from_ns),
+            counters,
+            task_cpu: tasks.iter().map(|task| Span::from_ns(task.cpu_time)).collect(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Barriers, neighbour exchanges and locks of the reference kernel: every signal is kept as the instant it is seen.
+
+use std::collections::BTreeMap;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::observe::Observation;
+use sim_core::policy::{Policy, TaskState};
+use sim_core::wait::BarrierKind;
+
+use super::state::{Doing, KERNEL, Lead, NEVER, SPIN, Waiting};
+use super::{Reference, Timer};
+
+/// What the tasks of an application have told each other.
+pub(super) struct Meeting {
+    /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it last.
+    arrived: u32,
+    line_free: u64,
+    line_holder: u32,
+    /// Tree barrier: by rank, when the signal of each child that has come is seen.
+    gathered: BTreeMap<u32, Vec<u64>>,
+    /// Dissemination barrier: by (rank, round, episode), when the signal is seen.
+    flags: BTreeMap<(u32, u32, u32), u64>,
+    /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
+    letters: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
+    /// Locks: who has it, then who waits for it, first come first served.
+    locks: Vec<Vec<u32>>,
+}
+
+impl Meeting {
+    pub(super) fn new(locks: u32) -> Self {
+        Self {
+            arrived: 0,
+            line_free: 0,
+            line_holder: 0,
+            gathered: BTreeMap::new(),
+            flags: BTreeMap::new(),
+            letters: BTreeMap::new(),
+            locks: vec![Vec::new(); locks as usize],
+        }
+    }
+
+    /// When a rank sees that all its children in the tree have arrived.
+    fn gather_ready(&self, rank: u32, children: usize) -> u64 {
+        let signals = self.gathered.get(&rank).map_or(&[][..], Vec::as_slice);
+        if signals.len() < children { NEVER } else { signals.iter().copied().max().unwrap_or(0) }
+    }
+
+    /// When a rank sees its next unused signal; with several unused ones, now.
+    fn letter_ready(&self, pc: usize, rank: u32, now: u64) -> u64 {
+        let Some((seen, used)) = self.letters.get(&(pc, rank)) else { return NEVER };
+        match seen.len() - used {
+            0 => NEVER,
+            1 => seen.iter().copied().max().unwrap_or(NEVER),
+            _ => now,
+        }
+    }
+}
+
+impl Reference<'_> {
+    pub(super) fn task(&self, app: usize, rank: u32) -> usize {
+        self.apps[app].first + rank as usize
+    }
+
+    pub(super) fn node(&self, c: usize) -> u32 {
+        self.machine.node_of(CpuId(c as u32)).0
+    }
+
+    fn latency(&self, from: usize, to: usize) -> u64 {
+        self.machine.signal_latency(CpuId(from as u32), CpuId(to as u32)).ns()
+    }
+
+    /// When a store made after `lead` is seen by a task.
+    fn seen_at(&self, c: usize, other: usize, lead: &Lead) -> u64 {
+        self.now + lead.total() + self.latency(c, self.tasks[other].cpu)
+    }
+
+    fn children(&self, app: usize, rank: u32) -> usize {
+        let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return 0 };
+        (1..self.apps[app].spec.tasks).filter(|child| (child - 1) / arity == rank).count()
+    }
+
+    /// The current task arrives at its barrier.
+    pub(super) fn arrive(&mut self, c: usize, t: usize, mut lead: Lead) {
+        self.announce(c);
+        let (app, rank, episode) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].episode);
+        self.tasks[t].arrived = self.now;
+        self.observe(Observation::Arrived { task: TaskId(t as u32), episode });
+        match self.apps[app].spec.runtime.barrier {
+            BarrierKind::Central => {
+                let holder = self.tasks[self.task(app, self.apps[app].meeting.line_holder)].cpu;
+                let transfer = self.latency(holder, c);
+                let begins = self.now + lead.total();
+                let meeting = &mut self.apps[app].meeting;
+                let done = begins.max(meeting.line_free) + transfer;
+                meeting.line_free = done;
+                meeting.line_holder = rank;
+                meeting.arrived += 1;
+                lead.0[SPIN] += done - begins;
+                if meeting.arrived == self.apps[app].spec.tasks {
+                    self.apps[app].meeting.arrived = 0;
+                    self.release_all(c, t, lead);
+                } else {
+                    self.wait(c, Waiting::Release, NEVER, lead);
+                }
+            }
+            BarrierKind::Tree { .. } if self.children(app, rank) > 0 => {
+                let ready = self.apps[app].meeting.gather_ready(rank, self.children(app, rank));
+                self.wait(c, Waiting::Gather, ready, lead);
+            }
+            BarrierKind::Tree { .. } => self.gathered(c, t, lead),
+            BarrierKind::Dissemination => self.round_of_signals(c, t, 0, lead),
+        }
+    }
+
+    /// All below the current task in the tree have arrived.
+    fn gathered(&mut self, c: usize, t: usize, mut lead: Lead) {
+        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+        self.apps[app].meeting.gathered.remove(&rank);
+        let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return };
+        if rank == 0 {
+            self.release_all(c, t, lead);
+            return;
+        }
+        let parent = (rank - 1) / arity;
+        let boss = self.task(app, parent);
+        let seen = self.seen_at(c, boss, &lead);
+        self.apps[app].meeting.gathered.entry(parent).or_default().push(seen);
+        let ready = self.apps[app].meeting.gather_ready(parent, self.children(app, parent));
+        if self.tasks[boss].waiting == Waiting::Gather && ready != NEVER {
+            self.signal(c, boss, ready, &mut lead);
+        }
+        self.wait(c, Waiting::Release, NEVER, lead);
+    }
+
+    fn release_all(&mut self, c: usize, t: usize, mut lead: Lead) {
+        let (app, own) = (self.tasks[t].app, self.tasks[t].rank);
+        for rank in (0..self.apps[app].spec.tasks).filter(|rank| *rank != own) {
+            let other = self.task(app, rank);
+            let seen = self.seen_at(c, other, &lead);
+            self.signal(c, other, seen, &mut lead);
+        }
+        self.wait(c, Waiting::Release, self.now + lead.total(), lead);
+    }
+
+    /// Number of rounds of the dissemination barrier: the least r with 2^r >= ranks.
+    fn rounds(&self, app: usize) -> u32 {
+        let ranks = u64::from(self.apps[app].spec.tasks);
+        (0..).find(|r| 1u64 << r >= ranks).unwrap_or(0)
+    }
+
+    fn round_of_signals(&mut self, c: usize, t: usize, round: u32, mut lead: Lead) {
+        let (app, rank, episode) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].episode);
+        if self.rounds(app) == 0 {
+            // Alone: it looks once.
+            self.wait(c, Waiting::Release, self.now + lead.total(), lead);
+            return;
+        }
+        let ranks = u64::from(self.apps[app].spec.tasks);
+        let partner = ((u64::from(rank) + (1 << round)) % ranks) as u32;
+        let other = self.task(app, partner);
+        let seen = self.seen_at(c, other, &lead);
+        self.apps[app].meeting.flags.insert((partner, round, episode), seen);
+        if self.tasks[other].waiting == Waiting::Round(round) && self.tasks[other].episode == episode {
+            self.signal(c, other, seen, &mut lead);
+        }
+        let ready = self.apps[app].meeting.flags.get(&(rank, round, episode)).copied().unwrap_or(NEVER);
+        self.wait(c, Waiting::Round(round), ready, lead);
+    }
+
+    /// Tells one neighbour and waits for the other.
+    pub(super) fn exchange(&mut self, c: usize, t: usize, shift: u32, mut lead: Lead) {
+        let (app, rank, pc) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].pc);
+        let to = ((u64::from(rank) + u64::from(shift)) % u64::from(self.apps[app].spec.tasks)) as u32;
+        let other = self.task(app, to);
+        let seen = self.seen_at(c, other, &lead);
+        self.apps[app].meeting.letters.entry((pc, to)).or_default().0.push(seen);
+        let record = &self.tasks[other];
+        if record.waiting == Waiting::Exchange && record.pc == pc && record.ready == NEVER {
+            self.signal(c, other, seen, &mut lead);
+        }
+        let ready = self.apps[app].meeting.letter_ready(pc, rank, self.now);
+        self.wait(c, Waiting::Exchange, ready, lead);
+    }
+
+    /// Takes a lock (true) or begins to wait for it.
+    pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: Lead) -> bool {
+        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+        let line = &mut self.apps[app].meeting.locks[lock];
+        if line.first().is_none_or(|holder| *holder == rank) {
+            if line.is_empty() {
+                line.push(rank);
+            }
+            self.tasks[t].pc += 1;
+            return true;
+        }
+        line.push(rank);
+        self.wait(c, Waiting::Lock, NEVER, lead);
+        false
+    }
+
+    pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) {
+        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
+        let line = &mut self.apps[app].meeting.locks[lock];
+        if line.first() != Some(&rank) {
+            return;
+        }
+        line.remove(0);
+        if let Some(heir) = line.first().copied() {
+            let heir = self.task(app, heir);
+            let seen = self.seen_at(c, heir, lead);
+            self.signal(c, heir, seen, lead);
+        }
+    }
+
+    /// Lets a waiting task know; a sleeper is woken at the signaller's cost.
+    fn signal(&mut self, c: usize, other: usize, seen: u64, lead: &mut Lead) {
+        self.tasks[other].ready = seen;
+        match self.tasks[other].state {
+            TaskState::Sleeping => {
+                lead.0[KERNEL] += self.machine.costs.wake.ns();
+                let at = self.now + lead.total();
+                self.tasks[other].ready = seen.min(at);
+                self.arm(at, Timer::Wake { task: other, by: c });
+            }
+            // A poller looks by itself.
+            TaskState::Queued | TaskState::Running | TaskState::Embryo | TaskState::Exited => {}
+        }
+    }
+
+    /// The current task sees that what it waited for has happened.
+    pub(super) fn wait_over(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) {
+        let task = &mut self.tasks[t];
+        let (app, rank, episode, pc) = (task.app, task.rank, task.episode, task.pc);
+        let waited = std::mem::replace(&mut task.waiting, Waiting::No);
+        task.ready = NEVER;
+        task.deadline = NEVER;
+        match waited {
+            Waiting::Gather => {
+                self.gathered(c, t, lead);
+                return;
+            }
+            Waiting::Round(round) => {
+                self.apps[app].meeting.flags.remove(&(rank, round, episode));
+                if round + 1 < self.rounds(app) {
+                    self.round_of_signals(c, t, round + 1, lead);
+                    return;
+                }
+                self.barrier_done(c, t);
+            }
+            Waiting::Release => self.barrier_done(c, t),
+            Waiting::Exchange => {
+                self.apps[app].meeting.letters.entry((pc, rank)).or_default().1 += 1;
+                self.tasks[t].pc += 1;
+            }
+            Waiting::Lock => self.tasks[t].pc += 1,
+            Waiting::No => {}
+        }
+        debug_assert!(self.cpus[c].doing == Doing::Nothing);
+        self.proceed(c, lead, policy);
+    }
+
+    fn barrier_done(&mut self, c: usize, t: usize) {
+        let now = self.now;
+        let task = &mut self.tasks[t];
+        let episode = task.episode;
+        let counters = &mut self.apps[task.app].counters;
+        counters.barriers += 1;
+        counters.barrier_wait_ns += now - task.arrived;
+        task.episode = episode.wrapping_add(1);
+        task.pc += 1;
+        self.tell_polling(c);
+        self.observe(Observation::Released { task: TaskId(t as u32), episode });
+    }
+}

@@ -1,0 +1,336 @@
+//! A slow, obvious kernel to compare the engine with: every poll cycle and every timer tick is a step of its own, the
+//! next instant is found by scanning everything, and what every running task has left is counted down at every instant.
+//!
+//! It shares the types, the random streams and the policies with the engine, but none of its machinery: no forecasts,
+//! no tournament tree, no heaps, no virtual clocks, no linked lists.
+
+mod cpu;
+mod finish;
+mod meet;
+mod memory;
+mod place;
+mod program;
+mod queue;
+mod state;
+mod view;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::kernel_model::{Discipline, KernelModel};
+use sim_core::limits::MAX_ROUNDS_PER_INSTANT;
+use sim_core::machine::Machine;
+use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
+use sim_core::outcome::{Options, Outcome, RunReport};
+use sim_core::policy::Policy;
+use sim_core::program::AppSpec;
+use sim_core::time::{Speed, Time};
+
+use memory::{Job, RefMemory};
+use state::{Doing, NEVER, RefApp, RefCpu, RefTask};
+
+/// What a timer does; in the order in which the timers of one instant go off.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Start(usize),
+    Wake { task: usize, by: usize },
+    Tick(u32),
+    Policy(u64),
+    Slot,
+}
+
+impl Timer {
+    fn class(self) -> u8 {
+        match self {
+            Self::Start(_) => 0,
+            Self::Wake { .. } => 1,
+            Self::Tick(_) => 2,
+            Self::Policy(_) => 3,
+            Self::Slot => 4,
+        }
+    }
+}
+
+/// The state of a run.
+struct Reference<'o> {
+    machine: Arc<Machine>,
+    model: Arc<KernelModel>,
+    options: Options,
+    observer: &'o mut dyn Observer,
+    digest: Digest,
+    now: u64,
+    cpus: Vec<RefCpu>,
+    tasks: Vec<RefTask>,
+    apps: Vec<RefApp>,
+    memory: RefMemory,
+    /// Armed timers in the order of arming.
+    timers: Vec<(u64, Timer)>,
+    /// Cpus whose turn is still to come in this round, and in the next one.
+    round: BTreeSet<usize>,
+    next_round: BTreeSet<usize>,
+    /// The cpu that decides now.
+    deciding: Option<usize>,
+    /// Entries to (true) and exits from queues that the policy has not been told.
+    notices: Vec<(usize, usize, bool)>,
+    complete_apps: Vec<usize>,
+    corrections: u64,
+    entries: u64,
+    steps: u64,
+}
+
+/// Runs a scenario on the reference kernel. The report equals the engine's except for `events`.
+///
+/// The scenario must be one that [`sim_core::kernel::Simulation::new`] accepts.
+pub fn run(
+    machine: Arc<Machine>,
+    model: Arc<KernelModel>,
+    apps: Vec<AppSpec>,
+    options: Options,
+    policy: &mut dyn Policy,
+) -> RunReport {
+    run_observed(machine, model, apps, options, policy, &mut ())
+}
+
+/// As [`run`], telling every fact to an observer.
+pub fn run_observed(
+    machine: Arc<Machine>,
+    model: Arc<KernelModel>,
+    apps: Vec<AppSpec>,
+    options: Options,
+    policy: &mut dyn Policy,
+    observer: &mut dyn Observer,
+) -> RunReport {
+    let mut reference = Reference::new(machine, model, apps, options, observer);
+    let outcome = reference.go(policy);
+    reference.finish(outcome)
+}
+
+impl<'o> Reference<'o> {
+    fn new(
+        machine: Arc<Machine>,
+        model: Arc<KernelModel>,
+        specs: Vec<AppSpec>,
+        options: Options,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
+        let mut tasks = Vec::new();
+        let mut apps = Vec::new();
+        let mut timers = Vec::new();
+        for (number, spec) in specs.into_iter().enumerate() {
+            let first = tasks.len();
+            tasks.extend((0..spec.tasks).map(|rank| RefTask::new(number, rank, &spec, options.seed)));
+            timers.push((spec.start.ns(), Timer::Start(number)));
+            apps.push(RefApp::new(spec, first));
+        }
+        Self {
+            cpus: machine.cpu_ids().map(|_| RefCpu::new()).collect(),
+            memory: RefMemory::new(&machine),
+            machine,
+            model,
+            options,
+            observer,
+            digest: Digest::default(),
+            now: 0,
+            tasks,
+            apps,
+            timers,
+            round: BTreeSet::new(),
+            next_round: BTreeSet::new(),
+            deciding: None,
+            notices: Vec::new(),
+            complete_apps: Vec::new(),
+            corrections: 0,
+            entries: 0,
+            steps: 0,
+        }
+    }
+
+    fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
+        policy.init(self);
+        let mut repeats = 0;
+        loop {
+            if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
+                return Outcome::Completed;
+            }
+            let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none());
+            let coming = |timer: &Timer| matches!(timer, Timer::Start(_) | Timer::Wake { .. });
+            if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
+                return Outcome::Deadlock(self.who_waits());
+            }
+            let at = self.next_instant();
+            if at > self.options.horizon.ns() {
+                self.advance(self.options.horizon.ns());
+                return Outcome::Horizon;
+            }
+            repeats = if at == self.now { repeats + 1 } else { 0 };
+            if repeats > MAX_ROUNDS_PER_INSTANT {
+                let at = Time::from_ns(at);
+                return Outcome::Livelock(format!("{repeats} rounds at {at:?} did not end the instant"));
+            }
+            self.advance(at);
+            self.instant(policy);
+        }
+    }
+
+    /// The earliest of all timers, of what every cpu does, and of the ticks on cpus where somebody waits.
+    fn next_instant(&self) -> u64 {
+        let mut next = self.timers.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
+        for c in 0..self.cpus.len() {
+            next = next.min(self.next_due(c));
+            if self.contested(c) {
+                let check = match &self.model.discipline {
+                    Discipline::Cfs(_) => self.tick_from(c, self.now + 1),
+                    Discipline::RoundRobin { quantum } => {
+                        (self.cpus[c].picked + quantum.ns()).max(self.now + 1)
+                    }
+                };
+                next = next.min(check);
+            }
+        }
+        next
+    }
+
+    /// Lets time pass: computing tasks get on with their work, and ticks find slices used up.
+    fn advance(&mut self, to: u64) {
+        let span = i128::from(to - self.now);
+        for c in 0..self.cpus.len() {
+            if self.cpus[c].doing == Doing::Compute {
+                self.cpus[c].todo -= i128::from(self.cpus[c].rate) * span;
+            }
+            self.cpus[c].slice_over = span > 0 && self.slice_used_up(c, to);
+        }
+        self.now = to;
+    }
+
+    /// Timers, then what is due on cpus, then the decisions of the cpus concerned in id order, then new speeds.
+    fn instant(&mut self, policy: &mut dyn Policy) {
+        while let Some(timer) = self.take_timer() {
+            self.steps += 1;
+            self.fire(timer, policy);
+            self.tell(policy);
+        }
+        for c in 0..self.cpus.len() {
+            if self.cpus[c].slice_over || self.is_due(c) {
+                self.mark(c);
+            }
+        }
+        for _ in 0..MAX_ROUNDS_PER_INSTANT {
+            while let Some(app) = self.complete_apps.pop() {
+                self.tell(policy);
+                policy.app_ready(self, AppId(app as u32));
+            }
+            std::mem::swap(&mut self.round, &mut self.next_round);
+            if self.round.is_empty() {
+                break;
+            }
+            while let Some(c) = self.round.pop_first() {
+                self.deciding = Some(c);
+                self.step(c, policy);
+            }
+            self.deciding = None;
+            self.tell(policy);
+        }
+        self.new_rates();
+    }
+
+    /// The first timer of this instant by class and order of arming.
+    fn take_timer(&mut self) -> Option<Timer> {
+        let due = self.timers.iter().enumerate().filter(|(_, (at, _))| *at == self.now);
+        let (first, _) = due.min_by_key(|(order, (_, timer))| (timer.class(), *order))?;
+        Some(self.timers.remove(first).1)
+    }
+
+    fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
+        match timer {
+            Timer::Start(app) => self.start_app(app, policy),
+            Timer::Wake { task, by } => self.wake(task, by, policy),
+            Timer::Tick(cpu) => policy.tick(self, CpuId(cpu)),
+            Timer::Policy(token) => policy.timer(self, token),
+            Timer::Slot => policy.slot(self),
+        }
+    }
+
+    fn arm(&mut self, at: u64, timer: Timer) {
+        self.timers.push((at, timer));
+    }
+
+    /// The stretches under the tasks that compute now, and with them everybody's rate.
+    fn new_rates(&mut self) {
+        let computing = |cpu: &&RefCpu| cpu.doing == Doing::Compute;
+        let jobs: Vec<Job> = self.cpus.iter().filter(computing).map(|cpu| cpu.job).collect();
+        self.memory.settle(&self.machine, &jobs);
+        for cpu in &mut self.cpus {
+            if cpu.doing == Doing::Compute {
+                cpu.rate = self.memory.rate(&self.machine, &cpu.job);
+            }
+        }
+    }
+
+    /// The speed of a cpu, the share taken by timer ticks (at most nine tenths) off; raw.
+    fn speed(&self, c: usize) -> u64 {
+        let (tick, period) = (self.machine.costs.tick.ns(), self.model.tick.ns());
+        let usable = Speed::ratio(period.saturating_sub(tick).max(period / 10), period);
+        (self.machine.speed_of(CpuId(c as u32)) * usable).raw()
+    }
+
+    /// The first timer tick of a cpu at or after an instant.
+    fn tick_from(&self, c: usize, at: u64) -> u64 {
+        let period = self.model.tick.ns();
+        let skew = if self.model.tick_skew { period / 2 / self.cpus.len() as u64 } else { 0 };
+        let phase = skew * c as u64;
+        if at <= phase { phase } else { phase + (at - phase).div_ceil(period) * period }
+    }
+
+    /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next one.
+    fn mark(&mut self, c: usize) {
+        if self.deciding.is_some_and(|deciding| c > deciding) {
+            self.round.insert(c);
+        } else {
+            self.next_round.insert(c);
+        }
+    }
+
+    /// Tells the policy of entries and exits since the last time.
+    fn tell(&mut self, policy: &mut dyn Policy) {
+        for (t, c, entered) in std::mem::take(&mut self.notices) {
+            if entered {
+                policy.runnable(self, TaskId(t as u32), CpuId(c as u32));
+            } else {
+                policy.quiescent(self, TaskId(t as u32), CpuId(c as u32));
+            }
+        }
+    }
+
+    fn observe(&mut self, what: Observation) {
+        let at = Time::from_ns(self.now);
+        self.digest.observe(at, &what);
+        self.observer.observe(at, &what);
+    }
+
+    fn tell_polling(&mut self, c: usize) {
+        let polls = std::mem::take(&mut self.cpus[c].polls);
+        let switches = std::mem::take(&mut self.cpus[c].switches);
+        if polls > 0 {
+            self.observe(Observation::Polled { cpu: CpuId(c as u32), polls, switches });
+        }
+    }
+
+    /// The current task of a cpu has work to do.
+    fn announce(&mut self, c: usize) {
+        let current = self.cpus[c].current;
+        if let (Some(t), true) = (current, self.cpus[c].told != current) {
+            self.tell_polling(c);
+            self.cpus[c].told = current;
+            self.observe(Observation::Running { task: TaskId(t as u32), cpu: CpuId(c as u32) });
+        }
+    }
+
+    /// The task told as running has no more work to do there.
+    fn renounce(&mut self, c: usize, reason: LeaveReason) {
+        if let Some(t) = self.cpus[c].told.take() {
+            self.tell_polling(c);
+            self.observe(Observation::Stopping { task: TaskId(t as u32), cpu: CpuId(c as u32), reason });
+        }
+    }
+}

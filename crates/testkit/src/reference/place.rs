@@ -1,0 +1,174 @@
+//! Tasks that come into and leave the queues of the reference kernel.
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::machine::Distance;
+use sim_core::observe::{LeaveReason, Observation};
+use sim_core::policy::{Placement, Policy, TaskState};
+
+use super::queue::Entry;
+use super::state::{KERNEL, Lead, MIGRATION, Then};
+use super::{Reference, Timer};
+
+impl Reference<'_> {
+    /// The first task of an application is created, by a shell on cpu 0.
+    pub(super) fn start_app(&mut self, app: usize, policy: &mut dyn Policy) {
+        self.apps[app].started = true;
+        self.observe(Observation::AppStarted(AppId(app as u32)));
+        policy.app_started(self, AppId(app as u32));
+        self.tell(policy);
+        self.fork(0, app, 0, policy);
+    }
+
+    /// Rank 0 creates the other ranks; true while it is in the system call.
+    pub(super) fn forks(&mut self, c: usize, app: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
+        for rank in self.apps[app].forked..self.apps[app].spec.tasks {
+            let cost = self.machine.costs.fork.ns();
+            if cost > 0 {
+                self.call(c, cost, Then::Fork(rank), lead);
+                return true;
+            }
+            self.fork(c, app, rank, policy);
+        }
+        false
+    }
+
+    pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {
+        let t = self.task(app, rank);
+        let why = Placement::Fork { parent: CpuId(parent as u32) };
+        let choice = policy.select_cpu(self, TaskId(t as u32), why);
+        let c = self.corrected(t, choice);
+        self.apps[app].forked += 1;
+        self.enqueue(t, c, Entry::Fork, Some(parent));
+        if self.apps[app].forked == self.apps[app].spec.tasks {
+            self.complete_apps.push(app);
+        }
+    }
+
+    /// A sleeping task becomes runnable.
+    pub(super) fn wake(&mut self, t: usize, by: usize, policy: &mut dyn Policy) {
+        if self.tasks[t].state != TaskState::Sleeping {
+            return;
+        }
+        let from = self.tasks[t].cpu;
+        let why = Placement::Wake { waker: CpuId(by as u32), previous: CpuId(from as u32) };
+        let choice = policy.select_cpu(self, TaskId(t as u32), why);
+        let to = self.corrected(t, choice);
+        if to != from {
+            self.shift(t, from, to);
+            self.count_move(t, from, to);
+        }
+        self.enqueue(t, to, Entry::Wake, Some(by));
+    }
+
+    /// The policy's choice if it is legal, otherwise the first cpu that is.
+    fn corrected(&mut self, t: usize, choice: CpuId) -> usize {
+        if choice.0 < self.machine.cpus() && self.tasks[t].affinity.allows(choice) {
+            return choice.0 as usize;
+        }
+        self.corrections += 1;
+        let first = self.machine.cpu_ids().find(|cpu| self.tasks[t].affinity.allows(*cpu));
+        first.map_or(0, |cpu| cpu.0 as usize)
+    }
+
+    /// Virtual runtime moves with the difference of the two queues' minima.
+    fn shift(&mut self, t: usize, from: usize, to: usize) {
+        self.charge(from);
+        self.charge(to);
+        self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
+    }
+
+    /// A task enters a queue and competes with the current one.
+    fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
+        self.charge(c);
+        self.place(c, t, entry);
+        self.entries += 1;
+        self.tasks[t].state = TaskState::Queued;
+        self.tasks[t].cpu = c;
+        self.tasks[t].entered = self.entries;
+        self.insert(c, t);
+        self.advance_minimum(c);
+        if self.preempts(c, t) {
+            self.cpus[c].resched = true;
+            if by.is_some_and(|by| by != c) {
+                self.cpus[c].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+            }
+            if self.cpus[c].current.is_none() {
+                self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
+            }
+        }
+        self.notices.push((t, c, true));
+        self.tell_polling(c);
+        self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
+        self.mark(c);
+    }
+
+    /// A task no longer belongs to a cpu.
+    fn depart(&mut self, t: usize, c: usize) {
+        self.remove(c, t);
+        let cpu = &mut self.cpus[c];
+        cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
+        cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+        self.notices.push((t, c, false));
+        self.mark(c);
+    }
+
+    /// The current task leaves its cpu for good.
+    pub(super) fn leave(&mut self, c: usize, reason: LeaveReason) {
+        let Some(t) = self.cpus[c].current else { return };
+        self.close(c);
+        self.charge(c);
+        self.count_switch(t, reason);
+        self.renounce(c, reason);
+        self.cpus[c].previous = Some(t);
+        self.cpus[c].current = None;
+        self.cpus[c].emptied = true;
+        self.depart(t, c);
+        self.advance_minimum(c);
+    }
+
+    /// The current task goes to sleep; for a nap a timer wakes it.
+    pub(super) fn sleep(&mut self, c: usize, t: usize, nap: Option<u64>) {
+        self.tasks[t].state = TaskState::Sleeping;
+        self.leave(c, LeaveReason::Slept);
+        if let Some(span) = nap {
+            self.arm(self.now.saturating_add(span), Timer::Wake { task: t, by: c });
+        }
+    }
+
+    /// Moves a runnable task to another cpu's queue.
+    pub(super) fn relocate(&mut self, t: usize, to: usize) {
+        let from = self.tasks[t].cpu;
+        self.charge(from);
+        if self.cpus[from].current == Some(t) {
+            // The migration thread takes the cpu first.
+            self.leave(from, LeaveReason::Moved);
+            self.cpus[from].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+        } else {
+            self.depart(t, from);
+        }
+        self.shift(t, from, to);
+        self.count_move(t, from, to);
+        self.cpus[to].debt.0[MIGRATION] += self.machine.costs.migration.ns();
+        self.enqueue(t, to, Entry::Move, None);
+    }
+
+    /// Counts a move, and the caches the task has to refill after it.
+    fn count_move(&mut self, t: usize, from: usize, to: usize) {
+        let (from, to) = (CpuId(from as u32), CpuId(to as u32));
+        let distance = self.machine.topology.distance(from, to);
+        let memory = &self.machine.memory;
+        let lost = match distance {
+            Distance::Same | Distance::Core => 0,
+            Distance::Cache => memory.private_cache,
+            Distance::Near | Distance::Far => memory.private_cache + memory.shared_cache,
+        };
+        let task = &mut self.tasks[t];
+        let bytes = u128::from(task.profile.working_set.min(lost));
+        let ns = bytes * 1_000_000_000 / u128::from(memory.core_bandwidth.max(1));
+        task.refill = task.refill.max(ns as u64);
+        let counters = &mut self.apps[task.app].counters;
+        counters.migrations += 1;
+        counters.far_migrations += u64::from(distance == Distance::Far);
+        self.observe(Observation::Migrated { task: TaskId(t as u32), from, to });
+    }
+}

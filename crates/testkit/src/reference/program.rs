@@ -1,0 +1,224 @@
+//! What a task does next when an operation is over.
+
+use sim_core::ids::AppId;
+use sim_core::observe::{LeaveReason, Observation};
+use sim_core::policy::{Policy, TaskState};
+use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
+use sim_core::rng;
+use sim_core::time::{Span, Work};
+
+use super::Reference;
+use super::memory::RefMemory;
+use super::state::{Doing, Lead, MIGRATION, NEVER, Then, Waiting};
+
+impl Reference<'_> {
+    /// The current task goes on with its program after `lead`, up to the next operation that takes time.
+    pub(super) fn proceed(&mut self, c: usize, mut lead: Lead, policy: &mut dyn Policy) {
+        let Some(t) = self.cpus[c].current else { return };
+        let app = self.tasks[t].app;
+        if self.tasks[t].rank == 0 && self.forks(c, app, lead, policy) {
+            return;
+        }
+        let program = self.apps[app].spec.program.clone();
+        while let Some(op) = program.ops().get(self.tasks[t].pc) {
+            let goes_on = match *op {
+                Op::Repeat(_) | Op::End => {
+                    self.turn_of_loop(t, *op);
+                    true
+                }
+                Op::Lock(lock) => self.lock(c, t, lock.0 as usize, lead),
+                Op::Unlock(lock) => {
+                    self.tasks[t].pc += 1;
+                    self.unlock(c, t, lock.0 as usize, &mut lead);
+                    true
+                }
+                Op::Compute { work, spread, profile } => {
+                    self.tasks[t].pc += 1;
+                    let profile = program.profiles()[profile.0 as usize];
+                    self.work(c, t, work, spread, profile, lead)
+                }
+                Op::Transfer { block, order } => self.transfer(c, t, block, order, lead),
+                _ => {
+                    self.begin_waiting_op(c, t, *op, lead);
+                    false
+                }
+            };
+            if !goes_on {
+                return;
+            }
+        }
+        self.exit(c, t, policy);
+    }
+
+    /// Begins an operation that always takes time.
+    fn begin_waiting_op(&mut self, c: usize, t: usize, op: Op, lead: Lead) {
+        let costs = &self.machine.costs;
+        let (sleep, yielding) = (costs.sleep.ns(), costs.yield_call.ns().max(1));
+        match op {
+            Op::Barrier => self.arrive(c, t, lead),
+            Op::Exchange { shift } => self.exchange(c, t, shift, lead),
+            Op::Sleep { span, spread } => {
+                let nap = self.vary(t, span.ns(), spread).max(1);
+                self.call(c, sleep, Then::Nap(nap), lead);
+            }
+            _ => self.call(c, yielding, Then::Yield, lead),
+        }
+    }
+
+    fn turn_of_loop(&mut self, t: usize, op: Op) {
+        let program = self.apps[self.tasks[t].app].spec.program.clone();
+        let task = &mut self.tasks[t];
+        if let Op::Repeat(times) = op {
+            task.loops.push(times);
+            task.pc += 1;
+            return;
+        }
+        match task.loops.pop() {
+            // The last pass is over.
+            Some(1) | None => task.pc += 1,
+            // 0: for ever.
+            Some(passes) => {
+                task.loops.push(passes.saturating_sub(1));
+                task.pc = program.partner(task.pc as u32) as usize + 1;
+            }
+        }
+    }
+
+    fn vary(&mut self, t: usize, mean: u64, spread: Spread) -> u64 {
+        let task = &mut self.tasks[t];
+        task.draws += 1;
+        spread.apply(mean, rng::draw(task.noise, task.draws))
+    }
+
+    /// Begins a compute operation; true when there is nothing to do.
+    fn work(
+        &mut self,
+        c: usize,
+        t: usize,
+        work: Work,
+        spread: Spread,
+        profile: MemoryProfile,
+        lead: Lead,
+    ) -> bool {
+        let varied = self.vary(t, work.raw(), spread);
+        let scales = &self.apps[self.tasks[t].app].spec.rank_scale;
+        let scale = scales.get(self.tasks[t].rank as usize).copied().unwrap_or(1_000);
+        let raw = (u128::from(varied) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw()));
+        let task = &mut self.tasks[t];
+        task.remaining = raw as u64;
+        task.asked += raw;
+        if raw == 0 {
+            return true;
+        }
+        task.profile = profile;
+        task.source = None;
+        self.compute(c, lead);
+        false
+    }
+
+    /// Reads the next block of a bulk transfer; true (and on to the next operation) when there is none.
+    fn transfer(&mut self, c: usize, t: usize, block: u64, order: TransferOrder, lead: Lead) -> bool {
+        let ranks = self.apps[self.tasks[t].app].spec.tasks;
+        let bandwidth = self.machine.memory.core_bandwidth.max(1);
+        let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
+        let task = &mut self.tasks[t];
+        let source = |block: u32| match order {
+            TransferOrder::Sequential => block,
+            TransferOrder::Rotated => (task.rank + 1 + block) % ranks,
+        };
+        // Nobody reads its own block.
+        let next = (task.block..ranks).find(|block| source(*block) != task.rank);
+        let Some(next) = next.filter(|_| ns > 0) else {
+            task.block = 0;
+            task.pc += 1;
+            return true;
+        };
+        task.source = Some(source(next));
+        task.block = next + 1;
+        task.remaining = Work::from_span(Span::from_ns(ns)).raw();
+        task.asked += u128::from(task.remaining);
+        task.profile = MemoryProfile {
+            demand: self.machine.memory.core_bandwidth,
+            bound: Some(1 << 16),
+            working_set: 0,
+            pages: Pages::FirstTouch,
+        };
+        self.compute(c, lead);
+        false
+    }
+
+    /// The current task computes what it has left, after `lead` and whatever its caches have to refill.
+    pub(super) fn compute(&mut self, c: usize, mut lead: Lead) {
+        self.announce(c);
+        let Some(t) = self.cpus[c].current else { return };
+        let here = self.node(c);
+        lead.0[MIGRATION] += std::mem::take(&mut self.tasks[t].refill);
+        let own = *self.tasks[t].home.get_or_insert(here);
+        let home = match self.tasks[t].source {
+            None => own,
+            Some(rank) => {
+                let source = &self.tasks[self.task(self.tasks[t].app, rank)];
+                source.home.unwrap_or_else(|| self.node(source.cpu))
+            }
+        };
+        let speed = self.speed(c);
+        let job = RefMemory::job(&self.machine, &self.tasks[t].profile, home, c as u32, speed);
+        // New speeds come at the end of the instant; the lead counts as work at the speed before.
+        let rate = self.memory.rate(&self.machine, &job);
+        let todo = u128::from(lead.total()) * u128::from(rate) + self.work_here(c, t);
+        let cpu = &mut self.cpus[c];
+        cpu.job = job;
+        cpu.rate = rate;
+        cpu.todo = todo as i128;
+        cpu.since = self.now;
+        cpu.lead = lead;
+        cpu.doing = Doing::Compute;
+    }
+
+    /// The current task enters a system call.
+    pub(super) fn call(&mut self, c: usize, ns: u64, then: Then, lead: Lead) {
+        self.announce(c);
+        let cpu = &mut self.cpus[c];
+        cpu.since = self.now;
+        cpu.lead = lead;
+        cpu.doing = Doing::Call(ns, then);
+    }
+
+    /// The current task begins to wait.
+    pub(super) fn wait(&mut self, c: usize, waiting: Waiting, ready: u64, lead: Lead) {
+        self.renounce(c, LeaveReason::Waits);
+        self.charge(c);
+        let Some(t) = self.cpus[c].current else { return };
+        let limit = self.apps[self.tasks[t].app].spec.runtime.wait.sleeps_after();
+        let begins = self.now + lead.total();
+        let task = &mut self.tasks[t];
+        task.waiting = waiting;
+        task.ready = ready;
+        task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit.ns()));
+        self.poll(c, lead);
+    }
+
+    /// The current task polls from now on, after `lead`.
+    pub(super) fn poll(&mut self, c: usize, lead: Lead) {
+        let Some(t) = self.cpus[c].current else { return };
+        let yields = self.apps[self.tasks[t].app].spec.runtime.wait.yields();
+        let cpu = &mut self.cpus[c];
+        cpu.since = self.now;
+        cpu.lead = lead;
+        cpu.doing = if yields { Doing::Poll } else { Doing::Spin };
+    }
+
+    fn exit(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
+        self.announce(c);
+        self.tasks[t].state = TaskState::Exited;
+        self.leave(c, LeaveReason::Exited);
+        let app = self.tasks[t].app;
+        self.apps[app].exited += 1;
+        if self.apps[app].exited == self.apps[app].spec.tasks {
+            self.apps[app].end = Some(self.now);
+            self.observe(Observation::AppExited(AppId(app as u32)));
+            self.tell(policy);
+            policy.app_exited(self, AppId(app as u32));
+        }
+    }
+}

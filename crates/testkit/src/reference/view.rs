@@ -1,0 +1,185 @@
+//! What policies see and do on the reference kernel: nothing is ever behind, so seeing changes nothing.
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::policy::{Affinity, AppView, System, TaskState, TaskView, View};
+use sim_core::time::{Span, Time};
+
+use super::state::{DAEMON, KERNEL};
+use super::{Reference, Timer};
+
+impl View for Reference<'_> {
+    fn now(&self) -> Time {
+        Time::from_ns(self.now)
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    fn kernel(&self) -> &KernelModel {
+        &self.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.options.seed
+    }
+
+    fn apps(&self) -> u32 {
+        self.apps.len() as u32
+    }
+
+    fn app(&self, app: AppId) -> AppView {
+        let record = &self.apps[app.0 as usize];
+        let first = record.first as u32;
+        AppView {
+            name: record.spec.name.clone(),
+            tasks: first..first + record.spec.tasks,
+            alive: record.started && record.end.is_none(),
+            background: record.spec.background,
+        }
+    }
+
+    fn nr_running(&self, cpu: CpuId) -> u32 {
+        self.runnable(cpu.0 as usize).count() as u32
+    }
+
+    fn load(&self, cpu: CpuId) -> u64 {
+        self.load(cpu.0 as usize)
+    }
+
+    fn task(&self, task: TaskId) -> TaskView {
+        let record = &self.tasks[task.0 as usize];
+        let runs = record.state == TaskState::Running;
+        TaskView {
+            app: AppId(record.app as u32),
+            rank: record.rank,
+            state: record.state,
+            cpu: CpuId(record.cpu as u32),
+            weight: record.weight,
+            last_ran: Time::from_ns(if runs { self.now } else { record.last_ran }),
+            entered: record.entered,
+        }
+    }
+
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.tasks[task.0 as usize].affinity.allows(cpu)
+    }
+
+    fn is_buddy(&self, task: TaskId) -> bool {
+        let t = task.0 as usize;
+        let cpu = &self.cpus[self.tasks[t].cpu];
+        cpu.next_buddy == Some(t) || cpu.last_buddy == Some(t)
+    }
+}
+
+impl Reference<'_> {
+    fn refuse(&mut self) -> bool {
+        self.corrections += 1;
+        false
+    }
+
+    fn is_runnable(&self, t: usize) -> bool {
+        matches!(self.tasks[t].state, TaskState::Queued | TaskState::Running)
+    }
+}
+
+impl System for Reference<'_> {
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.cpus[cpu.0 as usize].current.map(|t| TaskId(t as u32))
+    }
+
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        let mut queue = self.cpus[cpu.0 as usize].queue.clone();
+        queue.sort_by_key(|t| self.tasks[*t].entered);
+        out.clear();
+        out.extend(queue.into_iter().rev().map(|t| TaskId(t as u32)));
+    }
+
+    fn cpu_time(&mut self, task: TaskId) -> Span {
+        let record = &self.tasks[task.0 as usize];
+        let cpu = &self.cpus[record.cpu];
+        let running = cpu.current == Some(task.0 as usize);
+        Span::from_ns(record.cpu_time + if running { self.now - cpu.since } else { 0 })
+    }
+
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+        let (t, c) = (task.0 as usize, to.0 as usize);
+        let exist = t < self.tasks.len() && c < self.cpus.len();
+        if !exist || !self.is_runnable(t) || self.tasks[t].cpu == c || !self.tasks[t].affinity.allows(to) {
+            return self.refuse();
+        }
+        self.relocate(t, c);
+        true
+    }
+
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+        let t = task.0 as usize;
+        let first = self.machine.cpu_ids().find(|cpu| affinity.allows(*cpu));
+        let Some(first) = first.filter(|_| t < self.tasks.len()) else { return self.refuse() };
+        let misplaced = !affinity.allows(CpuId(self.tasks[t].cpu as u32));
+        self.tasks[t].affinity = affinity;
+        if misplaced && self.is_runnable(t) {
+            self.relocate(t, first.0 as usize);
+        }
+        true
+    }
+
+    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
+        let t = task.0 as usize;
+        if t >= self.tasks.len() {
+            return self.refuse();
+        }
+        if self.tasks[t].band == band {
+            return true;
+        }
+        let c = self.tasks[t].cpu;
+        let runnable = self.is_runnable(t);
+        if runnable {
+            self.charge(c);
+        }
+        self.tasks[t].band = band;
+        if self.cpus[c].queue.contains(&t) {
+            self.remove(c, t);
+            self.insert(c, t);
+        }
+        if runnable {
+            if let (Some(first), Some(current)) = (self.cpus[c].queue.first(), self.cpus[c].current) {
+                self.cpus[c].resched |= self.tasks[*first].band < self.tasks[current].band;
+            }
+            self.mark(c);
+        }
+        true
+    }
+
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        let c = cpu.0 as usize;
+        let part = if daemon { DAEMON } else { KERNEL };
+        if self.cpus[c].current.is_none() {
+            // An idle cpu does the work at once, after what it still has to do.
+            self.close(c);
+            let debt = std::mem::take(&mut self.cpus[c].debt);
+            for (mine, owed) in self.cpus[c].lead.0.iter_mut().zip(debt.0) {
+                *mine += owed;
+            }
+            self.cpus[c].lead.0[part] += span.ns();
+        } else {
+            self.cpus[c].debt.0[part] += span.ns();
+        }
+        self.mark(c);
+    }
+
+    fn at(&mut self, at: Time, token: u64) {
+        self.arm(at.ns().max(self.now), Timer::Policy(token));
+    }
+
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
+        let soonest = not_before.ns().max(self.now + 1);
+        self.arm(self.tick_from(cpu.0 as usize, soonest), Timer::Tick(cpu.0));
+    }
+
+    fn at_slot(&mut self, at: Time) {
+        self.arm(at.ns().max(self.now), Timer::Slot);
+    }
+}

@@ -1,0 +1,121 @@
+//! Memory: streams share a controller, remote ones pay their factor, lock-step transfers crowd their source.
+
+use std::sync::Arc;
+
+use sim_core::account::Category;
+use sim_core::ids::{CpuId, NodeId, ProfileId};
+use sim_core::machine::CpuSet;
+use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Spread, TransferOrder};
+use sim_core::time::{Span, Work};
+use sim_core::wait::WaitMode;
+
+use crate::support::{Trial, seconds, shelf, waits};
+
+/// Barcelona's controller, bytes per second.
+const CONTROLLER: u64 = 4_500_000_000;
+
+/// One task of a second of work, all of it waiting for memory on a node.
+fn stream(cpu: u32, demand: u64, node: u32) -> AppSpec {
+    let profile =
+        MemoryProfile { demand, bound: Some(1 << 16), working_set: 0, pages: Pages::Node(NodeId(node)) };
+    let work = Work::from_span(Span::from_ms(1_000));
+    let ops = vec![Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }];
+    let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
+    let mut app = AppSpec::new("stream", 1, program, waits(WaitMode::Spin));
+    app.allowed = Some(CpuSet::of([CpuId(cpu)]));
+    app
+}
+
+/// Run times of streams, each on its own cpu of node 0, with pages on the given node.
+fn times(demands: &[u64], node: u32) -> Vec<f64> {
+    let mut trial = Trial::on("barcelona").free();
+    for (cpu, demand) in (0u32..).zip(demands) {
+        trial = trial.app(stream(cpu, *demand, node));
+    }
+    let report = trial.run();
+    (0..demands.len()).map(|i| seconds(&report, i)).collect()
+}
+
+/// The stretch law with Barcelona's exponent.
+fn stretch(rho: f64) -> f64 {
+    (1.0 + rho.powi(4)).powf(0.25)
+}
+
+#[test]
+fn streams_on_one_controller_get_equal_parts_of_it() {
+    for n in 1..=4 {
+        let all = times(&vec![CONTROLLER; n], 0);
+        let law = stretch(n as f64);
+        assert!(all.iter().all(|time| (time / law - 1.0).abs() < 0.001), "{n} streams: {all:?}, not {law}");
+        // Saturated, each gets 1/n: n streams of a second's traffic take n seconds.
+        assert!(n < 3 || all.iter().all(|time| (time / n as f64 - 1.0).abs() < 0.01), "{n} streams: {all:?}");
+    }
+}
+
+#[test]
+fn a_remote_stream_pays_the_remote_factor() {
+    for demand in [CONTROLLER / 100, CONTROLLER / 2, CONTROLLER] {
+        let ratio = times(&[demand], 2)[0] / times(&[demand], 0)[0];
+        assert!((ratio - 1.3).abs() < 0.002, "{ratio}");
+    }
+}
+
+#[test]
+fn other_controllers_are_not_in_the_way() {
+    let mut trial = Trial::on("barcelona").free();
+    for cpu in 0..4 {
+        trial = trial.app(stream(4 * cpu, CONTROLLER, cpu));
+    }
+    let report = trial.run();
+    for i in 0..4 {
+        let time = seconds(&report, i);
+        assert!((time / stretch(1.0) - 1.0).abs() < 0.001, "stream {i}: {time} s");
+    }
+}
+
+#[test]
+fn a_light_stream_slows_as_much_as_the_heavy_ones() {
+    // Proportional sharing: max-min sharing would leave the light one alone.
+    let all = times(&[CONTROLLER / 50, CONTROLLER, CONTROLLER, CONTROLLER], 0);
+    let law = stretch(3.02);
+    assert!(all.iter().all(|time| (time / law - 1.0).abs() < 0.002), "{all:?}, not {law}");
+}
+
+#[test]
+fn what_memory_adds_is_booked_as_stall() {
+    let trial = Trial::on("barcelona").free().app(stream(0, CONTROLLER, 0)).app(stream(1, CONTROLLER, 0));
+    let report = trial.run();
+    for cpu in &report.cpus[..2] {
+        let (compute, stall) = (cpu.get(Category::Compute).ns(), cpu.get(Category::MemoryStall).ns());
+        assert!(compute.abs_diff(1_000_000_000) < 1_000, "{compute} ns of work");
+        let law = (stretch(2.0) - 1.0) * 1e9;
+        assert!((stall as f64 / law - 1.0).abs() < 0.002, "{stall} ns of stall, not {law}");
+    }
+}
+
+/// Time of 20 all-to-all transfers of 400 MB in all, over that of the same work without contention.
+fn transfers(order: TransferOrder, per_core: u32) -> f64 {
+    let run = |bytes: u64| {
+        let settings = [
+            ("work", 4_000_000_000),
+            ("intervals", 20),
+            ("spread", 500),
+            ("transfer", bytes),
+            ("transfers", 20),
+            ("transfer_order", u64::from(order == TransferOrder::Rotated)),
+        ];
+        Trial::on("barcelona").policy("PIN", &[]).app(shelf("spmd", &settings, "upc", 16 * per_core)).seconds()
+    };
+    // 16 readers of 4 GB/s each would move 400 MB in 6.25 ms.
+    (run(400_000_000) - run(0)) / (20.0 * 400e6 / 16.0 / 4e9)
+}
+
+#[test]
+fn lock_step_transfers_crowd_their_source_and_oversubscription_relieves_them() {
+    let ratios: Vec<f64> = [1, 2, 4].map(|k| transfers(TransferOrder::Sequential, k)).to_vec();
+    let rotated: Vec<f64> = [1, 2, 4].map(|k| transfers(TransferOrder::Rotated, k)).to_vec();
+    let found = format!("time over that without contention: sequential {ratios:.2?}, rotated {rotated:.2?}");
+    assert!((1.8..3.0).contains(&(ratios[0] / rotated[0])), "{found}");
+    assert!(ratios[1] < 0.9 * ratios[0] && ratios[2] < 0.8 * ratios[0], "{found}");
+    assert!(rotated[1] > rotated[0] && rotated[2] > rotated[0], "{found}");
+}

@@ -1,0 +1,275 @@
+//! A trial: one run of the real engine, described by a few words, with all invariants checked while it runs.
+
+use std::sync::Arc;
+
+use notation::parameter::{Parameter, Values};
+use policies::Choice;
+use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
+use sim_core::kernel::Simulation;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::{Costs, CpuSet, Machine};
+use sim_core::observe::{LeaveReason, Observation, Observer};
+use sim_core::outcome::{Options, Outcome, RunReport};
+use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::time::{Span, Time, Work};
+use sim_core::wait::{BarrierKind, WaitMode};
+use testkit::invariants::{Invariants, violations};
+
+/// A parameter and its value.
+pub(crate) type Setting = (&'static str, u64);
+
+pub(crate) const MS: u64 = 1_000_000;
+/// Sixteen cores of one package: one scheduling domain, the periods of a 16-cpu kernel.
+pub(crate) const SIXTEEN: &str = "package:1 core:16";
+
+fn values(table: &[Parameter], settings: &[Setting]) -> Values {
+    let mut values = Values::defaults(table);
+    for (name, value) in settings {
+        values.set(name, *value).unwrap();
+    }
+    values
+}
+
+/// One run.
+#[derive(Clone)]
+pub(crate) struct Trial {
+    pub(crate) machine: Machine,
+    pub(crate) model: KernelModel,
+    pub(crate) apps: Vec<AppSpec>,
+    pub(crate) options: Options,
+    policy: &'static str,
+    settings: Vec<Setting>,
+    placed: Vec<CpuId>,
+}
+
+impl Trial {
+    /// Nothing yet, on a machine of the shelf under Linux 2.6.28 and `LOAD`.
+    pub(crate) fn on(machine: &str) -> Self {
+        Self {
+            machine: machines::resolve(machine).unwrap().machine(),
+            model: kernel(machine, &[]),
+            apps: Vec::new(),
+            options: Options { seed: 7, ..Options::default() },
+            policy: "LOAD",
+            settings: Vec::new(),
+            placed: Vec::new(),
+        }
+    }
+
+    /// Overhead costs nothing.
+    pub(crate) fn free(mut self) -> Self {
+        self.machine.costs = Costs::free();
+        self
+    }
+
+    /// Overrides parameters of the kernel.
+    pub(crate) fn kernel(mut self, settings: &[Setting]) -> Self {
+        let entry = machines::kernels::resolve("linux-2.6.28").unwrap();
+        let values = values(entry.parameters, settings);
+        self.model = machines::kernels::build(entry, &values, self.machine.cpus());
+        self
+    }
+
+    pub(crate) fn policy(mut self, name: &'static str, settings: &[Setting]) -> Self {
+        self.policy = name;
+        self.settings = settings.to_vec();
+        self
+    }
+
+    /// Task i is created on the i-th of these cpus, whatever the policy thinks; from there on it decides.
+    pub(crate) fn placed(mut self, cpus: impl IntoIterator<Item = u32>) -> Self {
+        self.placed = cpus.into_iter().map(CpuId).collect();
+        self
+    }
+
+    pub(crate) fn app(mut self, app: AppSpec) -> Self {
+        self.apps.push(app);
+        self
+    }
+
+    pub(crate) fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
+    }
+
+    /// The run ends here.
+    pub(crate) fn until(mut self, ms: u64) -> Self {
+        self.options.horizon = Time::from_ns(ms * MS);
+        self
+    }
+
+    pub(crate) fn run(&self) -> RunReport {
+        self.observed(&mut ())
+    }
+
+    /// The run and everything observed.
+    pub(crate) fn log(&self) -> (RunReport, Log) {
+        let mut log = Log::default();
+        let report = self.observed(&mut log);
+        (report, log)
+    }
+
+    fn observed(&self, observer: &mut impl Observer) -> RunReport {
+        let (machine, model) = (Arc::new(self.machine.clone()), Arc::new(self.model.clone()));
+        let entry = policies::find(self.policy).unwrap();
+        let choice = Choice { entry, values: values(entry.parameters, &self.settings) };
+        let inner = choice.build(&machine, &model, &self.apps);
+        let mut policy = Placed { inner, cpus: self.placed.clone() };
+        let mut invariants = Invariants::new(self.apps.iter().map(|app| app.tasks));
+        let simulation = Simulation::new(machine, model, self.apps.clone(), self.options).unwrap();
+        let report = simulation.run(&mut policy, &mut (&mut invariants, observer));
+        let mut found = invariants.violations;
+        found.extend(violations(&report));
+        assert!(found.is_empty(), "{found:#?}");
+        let cut = self.options.horizon < Options::default().horizon;
+        let wanted = if cut { Outcome::Horizon } else { Outcome::Completed };
+        assert_eq!(report.outcome, wanted);
+        report
+    }
+
+    /// Seconds from the start to the end of the first application.
+    pub(crate) fn seconds(&self) -> f64 {
+        seconds(&self.run(), 0)
+    }
+}
+
+/// Run time of an application in seconds.
+pub(crate) fn seconds(report: &RunReport, app: usize) -> f64 {
+    report.apps[app].run_time().unwrap().ns() as f64 / 1e9
+}
+
+/// Linux 2.6.28 booted on a machine, with these parameters.
+fn kernel(machine: &str, settings: &[Setting]) -> KernelModel {
+    let entry = machines::kernels::resolve("linux-2.6.28").unwrap();
+    let cpus = machines::resolve(machine).unwrap().machine().cpus();
+    machines::kernels::build(entry, &values(entry.parameters, settings), cpus)
+}
+
+/// A workload of the shelf under a runtime of the shelf.
+pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
+    let entry = workloads::resolve(workload).unwrap();
+    let context = workloads::Context { tasks, runtime };
+    let built = (entry.build)(&values(entry.parameters, settings), &context).unwrap();
+    let entry = workloads::runtimes::resolve(runtime).unwrap();
+    let runtime = workloads::runtimes::build(entry, &Values::defaults(entry.parameters));
+    let mut app = AppSpec::new(workload, tasks, Arc::new(built.program), runtime);
+    app.background = built.background;
+    app.rank_scale = built.rank_scale;
+    app
+}
+
+/// How tasks wait, at a central barrier.
+pub(crate) fn waits(wait: WaitMode) -> Runtime {
+    Runtime { name: "test".into(), barrier: BarrierKind::Central, wait, processes: false }
+}
+
+/// An operation without memory traffic.
+pub(crate) fn compute(span: Span) -> Op {
+    Op::Compute { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) }
+}
+
+/// An application of these operations.
+pub(crate) fn app(tasks: u32, ops: Vec<Op>, wait: WaitMode) -> AppSpec {
+    let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+    AppSpec::new("app", tasks, Arc::new(program), waits(wait))
+}
+
+/// Tasks that compute for this long and end.
+pub(crate) fn hogs(tasks: u32, ms: u64) -> AppSpec {
+    app(tasks, vec![compute(Span::from_ms(ms))], WaitMode::Spin)
+}
+
+/// The same restricted to one cpu.
+pub(crate) fn on_cpu(cpu: u32, mut app: AppSpec) -> AppSpec {
+    app.allowed = Some(CpuSet::of([CpuId(cpu)]));
+    app
+}
+
+/// Everything observed, in order.
+#[derive(Default)]
+pub(crate) struct Log(pub(crate) Vec<(Time, Observation)>);
+
+impl Observer for Log {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        self.0.push((at, *what));
+    }
+}
+
+/// A stretch of time a task held a cpu, and why it ended.
+pub(crate) struct Turn {
+    pub(crate) task: TaskId,
+    pub(crate) start: Time,
+    pub(crate) length: Span,
+    pub(crate) reason: LeaveReason,
+}
+
+impl Log {
+    /// The turns on a cpu that have ended, in order.
+    pub(crate) fn turns(&self, on: u32) -> Vec<Turn> {
+        let (mut start, mut turns) = (Time::ZERO, Vec::new());
+        for (at, what) in &self.0 {
+            match *what {
+                Observation::Running { cpu, .. } if cpu.0 == on => start = *at,
+                Observation::Stopping { cpu, task, reason } if cpu.0 == on => {
+                    turns.push(Turn { task, start, length: *at - start, reason });
+                }
+                _ => {}
+            }
+        }
+        turns
+    }
+
+    /// Moves: when, from, to.
+    pub(crate) fn moves(&self) -> impl Iterator<Item = (Time, CpuId, CpuId)> {
+        self.0.iter().filter_map(|(at, what)| match *what {
+            Observation::Migrated { from, to, .. } => Some((*at, from, to)),
+            _ => None,
+        })
+    }
+}
+
+/// A policy whose first placements are dictated.
+struct Placed {
+    inner: Box<dyn Policy>,
+    cpus: Vec<CpuId>,
+}
+
+impl Policy for Placed {
+    fn init(&mut self, system: &mut dyn System) {
+        self.inner.init(system);
+    }
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_started(system, app);
+    }
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_ready(system, app);
+    }
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_exited(system, app);
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        match (why, self.cpus.get(task.0 as usize)) {
+            (Placement::Fork { .. }, Some(cpu)) => *cpu,
+            _ => self.inner.select_cpu(view, task, why),
+        }
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.idle(system, cpu);
+    }
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.tick(system, cpu);
+    }
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        self.inner.timer(system, token);
+    }
+    fn slot(&mut self, system: &mut dyn System) {
+        self.inner.slot(system);
+    }
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.inner.runnable(view, task, cpu);
+    }
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.inner.quiescent(view, task, cpu);
+    }
+}

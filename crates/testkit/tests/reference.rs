@@ -1,0 +1,203 @@
+//! The engine against the reference kernel: equal reports and digests on random small scenarios.
+
+use std::sync::Arc;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::kernel::Simulation;
+use sim_core::machine::{Costs, Machine};
+use sim_core::observe::{Observation, Observer};
+use sim_core::outcome::{Outcome, RunReport};
+use sim_core::policy::{Placement, Policy, System, TaskState, View};
+use sim_core::program::{Op, Program, Spread};
+use sim_core::time::{Span, Time, Work};
+use testkit::policies::{Fixed, Restless};
+use testkit::reference;
+use testkit::scenarios::{Small, random};
+
+/// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    number("OVERSIM_SEED").map_or(0..number("OVERSIM_SWARM").unwrap_or(default), |seed| seed..seed + 1)
+}
+
+/// Keeps every fact.
+#[derive(Default)]
+struct Log(Vec<(Time, Observation)>);
+
+impl Observer for Log {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        self.0.push((at, *what));
+    }
+}
+
+fn policy(seed: u64) -> Box<dyn Policy> {
+    match seed % 4 {
+        0 => Box::new(Fixed),
+        n => Box::new(Restless::new(seed, Span::from_us([7, 60, 400][n as usize - 1] + seed % 13))),
+    }
+}
+
+/// The scenario of a seed, cut so that the poll cycles of one cpu stay countable one by one.
+fn scenario(seed: u64) -> Small {
+    let mut small = random(seed);
+    let costs = &small.machine.costs;
+    let cycle = costs.poll.ns() + costs.yield_call.ns();
+    small.options.horizon = small.options.horizon.min(Time::from_ns(cycle * 20_000));
+    small
+}
+
+fn engine(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
+    let mut log = Log::default();
+    let parts = small.clone();
+    let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options).expect("legal");
+    (simulation.run(policy, &mut log), log)
+}
+
+fn slow(small: &Small, policy: &mut dyn Policy) -> (RunReport, Log) {
+    let mut log = Log::default();
+    let parts = small.clone();
+    let report =
+        reference::run_observed(parts.machine, parts.model, parts.apps, parts.options, policy, &mut log);
+    (report, log)
+}
+
+/// Runs both kernels and compares all they say.
+fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Policy>) -> RunReport {
+    let (mut fast, facts) = engine(small, policy().as_mut());
+    let (mut plain, expected) = slow(small, policy().as_mut());
+    (fast.events, plain.events) = (0, 0);
+    let differ = (0..facts.0.len().max(expected.0.len())).find(|i| facts.0.get(*i) != expected.0.get(*i));
+    if let Some(at) = differ {
+        let from = at.saturating_sub(12);
+        panic!(
+            "{label}: fact {at} differs\nbefore: {:#?}\nengine: {:?}\nreference: {:?}\n{small:#?}",
+            &facts.0[from..at],
+            facts.0.get(at..(at + 3).min(facts.0.len())),
+            expected.0.get(at..(at + 3).min(expected.0.len())),
+        );
+    }
+    assert!(fast == plain, "{label}: engine {fast:#?}\nreference {plain:#?}\n{small:#?}");
+    fast
+}
+
+/// Everything in whole half microseconds, no variation, no contention: events of different cpus coincide all the time.
+fn in_lock_step(seed: u64) -> Small {
+    let mut small = random(seed);
+    let round = |span: Span| Span::from_ns(span.ns().div_ceil(500) * 500);
+    let old = &small.machine.costs;
+    let costs = Costs {
+        switch_thread: Span::from_ns(if seed.is_multiple_of(2) { 0 } else { 500 }),
+        switch_process: round(old.switch_process),
+        poll: Span::from_ns(500),
+        yield_call: Span::from_ns(if seed.is_multiple_of(3) { 0 } else { 500 }),
+        wake: round(old.wake),
+        sleep: round(old.sleep),
+        ipi: round(old.ipi),
+        idle_exit: round(old.idle_exit),
+        migration: round(old.migration),
+        tick: Span::ZERO,
+        fork: round(old.fork),
+        line: [Span::from_ns(500); 5],
+    };
+    let mut machine = Machine { costs, core_speed: Vec::new(), ..(*small.machine).clone() };
+    machine.memory.node_bandwidth = 0;
+    machine.memory.bus_bandwidth = 0;
+    for app in &mut small.apps {
+        let ops = app.program.ops().iter().map(|op| match *op {
+            Op::Compute { work, profile, .. } => {
+                let work = Work::from_span(round(Span::from_ns(work.floor_ns() + 1)));
+                Op::Compute { work, spread: Spread::NONE, profile }
+            }
+            Op::Sleep { span, .. } => Op::Sleep { span: round(span), spread: Spread::NONE },
+            other => other,
+        });
+        app.program = Arc::new(Program::new(ops.collect(), app.program.profiles().to_vec()).expect("legal"));
+        app.start = Time::ZERO + round(app.start - Time::ZERO);
+        app.rank_scale.clear();
+    }
+    let mut model = (*small.model).clone();
+    model.tick = round(model.tick);
+    model.tick_skew = false;
+    small.machine = Arc::new(machine);
+    small.model = Arc::new(model);
+    small
+}
+
+/// Acts at whole microseconds through timers, ticks and slots in turn: moves one task to the next cpu, changes its band,
+/// or charges a cpu.
+struct Clockwork(u32);
+
+impl Clockwork {
+    fn act(&mut self, system: &mut dyn System) {
+        self.0 = self.0.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        let draw = self.0 >> 16;
+        let cpus = system.machine().cpus();
+        let (cpu, to) = (CpuId(draw % cpus), CpuId((draw + 1) % cpus));
+        let mut queue = Vec::new();
+        system.queued(cpu, &mut queue);
+        let current = system.current(cpu);
+        match (draw / 16 % 4, queue.first().copied(), current) {
+            (0, Some(task), _) | (1, _, Some(task)) if cpu != to => {
+                system.migrate(task, to);
+            }
+            (2, Some(task), _) => {
+                let span = system.cpu_time(task);
+                system.set_band(task, (span.ns() / 1_000 % 2) as u8);
+            }
+            _ => system.charge(cpu, Span::from_ns(500 * u64::from(draw % 3)), draw.is_multiple_of(2)),
+        }
+        let next = system.now() + Span::from_ns(500 * u64::from(1 + draw % 40));
+        match draw / 64 % 3 {
+            0 => system.at(next, 1),
+            1 => system.at_tick(cpu, next),
+            _ => system.at_slot(next),
+        }
+    }
+}
+
+impl Policy for Clockwork {
+    fn init(&mut self, system: &mut dyn System) {
+        self.act(system);
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+        // Sometimes a cpu that does not exist, which the kernel has to correct.
+        CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64))))
+    }
+    fn tick(&mut self, system: &mut dyn System, _cpu: CpuId) {
+        self.act(system);
+    }
+    fn timer(&mut self, system: &mut dyn System, _token: u64) {
+        self.act(system);
+    }
+    fn slot(&mut self, system: &mut dyn System) {
+        self.act(system);
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let from = CpuId((cpu.0 + 1) % system.machine().cpus());
+        let mut queue = Vec::new();
+        system.queued(from, &mut queue);
+        if let Some(task) = queue.last().filter(|task| system.task(**task).state == TaskState::Queued) {
+            system.migrate(*task, cpu);
+        }
+    }
+}
+
+#[test]
+fn engine_and_reference_agree_on_random_scenarios() {
+    let mut ended = 0;
+    for seed in seeds(400) {
+        let report = compare(&format!("seed {seed}"), &scenario(seed), || policy(seed));
+        ended += u64::from(matches!(report.outcome, Outcome::Completed));
+    }
+    let wanted = seeds(400);
+    assert!(wanted.end - wanted.start < 100 || ended > 50, "only {ended} of the scenarios ran to their end");
+}
+
+#[test]
+fn engine_and_reference_agree_when_everything_coincides() {
+    for seed in seeds(300) {
+        let small = in_lock_step(seed);
+        compare(&format!("lock step, fixed, seed {seed}"), &small, || Box::new(Fixed));
+        compare(&format!("lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
+    }
+}
