@@ -91,7 +91,8 @@ fn every_link_leads_to_a_file() {
 /// The mean run time of an application in seconds, by point.
 fn run_times(args: &[&str], policy: &str, app: &str) -> Vec<f64> {
     let mut command = Command::cargo_bin("oversim").unwrap();
-    let output = command.current_dir(root()).args(args).args(["--quiet", "--format", "json"]).output().unwrap();
+    let output =
+        command.current_dir(root()).args(args).args(["--quiet", "--format", "json"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     let cells = result["cells"].as_array().unwrap().iter();

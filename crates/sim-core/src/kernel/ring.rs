@@ -129,32 +129,22 @@ impl Ring {
                     return Time::NEVER;
                 }
                 // The first turn may differ; after that a rotation shows after a round at the latest.
-                try_skip = if turns == 0 { 1 } else { turns + self.order.len() };
+                try_skip = if turns == 0 { 1 } else { turns + 2 };
             }
             let check = self.since + self.lead.total() + self.prices.poll;
             let cycle = self.prices.cycle();
             let wanted = self.turn_length(check + self.prices.call);
-            let current = self.at(0);
-            // Cycles until it sees: it sees at the first check that is not before `ready`.
-            let blind = if current.ready.is_never() {
-                u64::MAX
+            let ready = self.at(0).ready;
+            let end = if wanted == u64::MAX {
+                Time::NEVER
             } else {
-                current.ready.since(check).ns().div_ceil(cycle.ns())
+                check + self.prices.call + cycle * (wanted - 1)
             };
-            let stays = wanted.min(blind);
-            let before_limit = self.cycles_before(limit, check + self.prices.call);
-            if before_limit < stays {
-                self.cycle(before_limit);
-                return if before_limit == u64::MAX { Time::NEVER } else { limit };
+            // Its last look of this turn comes one call before the end.
+            let sees = !ready.is_never() && ready.saturating_add(self.prices.call) <= end;
+            if sees || end >= limit {
+                return self.stop(limit, check, wanted);
             }
-            if stays == u64::MAX {
-                return Time::NEVER;
-            }
-            if blind < wanted {
-                self.cycle(blind);
-                return self.since + self.lead.total() + self.prices.poll;
-            }
-            let end = check + self.prices.call + cycle * (wanted - 1);
             let next = self.successor(end);
             if !self.at(next).polls {
                 self.cycle(wanted - 1);
@@ -169,6 +159,24 @@ impl Ring {
                 return if self.at(0).ready <= check { check } else { check + self.prices.call };
             }
         }
+    }
+
+    /// The current member's turn does not end before `limit`, or in it the member sees: goes up to there.
+    fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
+        let cycle = self.prices.cycle();
+        let ready = self.at(0).ready;
+        // It sees at the first look that is not before `ready`.
+        let blind = if ready.is_never() { u64::MAX } else { ready.since(check).ns().div_ceil(cycle.ns()) };
+        let before_limit = self.cycles_before(limit, check + self.prices.call);
+        if before_limit < wanted.min(blind) {
+            self.cycle(before_limit);
+            return limit;
+        }
+        if blind == u64::MAX {
+            return Time::NEVER;
+        }
+        self.cycle(blind);
+        self.since + self.lead.total() + self.prices.poll
     }
 
     /// Whole cycles that end strictly before `limit` when the first ends at `first_end`.
@@ -210,7 +218,7 @@ impl Ring {
         let end = self.since + lead.total() + self.prices.cycle() * cycles;
         self.paid.add(&lead);
         self.cycles += cycles;
-        let last = self.last_of_band();
+        let last = if self.rule == YieldRule::Fair { None } else { self.last_of_band() };
         let first_end = self.since + lead.total() + self.prices.cycle();
         let charge = first_end.since(self.charged);
         let rule = self.rule;

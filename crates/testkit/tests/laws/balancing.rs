@@ -106,18 +106,27 @@ fn across_nodes_a_larger_excess_is_moved() {
     }
 }
 
-/// Most tasks on one cpu when sixteen have just been forked, one every `gap`.
-pub(crate) fn clump_of(gap: Span) -> Vec<u32> {
-    let mut trial = Trial::on("barcelona").app(endless(16)).until(200);
-    trial.machine.costs.fork = gap;
+/// When the first of two waiting tasks on cpu 0 is moved to cpu 1, where one computes.
+fn first_move(wait_for_it: bool) -> Time {
+    let mut team = app(3, vec![compute(Span::from_ms(5_000)), Op::Barrier], WaitMode::Yield);
+    if wait_for_it {
+        team.rank_scale = vec![0, 1_000, 0];
+    }
+    let kernel = [("buddies", 0), ("start_debit", 0)];
+    let trial = Trial::on("package:1 core:2").kernel(&kernel).placed([0, 1, 0]).app(team).until(4_000);
     let (_, log) = trial.log();
-    let forked = log.0.iter().filter_map(|(at, what)| match what {
-        Observation::Runnable { task, .. } if task.0 == 15 => Some(*at),
-        _ => None,
-    });
-    let ready = forked.min().unwrap();
-    population(&log, ready, 1)
+    log.moves().map(|(at, _, _)| at).next().unwrap()
 }
+
+#[test]
+fn tasks_that_rotate_by_yielding_are_hot_and_resist() {
+    let (cold, hot) = (first_move(false), first_move(true));
+    // The first attempt of a busy cpu comes after 64 ms, and each further one; hot tasks go with the third.
+    assert_eq!(cold.ns() / (10 * MS), 6, "waiting tasks that compute: {cold:?}");
+    assert_eq!(hot.ns() / (10 * MS), 19, "tasks that poll and yield: {hot:?}");
+}
+
+/// Most tasks on one cpu when sixteen have just been forked, one every `gap`.
 fn clump(gap: Span) -> u32 {
     let mut trial = Trial::on("barcelona").app(endless(16)).until(200);
     trial.machine.costs.fork = gap;
@@ -133,7 +142,7 @@ fn clump(gap: Span) -> u32 {
 #[test]
 fn forks_within_a_tick_clump_and_slow_forks_spread() {
     let (fast, slow) = (clump(Span::from_us(20)), clump(Span::from_ms(5)));
-    assert!(fast >= 3, "16 forks within a third of a tick: at most {fast} on one cpu");
+    assert!(fast >= 8, "16 forks within a third of a tick: at most {fast} on one cpu");
     assert_eq!(slow, 1, "16 forks, one every 5 ms");
 }
 
@@ -157,11 +166,10 @@ fn a_cpu_that_runs_dry_waits_for_its_tick_in_this_kernel() {
     // 2.6.28 pulls at once only between the threads of a core and on the largest machines; elsewhere an idle cpu balances at
     // its next ticks.
     for machine in ["tigerton", SIXTEEN] {
-        println!("{:?} {:?} {:?}", idle_gap(machine, 0), idle_gap(machine, 1), idle_gap(machine, 2));
         let (kernel, all) = (idle_gap(machine, 0), idle_gap(machine, 1));
         assert_eq!(all, Span::ZERO, "{machine}, pulling at all levels");
         assert!(
-            kernel > Span::from_us(50) && kernel <= Span::from_ms(10),
+            kernel > Span::from_us(50) && kernel <= Span::from_ms(4),
             "{machine}, as in 2.6.28: {kernel:?}"
         );
     }

@@ -104,7 +104,10 @@ fn transfers(order: TransferOrder, per_core: u32) -> f64 {
             ("transfers", 20),
             ("transfer_order", u64::from(order == TransferOrder::Rotated)),
         ];
-        Trial::on("barcelona").policy("PIN", &[]).app(shelf("spmd", &settings, "upc", 16 * per_core)).seconds()
+        Trial::on("barcelona")
+            .policy("PIN", &[])
+            .app(shelf("spmd", &settings, "upc", 16 * per_core))
+            .seconds()
     };
     // 16 readers of 4 GB/s each would move 400 MB in 6.25 ms.
     (run(400_000_000) - run(0)) / (20.0 * 400e6 / 16.0 / 4e9)

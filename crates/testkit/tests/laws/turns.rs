@@ -156,7 +156,8 @@ fn wake_delays(settings: &[Setting]) -> Vec<u64> {
         compute(Span::from_ms(1)),
         Op::End,
     ];
-    let mut hog = on_cpu(0, app(1, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin));
+    let mut hog =
+        on_cpu(0, app(1, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin));
     hog.background = true;
     let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
     let (_, log) = Trial::on(SIXTEEN).kernel(settings).app(sleeper).app(hog).log();
