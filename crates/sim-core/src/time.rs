@@ -56,6 +56,12 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
 
+    /// `self - span`, or the start of the run when that is later.
+    #[must_use]
+    pub const fn saturating_sub(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// `self + span`, or `NEVER` when that overflows.
     #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {

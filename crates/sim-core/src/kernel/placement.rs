@@ -129,6 +129,7 @@ impl<O: Observer> Kernel<'_, O> {
             }
             record.debt.kernel += price;
         }
+        self.price_switches(cpu);
         self.notices.push((id, cpu, true));
         self.tell_polling(cpu);
         self.observe(Observation::Runnable { task: id, cpu });
@@ -153,8 +154,23 @@ impl<O: Observer> Kernel<'_, O> {
                 *buddy = TaskId::NONE;
             }
         }
+        self.price_switches(cpu);
         self.notices.push((id, cpu, false));
         self.mark(cpu);
+    }
+
+    /// Sets what the tasks of a cpu are charged for a switch.
+    fn price_switches(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let costs = &self.machine.costs;
+        let first = if record.current.is_none() { record.head } else { record.current };
+        let mut several = false;
+        let mut at = record.head;
+        while let Some(id) = at.some() {
+            several |= id != first && !self.same_process(first, id);
+            at = self.tasks[id].next;
+        }
+        self.cpus[cpu].switch_charge = if several { costs.switch_process } else { costs.switch_thread };
     }
 
     /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.

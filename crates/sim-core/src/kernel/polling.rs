@@ -60,6 +60,7 @@ impl<O: Observer> Kernel<'_, O> {
             call: costs.yield_call,
             thread: costs.switch_thread,
             process: costs.switch_process,
+            charged: record.switch_charge,
         };
         ring.rule = match &self.model.discipline {
             Discipline::RoundRobin { .. } => YieldRule::RoundRobin,

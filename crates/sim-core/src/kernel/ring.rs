@@ -57,9 +57,16 @@ pub(crate) struct Prices {
     pub(crate) call: Span,
     pub(crate) thread: Span,
     pub(crate) process: Span,
+    /// What of a switch is charged to virtual runtime.
+    pub(crate) charged: Span,
 }
 
 impl Prices {
+    /// What a turn of one cycle is charged.
+    fn turn(self) -> Span {
+        self.charged + self.cycle()
+    }
+
     fn cycle(self) -> Span {
         self.poll + self.call
     }
@@ -298,7 +305,7 @@ impl Ring {
         self.order[..=place].rotate_left(1);
         self.lead = Lead { switch: cost, ..Lead::NONE };
         self.since = end;
-        self.charged = end + cost;
+        self.charged = (end + cost).saturating_sub(self.prices.charged);
     }
 
     fn switch_cost(&self, old: &Member, new: &Member) -> Span {
@@ -309,7 +316,8 @@ impl Ring {
     fn skip(&mut self, limit: Time) -> bool {
         let Some(group) = self.rotating_group() else { return false };
         let switch = self.turn_cost(group, 0);
-        let ordinary = self.lead == Lead { switch, ..Lead::NONE } && self.charged == self.since + switch;
+        let ordinary = self.lead == Lead { switch, ..Lead::NONE } && self.charged == (self.since + switch).saturating_sub(self.prices.charged)
+            && self.since > Time::ZERO + self.prices.charged;
         if !ordinary {
             return false;
         }
@@ -323,7 +331,7 @@ impl Ring {
             ready = ready.min(member.ready);
             gain += match self.rule {
                 YieldRule::Fair => 0,
-                YieldRule::Posix => 1 + weighted(cycle, member.weight),
+                YieldRule::Posix => 1 + weighted(self.prices.turn(), member.weight),
                 YieldRule::RoundRobin => 1,
             };
         }
@@ -335,7 +343,7 @@ impl Ring {
         };
         let mut bounded = false;
         if self.rule == YieldRule::Fair {
-            gain = weighted(cycle, self.at(0).weight);
+            gain = weighted(self.prices.turn(), self.at(0).weight);
             if self.order.len() > group && self.at(group).band == self.at(0).band {
                 let room = self.at(group).vruntime - self.at(group - 1).vruntime - 1;
                 let most = room.max(0) as u64 / gain.max(1) as u64;
@@ -400,7 +408,7 @@ impl Ring {
         self.order[..group].rotate_left(partial);
         let cost = self.turn_cost(group, 0);
         self.lead = Lead { switch: cost, ..Lead::NONE };
-        self.charged = self.since + cost;
+        self.charged = (self.since + cost).saturating_sub(self.prices.charged);
         if self.rule != YieldRule::RoundRobin {
             // As at the last turn: its member and the one that followed.
             let least = self.at(0).vruntime.min(self.at(group - 1).vruntime);
@@ -415,7 +423,7 @@ impl Ring {
         let alike = |m: &Member| m.band == first.band && m.polls && (m.weight == first.weight || !fair);
         let mut group = self.queue().take_while(|m| alike(m)).count();
         if fair {
-            let each = weighted(self.prices.cycle(), first.weight);
+            let each = weighted(self.prices.turn(), first.weight);
             let near = |m: &Member| (0..=each).contains(&(m.vruntime - first.vruntime));
             group = self.queue().take(group).take_while(|m| near(m)).count();
         } else if self.order.len() > group && self.at(group).band == first.band {
@@ -432,11 +440,11 @@ impl Ring {
 
     /// True when each member's key lies one turn behind the next one's, as they do once all have taken a turn.
     fn evenly_spaced(&self, group: usize) -> bool {
-        let cycle = self.prices.cycle();
+        let turn = self.prices.turn();
         (1..group).all(|at| {
             let step = match self.rule {
                 YieldRule::RoundRobin => 1,
-                YieldRule::Posix | YieldRule::Fair => 1 + weighted(cycle, self.at(at).weight),
+                YieldRule::Posix | YieldRule::Fair => 1 + weighted(turn, self.at(at).weight),
             };
             self.at(at).vruntime - self.at(at - 1).vruntime == step
         })

@@ -112,6 +112,9 @@ pub(crate) struct Cpu {
     pub(crate) picked: Time,
     /// Up to when its virtual runtime is charged.
     pub(crate) charged: Time,
+    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
+    /// the price between processes when its tasks belong to several, else the price between threads.
+    pub(crate) switch_charge: Span,
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
     /// Asked to pick again.
@@ -148,6 +151,7 @@ impl Cpu {
             lead: Lead::NONE,
             picked: Time::ZERO,
             charged: Time::ZERO,
+            switch_charge: Span::ZERO,
             next_buddy: TaskId::NONE,
             last_buddy: TaskId::NONE,
             resched: false,

@@ -273,7 +273,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.resched = false;
         record.slice_end = Time::NEVER;
         record.picked = self.now;
-        record.charged = self.now + cost;
+        record.charged = (self.now + cost).saturating_sub(record.switch_charge);
         self.tasks[next].state = TaskState::Running;
         self.resume(cpu, lead, policy);
     }

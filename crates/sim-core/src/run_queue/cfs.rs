@@ -1,8 +1,8 @@
 //! The Completely Fair Scheduler of Linux 2.6.28 (kernel/sched_fair.c): virtual runtime, slices, placement, wake-up
 //! pre-emption, buddies.
 //!
-//! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; it is not
-//! charged for the context switch itself; any yield on a queue forgets both of its buddies.
+//! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu shared by
+//! several processes every switch is charged as one between processes; any yield on a queue forgets both buddies.
 
 use crate::ids::TaskId;
 use crate::kernel::state::{Cpu, Task};
