@@ -93,7 +93,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
-    /// daemon work stays a debt of the cpu.
+    /// daemon work and of a migration stays a debt of the cpu.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
         let now = self.now;
         let record = &mut self.cpus[cpu];
@@ -103,6 +103,7 @@ impl<O: Observer> Kernel<'_, O> {
         // A switch that is cut short is not charged, and neither is it charged to what follows.
         record.charged = record.charged.min(now);
         let lead = std::mem::replace(&mut record.lead, Lead::NONE);
+        record.debt.migration += lead.migration;
         record.debt.kernel += lead.kernel;
         record.debt.daemon += lead.daemon;
         // Between two activities there is none; nothing is booked for no time.

@@ -41,8 +41,14 @@ pub(crate) fn check(machine: &Machine, model: &KernelModel, apps: &[AppSpec]) ->
     {
         return Err("the quantum must be at least 1us".into());
     }
+    if machine.costs.poll == Span::ZERO {
+        return Err("a poll takes at least 1ns".into());
+    }
     for app in apps {
         let name = &app.name;
+        if app.rank_scale.contains(&0) {
+            return Err(format!("application `{name}` has a rank without work"));
+        }
         if app.tasks == 0 {
             return Err(format!("application `{name}` has no tasks"));
         }

@@ -59,6 +59,9 @@ pub(crate) struct Model {
     /// One all-to-all transpose per iteration.
     #[serde(default)]
     pub(crate) transposes: bool,
+    /// All the work lies in one interval and is the same for every task.
+    #[serde(default)]
+    pub(crate) single: bool,
     source: String,
     #[serde(default)]
     uncertain: bool,

@@ -4,7 +4,7 @@ mod data;
 mod size;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::program::{MemoryProfile, Pages};
+use sim_core::program::{MemoryProfile, Pages, Spread};
 use sim_core::time::Span;
 
 use crate::registry::{Built, Context, Entry};
@@ -111,10 +111,13 @@ fn model_of(runtime: &str) -> &'static str {
 
 /// The problem without its transfers.
 fn problem(code: &Code, model: &Model, values: &Values, tasks: u32) -> Result<Spmd, String> {
+    let barriers = model.synchronisations(&code.size);
+    let intervals = if model.single { 1 } else { barriers };
     Ok(Spmd {
         serial: Span::from_ns(code.serial_ns()?),
-        intervals: model.synchronisations(&code.size),
-        variation: Variation::Pieces(spread(values.get("variation"))),
+        intervals,
+        bare: barriers - intervals,
+        variation: Variation::Pieces(if model.single { Spread::NONE } else { spread(values.get("variation")) }),
         profile: MemoryProfile {
             demand: code.demand,
             bound: if code.demand == 0 { Some(0) } else { None },

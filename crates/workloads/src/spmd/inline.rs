@@ -151,6 +151,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         );
     };
     let spmd = Spmd {
+        bare: 0,
         serial: Span::from_ns(serial),
         intervals,
         variation: Variation::Fixed(spread(values.get("spread"))),

@@ -51,8 +51,10 @@ pub struct Transfers {
 pub struct Spmd {
     /// Work of the whole problem at nominal speed, divided evenly among ranks and intervals.
     pub serial: Span,
-    /// Number of barriers, whatever the number of ranks; at least 1.
+    /// Number of pieces of work with a barrier behind them, whatever the number of ranks; at least 1.
     pub intervals: u32,
+    /// Number of barriers without work before them: one at the start, the others at the end.
+    pub bare: u32,
     /// Variation of each piece of compute.
     pub variation: Variation,
     /// Memory profile of the compute.
@@ -80,6 +82,7 @@ impl Spmd {
         let mut ops = Vec::new();
         let transfers = self.transfers.filter(|t| tasks > 1 && t.count > 0 && t.volume > 0);
         let mut plain = self.intervals;
+        repeat(&mut ops, self.bare.min(1), &[Op::Barrier]);
         if let Some(transfer) = transfers {
             let count = transfer.count.min(self.intervals);
             let every = self.intervals / count;
@@ -91,6 +94,7 @@ impl Spmd {
             ops.extend([Op::Transfer { block, order: transfer.order }, Op::Barrier, Op::End]);
         }
         repeat(&mut ops, plain, &body);
+        repeat(&mut ops, self.bare.saturating_sub(1), &[Op::Barrier]);
         Program::new(ops, vec![self.profile])
     }
 
@@ -177,6 +181,7 @@ pub(crate) mod tests {
     const PROBLEM: Spmd = Spmd {
         serial: Span::from_ms(7_001),
         intervals: 1_237,
+        bare: 0,
         variation: Variation::CATALOGUE,
         profile: MemoryProfile::NONE,
         exchanges: 3,
