@@ -184,13 +184,13 @@ impl Contention {
         if resource.capacity == 0 || resource.load == 0 {
             return ONE;
         }
-        let scaled = (u128::from(resource.load) * u128::from(STEPS) << 16) / u128::from(resource.capacity);
+        let scaled = ((u128::from(resource.load) * u128::from(STEPS)) << 16) / u128::from(resource.capacity);
         let (step, rest) = ((scaled >> 16) as u64, scaled as u64 & (ONE - 1));
         if step >= STEPS * REACH {
             return (scaled / u128::from(STEPS)) as u64;
         }
         let (low, high) = (u64::from(self.table[step as usize]), u64::from(self.table[step as usize + 1]));
-        low + ((high - low) * rest >> 16)
+        low + (((high - low) * rest) >> 16)
     }
 
     /// Speed of a class's clock under the present stretches.
@@ -205,14 +205,15 @@ impl Contention {
         };
         let stretch = node.max(self.resources[(self.nodes + bus) as usize].stretch);
         let bound = self.demands[profile as usize].bound;
-        let slow = (u128::from(stretch) * u128::from(factor) >> 16) as u64;
-        let denominator = (ONE - bound) + (u128::from(bound) * u128::from(slow) >> 16) as u64;
+        let slow = ((u128::from(stretch) * u128::from(factor)) >> 16) as u64;
+        let denominator = (ONE - bound) + ((u128::from(bound) * u128::from(slow)) >> 16) as u64;
         ((1u64 << 36) / denominator.max(1)).max(1)
     }
 
     fn load(&mut self, class: ClassId, speed: Speed, add: bool) {
         let (slot, profile, _, bus) = self.parts(class.0);
-        let bytes = (u128::from(self.demands[profile as usize].bytes) * u128::from(speed.raw()) >> 20) as u64;
+        let bytes =
+            ((u128::from(self.demands[profile as usize].bytes) * u128::from(speed.raw())) >> 20) as u64;
         let has_bus = self.resources[(self.nodes + bus) as usize].capacity > 0;
         let mut change = |at: usize, bytes: u64| {
             let resource = &mut self.resources[at];

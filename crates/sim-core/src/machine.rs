@@ -320,10 +320,9 @@ impl CpuSet {
 
     /// The cpus in order.
     pub fn iter(&self) -> impl Iterator<Item = CpuId> + '_ {
-        self.words
-            .iter()
-            .enumerate()
-            .flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| CpuId(i as u32 * 64 + b)))
+        self.words.iter().enumerate().flat_map(|(i, word)| {
+            (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| CpuId(i as u32 * 64 + b))
+        })
     }
 
     /// The number of cpus.
@@ -359,8 +358,7 @@ mod tests {
 
     #[test]
     fn uma_machine_with_cache_pairs() {
-        let tree =
-            Topology::new(&[(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)]).unwrap();
+        let tree = Topology::new(&[(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)]).unwrap();
         assert_eq!(tree.count(Level::Node), 1);
         assert_eq!(tree.distance(CpuId(0), CpuId(1)), Distance::Cache);
         assert_eq!(tree.distance(CpuId(0), CpuId(2)), Distance::Near);

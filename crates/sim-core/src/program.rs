@@ -57,8 +57,7 @@ pub struct MemoryProfile {
 
 impl MemoryProfile {
     /// Works in its registers: no memory traffic.
-    pub const NONE: Self =
-        Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch };
+    pub const NONE: Self = Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch };
 }
 
 /// The order in which the ranks of a bulk exchange read each other's blocks.
@@ -184,9 +183,12 @@ impl Program {
             Op::Compute { work, .. } => work.raw() > 0,
             Op::Sleep { span, .. } => span.ns() > 0,
             Op::Barrier | Op::Yield => true,
-            Op::Exchange { .. } | Op::Transfer { .. } | Op::Lock(_) | Op::Unlock(_) | Op::Repeat(_) | Op::End => {
-                false
-            }
+            Op::Exchange { .. }
+            | Op::Transfer { .. }
+            | Op::Lock(_)
+            | Op::Unlock(_)
+            | Op::Repeat(_)
+            | Op::End => false,
         }
     }
 

@@ -190,7 +190,7 @@ impl Speed {
 impl Mul for Speed {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        Self::from_raw((u128::from(self.0) * u128::from(other.0) >> WORK_FRACTION_BITS) as u64)
+        Self::from_raw(((u128::from(self.0) * u128::from(other.0)) >> WORK_FRACTION_BITS) as u64)
     }
 }
 

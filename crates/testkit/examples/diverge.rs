@@ -47,7 +47,8 @@ fn main() {
             println!("seed {seed}: differs at {at}");
             let differ = |at: u64| {
                 let (a, b) = (run(seed, false, Time::from_ns(at)).1, run(seed, true, Time::from_ns(at)).1);
-                (RunReport { events: 0, ..a.clone() } != RunReport { events: 0, ..b.clone() }).then_some((a, b))
+                (RunReport { events: 0, ..a.clone() } != RunReport { events: 0, ..b.clone() })
+                    .then_some((a, b))
             };
             let (mut low, mut high) = (0, fast.0[at].0.ns().max(slow.0[at].0.ns()));
             while low + 1 < high {

@@ -64,11 +64,15 @@ impl Observer for Invariants {
                 let taken = self.on_cpu.insert(cpu, task);
                 self.require(taken.is_none(), || format!("{cpu} runs {task} beside {taken:?}"));
                 let place = self.place.get(&task).copied();
-                self.require(place == Some(cpu), || format!("{task} runs on {cpu} but is queued on {place:?}"));
+                self.require(place == Some(cpu), || {
+                    format!("{task} runs on {cpu} but is queued on {place:?}")
+                });
             }
             Observation::Stopping { task, cpu, .. } => {
                 let stopped = self.on_cpu.remove(&cpu);
-                self.require(stopped == Some(task), || format!("{task} stops on {cpu}, where {stopped:?} ran"));
+                self.require(stopped == Some(task), || {
+                    format!("{task} stops on {cpu}, where {stopped:?} ran")
+                });
             }
             Observation::Arrived { task, episode } => {
                 let (first, _) = self.team(task);

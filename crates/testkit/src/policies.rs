@@ -77,8 +77,7 @@ impl Policy for Restless {
         let cpu = CpuId(self.pick(system.machine().cpus()));
         match self.pick(6) {
             0 | 1 => {
-                let runnable =
-                    matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
+                let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
                 if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
                     system.migrate(task, cpu);
                 }

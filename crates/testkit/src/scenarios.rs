@@ -36,7 +36,8 @@ pub fn random(seed: u64) -> Small {
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
     apps[0].background = false;
-    let options = Options { seed, horizon: Time::from_ns(rng.random_range(2_000_000..12_000_000)), stepwise: false };
+    let options =
+        Options { seed, horizon: Time::from_ns(rng.random_range(2_000_000..12_000_000)), stepwise: false };
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 

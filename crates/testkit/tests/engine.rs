@@ -14,14 +14,18 @@ fn swarm() -> u64 {
 }
 
 fn policy(seed: u64) -> Box<dyn Policy> {
-    if seed.is_multiple_of(3) { Box::new(Fixed) } else { Box::new(Restless::new(seed, Span::from_us(1 + seed % 300))) }
+    if seed.is_multiple_of(3) {
+        Box::new(Fixed)
+    } else {
+        Box::new(Restless::new(seed, Span::from_us(1 + seed % 300)))
+    }
 }
 
 fn run(small: &Small, seed: u64, stepwise: bool) -> RunReport {
     let options = Options { stepwise, ..small.options };
     let mut observer = Invariants::new(small.apps.iter().map(|app| app.tasks));
-    let simulation =
-        Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options).unwrap();
+    let simulation = Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options)
+        .expect("legal");
     let report = simulation.run(policy(seed).as_mut(), &mut observer);
     let mut found = observer.violations;
     found.extend(violations(&report));

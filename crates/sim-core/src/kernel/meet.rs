@@ -1,9 +1,9 @@
 //! Meeting: arriving at barriers, signalling, and what a task does when its wait is over.
 
+use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, Lead, Waiting};
-use crate::event::Timer;
 use crate::observe::{Observation, Observer};
 use crate::policy::{Policy, TaskState};
 use crate::sync::Turn;

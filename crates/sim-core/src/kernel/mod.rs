@@ -280,11 +280,8 @@ impl<O: Observer> Kernel<'_, O> {
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
         let period = self.model.tick.ns();
-        let phase = if self.model.tick_skew {
-            period / 2 / self.cpus.len() as u64 * cpu.index() as u64
-        } else {
-            0
-        };
+        let phase =
+            if self.model.tick_skew { period / 2 / self.cpus.len() as u64 * cpu.index() as u64 } else { 0 };
         let periods = at.ns().saturating_sub(phase).div_ceil(period);
         Time::from_ns(phase + periods * period)
     }
@@ -322,9 +319,8 @@ impl<O: Observer> Kernel<'_, O> {
         let waits = |t: &Task| !matches!(t.state, crate::policy::TaskState::Exited) && !self.background(t);
         let all = self.tasks.iter().filter(|t| waits(t)).count();
         let few = self.tasks.iter().filter(|t| waits(t)).take(FEW);
-        let names: Vec<String> = few
-            .map(|t| format!("{} rank {} ({:?})", self.apps[t.app].name, t.rank, t.waiting))
-            .collect();
+        let names: Vec<String> =
+            few.map(|t| format!("{} rank {} ({:?})", self.apps[t.app].name, t.rank, t.waiting)).collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
     }
 

@@ -314,9 +314,14 @@ impl Ring {
 
     /// Goes through as many turns of a rotation as pass without event; true when it goes on for ever and there is no limit.
     fn skip(&mut self, limit: Time) -> bool {
+        // Nothing to skip when the next in turn does not rotate.
+        if self.order.len() < 2 || !self.at(1).polls || self.at(1).ready <= self.since {
+            return false;
+        }
         let Some(group) = self.rotating_group() else { return false };
         let switch = self.turn_cost(group, 0);
-        let ordinary = self.lead == Lead { switch, ..Lead::NONE } && self.charged == (self.since + switch).saturating_sub(self.prices.charged)
+        let ordinary = self.lead == Lead { switch, ..Lead::NONE }
+            && self.charged == (self.since + switch).saturating_sub(self.prices.charged)
             && self.since > Time::ZERO + self.prices.charged;
         if !ordinary {
             return false;

@@ -56,7 +56,11 @@ pub(crate) fn check(machine: &Machine, model: &KernelModel, apps: &[AppSpec]) ->
             return Err(format!("application `{name}` has a weight of 0"));
         }
         if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
-            return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
+            return Err(format!(
+                "application `{name}` scales {} of {} ranks",
+                app.rank_scale.len(),
+                app.tasks
+            ));
         }
         if let BarrierKind::Tree { arity } = app.runtime.barrier
             && arity < 2

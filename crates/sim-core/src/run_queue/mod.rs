@@ -159,10 +159,7 @@ pub(crate) fn choose(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, stays: b
             let Some(buddy) = buddy.some() else { continue };
             let able = Some(buddy) == current || buddy != cpu.current;
             let gap = tasks[buddy].vruntime - tasks[best].vruntime;
-            if able
-                && tasks[buddy].band == tasks[best].band
-                && gap <= params.wakeup_granularity.ns() as i64
-            {
+            if able && tasks[buddy].band == tasks[best].band && gap <= params.wakeup_granularity.ns() as i64 {
                 return Some(buddy);
             }
         }

@@ -8,7 +8,7 @@ use sim_core::time::WORK_FRACTION_BITS;
 use sim_core::wait::WaitMode;
 
 use super::Reference;
-use super::state::{DAEMON, Doing, KERNEL, Lead, NEVER, PAID_AS, SWITCH, Then, Waiting};
+use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, PAID_AS, SWITCH, Then, Waiting};
 
 const ONE_NS: u128 = 1 << WORK_FRACTION_BITS;
 
@@ -30,7 +30,8 @@ impl Reference<'_> {
         (work - left).div_ceil(ONE_NS) as u64
     }
 
-    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work stays a debt of the cpu.
+    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of a
+    /// migration stay a debt of the cpu; the rest of a cut switch is forgotten.
     pub(super) fn close(&mut self, c: usize) {
         let now = self.now;
         let cpu = &mut self.cpus[c];
@@ -43,8 +44,9 @@ impl Reference<'_> {
             rest -= paid;
         }
         let unpaid = std::mem::take(&mut cpu.lead);
-        cpu.debt.0[KERNEL] += unpaid.0[KERNEL];
-        cpu.debt.0[DAEMON] += unpaid.0[DAEMON];
+        for part in [MIGRATION, KERNEL, DAEMON] {
+            cpu.debt.0[part] += unpaid.0[part];
+        }
         cpu.since = now;
         // A switch that is cut short is not charged, nor is what follows charged less.
         cpu.charged = cpu.charged.min(now);
@@ -298,17 +300,28 @@ impl Reference<'_> {
 
     /// What it costs to switch to a task: less between threads of one process, and at first.
     fn switch_cost(&self, previous: Option<usize>, next: usize) -> u64 {
-        let app = self.tasks[next].app;
-        let near = previous.is_none_or(|previous| {
-            previous == next || (self.tasks[previous].app == app && !self.apps[app].spec.runtime.processes)
-        });
+        let near = previous.is_none_or(|previous| self.same_process(previous, next));
         let costs = &self.machine.costs;
         if near { costs.switch_thread.ns() } else { costs.switch_process.ns() }
+    }
+
+    fn same_process(&self, one: usize, other: usize) -> bool {
+        let app = self.tasks[one].app;
+        one == other || (self.tasks[other].app == app && !self.apps[app].spec.runtime.processes)
+    }
+
+    /// What virtual runtime is charged for a switch: the price between processes when any two runnable tasks of the
+    /// cpu belong to different ones, whoever they are, else the price between threads.
+    fn switch_charge(&self, c: usize) -> u64 {
+        let mixed = self.runnable(c).any(|one| self.runnable(c).any(|other| !self.same_process(one, other)));
+        let costs = &self.machine.costs;
+        if mixed { costs.switch_process.ns() } else { costs.switch_thread.ns() }
     }
 
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, c: usize, next: usize, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[c].previous, next);
+        let charge = self.switch_charge(c);
         let mut lead = self.take_debt(c);
         lead.0[SWITCH] += cost;
         self.remove(c, next);
@@ -318,7 +331,7 @@ impl Reference<'_> {
         cpu.resched = false;
         cpu.slice_over = false;
         cpu.picked = self.now;
-        cpu.charged = self.now + cost;
+        cpu.charged = (self.now + cost).saturating_sub(charge);
         self.resume(c, lead, policy);
     }
 

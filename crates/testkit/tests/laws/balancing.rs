@@ -9,7 +9,7 @@ use sim_core::program::{AppSpec, Op};
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
-use crate::support::{Log, MS, SIXTEEN, Trial, app, compute, hogs, seconds};
+use crate::support::{Log, MS, SIXTEEN, Trial, WAITER, app, compute, hogs, seconds};
 
 /// Tasks that compute for ever, as a foreground program that the horizon cuts off.
 fn endless(tasks: u32) -> AppSpec {
@@ -110,7 +110,7 @@ fn across_nodes_a_larger_excess_is_moved() {
 fn first_move(wait_for_it: bool) -> Time {
     let mut team = app(3, vec![compute(Span::from_ms(5_000)), Op::Barrier], WaitMode::Yield);
     if wait_for_it {
-        team.rank_scale = vec![0, 1_000, 0];
+        team.rank_scale = vec![WAITER, 1_000, WAITER];
     }
     let kernel = [("buddies", 0), ("start_debit", 0)];
     let trial = Trial::on("package:1 core:2").kernel(&kernel).placed([0, 1, 0]).app(team).until(4_000);

@@ -26,6 +26,14 @@ fn latency_grows_with_the_tasks_per_core() {
 }
 
 #[test]
+fn probe() {
+ for count in [100, 400, 2000, 10000, 40000] { for y in [0,1] {
+ let lat = |runtime: &str, k: u32| { let t = Trial::on("barcelona").kernel(&[("yield", y)]).policy("PIN", &[]);
+   (t.clone().app(shelf("barriers", &[("count", count)], runtime, 16*k)).seconds() - t.app(shelf("barriers", &[("count", 1)], runtime, 16*k)).seconds())/(count-1) as f64*1e6 };
+ for k in [2,3,4,5,6,8] { let (a,b)=(lat("upc",k),lat("mpi",k)); eprintln!("{count} yield {y} k {k}: {a:.2} {b:.2} {:.2}", b/a); } } }
+}
+
+#[test]
 fn processes_pay_more_than_threads() {
     for k in [2, 4, 8] {
         let (threads, processes) = (latency("upc", k), latency("mpi", k));

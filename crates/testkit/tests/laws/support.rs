@@ -164,6 +164,9 @@ pub(crate) fn waits(wait: WaitMode) -> Runtime {
     Runtime { name: "test".into(), barrier: BarrierKind::Central, wait, processes: false }
 }
 
+/// Work of a rank that does little but wait, in thousandths: the least there is.
+pub(crate) const WAITER: u32 = 1;
+
 /// An operation without memory traffic.
 pub(crate) fn compute(span: Span) -> Op {
     Op::Compute { work: Work::from_span(span), spread: Spread::NONE, profile: ProfileId(0) }

@@ -8,7 +8,7 @@ use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 use sim_core::wait::WaitMode;
 
-use crate::support::{MS, SIXTEEN, Setting, Trial, app, compute, hogs, on_cpu, seconds};
+use crate::support::{MS, SIXTEEN, Setting, Trial, WAITER, app, compute, hogs, on_cpu, seconds};
 
 const DEFAULT: u64 = 0;
 const POSIX: u64 = 1;
@@ -27,7 +27,7 @@ fn two_equal_hogs_on_one_core_take_twice_as_long() {
 /// A worker of 2 s of work and a rank that has nothing to do but wait for it, yielding, on cpu 0.
 fn worker_and_yielder() -> AppSpec {
     let mut pair = app(2, vec![compute(Span::from_ms(2_000)), Op::Barrier], WaitMode::Yield);
-    pair.rank_scale = vec![1_000, 0];
+    pair.rank_scale = vec![1_000, WAITER];
     on_cpu(0, pair)
 }
 
@@ -68,7 +68,7 @@ fn two_yielders_alternate_at_each_yield_in_both_modes() {
     for mode in [DEFAULT, POSIX] {
         // Ranks 0 and 2 wait on cpu 0 for rank 1 on cpu 1.
         let mut team = app(3, vec![compute(Span::from_ms(1_000)), Op::Barrier], WaitMode::Yield);
-        team.rank_scale = vec![0, 1_000, 0];
+        team.rank_scale = vec![WAITER, 1_000, WAITER];
         // Without the debit of a new task, which one of them would first use up alone.
         let kernel = [("yield", mode), ("start_debit", 0)];
         let trial = Trial::on("package:1 core:2").kernel(&kernel).policy("PIN", &[]).app(team);

@@ -117,7 +117,11 @@ fn problem(code: &Code, model: &Model, values: &Values, tasks: u32) -> Result<Sp
         serial: Span::from_ns(code.serial_ns()?),
         intervals,
         bare: barriers - intervals,
-        variation: Variation::Pieces(if model.single { Spread::NONE } else { spread(values.get("variation")) }),
+        variation: Variation::Pieces(if model.single {
+            Spread::NONE
+        } else {
+            spread(values.get("variation"))
+        }),
         profile: MemoryProfile {
             demand: code.demand,
             bound: if code.demand == 0 { Some(0) } else { None },

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::spmd::census;
-use sim_core::machine::Machine;
 use sim_core::program::{Op, Program, TransferOrder};
 
 fn built(settings: &[(&str, &str)], tasks: u32, runtime: &str) -> Program {
@@ -130,37 +129,4 @@ fn long_intervals_vary_less() {
     assert_eq!(spread("cg", "B"), Some(9_830));
     assert!(spread("ft", "B") < Some(9_830 / 2));
     assert!(spread("ep", "C") < Some(1_000));
-}
-
-/// Speed-up of 16 tasks over one without contention, by the law of memory contention.
-fn speed_up(machine: &Machine, name: &str) -> f64 {
-    let profile = built(&[("benchmark", name), ("class", "C")], 16, "openmp").profiles()[0];
-    let memory = &machine.memory;
-    let core = machine.core_speed[0].raw() as f64 / sim_core::time::Speed::NOMINAL.raw() as f64;
-    let capacity = memory.node_bandwidth as f64;
-    let demand = profile.demand as f64 * core;
-    let bound = match profile.bound {
-        Some(share) => f64::from(share) / 65_536.0,
-        None => (demand / (capacity * f64::from(memory.bound_demand) / 1_000.0)).min(1.0),
-    };
-    let rho = demand * 16.0 / f64::from(machine.nodes()) / capacity;
-    let p = f64::from(memory.stretch_exponent);
-    let stretch = (1.0 + rho.powf(p)).powf(1.0 / p);
-    16.0 / (1.0 - bound + bound * stretch)
-}
-
-#[test]
-fn speed_ups_on_sixteen_cores_are_as_measured() {
-    let measured = [
-        ("barcelona", [("cg", 9.2), ("ft", 10.5), ("mg", 8.8), ("ep", 15.9)], 0.02),
-        ("tigerton", [("cg", 4.2), ("ft", 5.3), ("mg", 5.0), ("ep", 16.0)], 0.13),
-    ];
-    for (machine, codes, tolerance) in measured {
-        let machine = machines::resolve(machine).unwrap().machine();
-        for (name, expected) in codes {
-            let found = speed_up(&machine, name);
-            let error = (found / expected - 1.0).abs();
-            assert!(error < tolerance, "{name} on {}: {found}, measured {expected}", machine.name);
-        }
-    }
 }
