@@ -111,8 +111,7 @@ fn two_equal_hogs_on_one_core_take_twice_as_long() {
 
 #[test]
 fn ep_takes_the_same_time_with_eight_threads_per_core() {
-    let args = ["run", "scenarios/ep_eight_per_core.yaml", "--policy", "PIN", "--set", "kernel.yield=posix"];
-    let times = run_times(&args, "PIN", "ep");
+    let times = run_times(&["run", "scenarios/ep_eight_per_core.yaml"], "PIN", "ep");
     let [one, eight] = times[..] else { panic!("{times:?}") };
     assert!((eight / one - 1.0).abs() < 0.01, "{eight} s against {one} s");
 }

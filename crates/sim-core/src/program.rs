@@ -257,7 +257,7 @@ pub struct AppSpec {
     pub background: bool,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
-    /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
+    /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
     pub allowed: Option<CpuSet>,

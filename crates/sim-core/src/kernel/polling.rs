@@ -43,12 +43,28 @@ impl<O: Observer> Kernel<'_, O> {
         if self.options.stepwise {
             return check + self.machine.costs.yield_call;
         }
-        self.load(cpu);
-        // Everybody polls and nothing is in sight: so it stays until something comes from outside.
-        if self.ring.members.iter().all(|m| m.polls && m.ready.is_never()) {
+        if self.all_wait_in_vain(cpu) {
             return Time::NEVER;
         }
+        self.load(cpu);
         self.ring.run(Time::NEVER)
+    }
+
+    /// Everybody on the cpu polls and nothing is in sight: so it stays until something comes from outside.
+    fn all_wait_in_vain(&self, cpu: CpuId) -> bool {
+        let record = &self.cpus[cpu];
+        let mut at = record.current;
+        let mut following = record.head;
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            let blind = task.ready.is_never() && task.deadline.is_never() && task.waiting != Waiting::No;
+            if !blind || !self.apps[task.app].runtime.wait.yields() {
+                return false;
+            }
+            at = following;
+            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+        }
+        true
     }
 
     fn load(&mut self, cpu: CpuId) {

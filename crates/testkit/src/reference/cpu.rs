@@ -48,7 +48,7 @@ impl Reference<'_> {
             cpu.debt.0[part] += unpaid.0[part];
         }
         cpu.since = now;
-        // A switch that is cut short is not charged, nor is what follows charged less.
+        // What of a switch was to go uncharged does not make what follows cheaper when it is cut short.
         cpu.charged = cpu.charged.min(now);
         let doing = std::mem::replace(&mut cpu.doing, Doing::Nothing);
         let Some(t) = cpu.current else {
