@@ -103,7 +103,9 @@ impl<O: Observer> Kernel<'_, O> {
         let raw = self.vary(id, work.raw(), spread);
         let (app, rank) = (self.tasks[id].app, self.tasks[id].rank);
         let scale = self.apps[app].rank_scale.get(rank as usize).copied().unwrap_or(1_000);
-        let raw = (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64;
+        let scaled = (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64;
+        // Work that is asked for takes time: at least one unit in the last place.
+        let raw = scaled.max(u64::from(work > Work::ZERO));
         let task = &mut self.tasks[id];
         task.remaining = Work::from_raw(raw);
         task.asked += u128::from(raw);

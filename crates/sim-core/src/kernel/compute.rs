@@ -100,7 +100,7 @@ impl<O: Observer> Kernel<'_, O> {
         let elapsed = now.since(record.since);
         let rest = record.lead.pay(elapsed, &mut record.account);
         record.since = now;
-        // A switch that is cut short is not charged, and neither is it charged to what follows.
+        // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
         let lead = std::mem::replace(&mut record.lead, Lead::NONE);
         record.debt.migration += lead.migration;

@@ -103,7 +103,8 @@ impl Reference<'_> {
         let varied = self.vary(t, work.raw(), spread);
         let scales = &self.apps[self.tasks[t].app].spec.rank_scale;
         let scale = scales.get(self.tasks[t].rank as usize).copied().unwrap_or(1_000);
-        let raw = (u128::from(varied) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw()));
+        let scaled = (u128::from(varied) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw()));
+        let raw = scaled.max(u128::from(work > Work::ZERO));
         let task = &mut self.tasks[t];
         task.remaining = raw as u64;
         task.asked += raw;
