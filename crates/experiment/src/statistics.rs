@@ -99,7 +99,7 @@ fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
     Some([mean - t * error, mean + t * error])
 }
 
-/// `value` to [`SIGNIFICANT_DIGITS`] significant decimal digits, halves away from the even digit as formatting does.
+/// `value` to `SIGNIFICANT_DIGITS` significant decimal digits, halves away from the even digit as formatting does.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - 1;
