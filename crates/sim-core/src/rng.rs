@@ -7,14 +7,12 @@ use rand::{RngExt, SeedableRng};
 /// The generator named in every result header: a change of any drawn value changes this name.
 pub const GENERATOR: &str = "chacha8+splitmix64/v1";
 
-/// What a stream is for. Append only: the discriminant is part of the stream's identity.
+/// What a stream is for. The discriminant is part of the stream's identity: never change or reuse one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Purpose {
     /// Variation of the work of compute operations; entity = task.
     WorkNoise = 1,
-    /// Start offsets of applications and tasks; entity = app.
-    Start = 2,
     /// Initial layouts drawn by a policy; entity = app.
     Layout = 3,
     /// Decisions of a policy; entity chosen by the policy.

@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead, Task, Waiting};
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::policy::{Policy, TaskState};
-use crate::program::{Op, Spread, TransferOrder};
+use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::rng;
 use crate::time::{Span, Time, Work};
 
@@ -75,26 +75,28 @@ impl<O: Observer> Kernel<'_, O> {
                     self.begin_syscall(cpu, call, After::Yield, lead);
                     return;
                 }
-                Op::Repeat(times) => {
-                    let task = &mut self.tasks[id];
-                    task.loops[task.depth as usize] = times;
-                    task.depth += 1;
-                    task.pc += 1;
-                }
-                Op::End => {
-                    let start = program.partner(self.tasks[id].pc);
-                    let task = &mut self.tasks[id];
-                    let passes = &mut task.loops[task.depth as usize - 1];
-                    // 0 stands for "forever".
-                    if *passes == 1 {
-                        task.depth -= 1;
-                        task.pc += 1;
-                    } else {
-                        *passes = passes.saturating_sub(1);
-                        task.pc = start + 1;
-                    }
-                }
+                Op::Repeat(_) | Op::End => self.turn_loop(id, &program),
             }
+        }
+    }
+
+    /// Enters a loop, or goes from its end back to its start or on.
+    fn turn_loop(&mut self, id: TaskId, program: &Program) {
+        let task = &mut self.tasks[id];
+        if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
+            task.loops[task.depth as usize] = *times;
+            task.depth += 1;
+            task.pc += 1;
+            return;
+        }
+        let passes = &mut task.loops[task.depth as usize - 1];
+        // 0 stands for "forever".
+        if *passes == 1 {
+            task.depth -= 1;
+            task.pc += 1;
+        } else {
+            *passes = passes.saturating_sub(1);
+            task.pc = program.partner(task.pc) + 1;
         }
     }
 
