@@ -4,7 +4,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
 use sim_core::time::Span;
 
-use crate::hint;
+use notation::suggest::unknown;
 
 /// A kernel of the shelf.
 #[derive(Clone, Copy, Debug)]
@@ -112,10 +112,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence with the valid names and the nearest one.
 pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let all = names().collect::<Vec<_>>().join(", ");
-        format!("unknown kernel `{name}`; kernels are {all}{}", hint(name, names()))
-    })
+    let found = ENTRIES.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| unknown("kernel", name, &names().collect::<Vec<_>>()))
 }
 
 /// The kernel with these values of its parameters, booted on `cpus` cpus.

@@ -11,9 +11,3 @@ mod topology;
 pub use parameters::{GENERIC_NOTES, PARAMETERS, build, generic_values};
 pub use shelf::{Entry, Note, entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};
-
-/// `; did you mean ...?` for a misspelt name, or nothing.
-fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let near = notation::suggest::nearest(word, names);
-    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
-}

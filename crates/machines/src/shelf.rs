@@ -7,9 +7,9 @@ use notation::parameter::{Kind, Values};
 use serde::Deserialize;
 use sim_core::machine::{Machine, Topology};
 
-use crate::hint;
 use crate::parameters::{GENERIC_NOTES, PARAMETERS, build, generic_values};
 use crate::topology::parse_topology;
+use notation::suggest::hint;
 
 /// The data files.
 const FILES: &[(&str, &str)] = &[

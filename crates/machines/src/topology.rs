@@ -2,7 +2,7 @@
 
 use sim_core::machine::{Level, Topology};
 
-use crate::hint;
+use notation::suggest::hint;
 
 /// Names of the levels, as hwloc's synthetic descriptions spell them, and the level each stands for; the first
 /// name of a level is the usual one. `machine` (always 1) may open a description.

@@ -1,5 +1,17 @@
 //! The nearest valid name to a mistyped one.
 
+/// "; did you mean `x`?" for the nearest name, or nothing.
+#[must_use]
+pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// The sentence about a name that a shelf does not hold, with the valid ones and the nearest.
+#[must_use]
+pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
+    format!("unknown {what} `{word}`; {what}s are {}{}", names.join(", "), hint(word, names.iter().copied()))
+}
+
 /// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may differ;
 /// case is ignored). The first of equally near ones wins.
 #[must_use]

@@ -115,7 +115,7 @@ impl Span {
 impl Work {
     /// Nothing to do.
     pub const ZERO: Self = Self(0);
-    /// One unit in the last place.
+    /// The most work one value may hold: half the range, so that clocks may wrap.
     pub const MAX: Self = Self(u64::MAX >> 1);
 
     /// The work done in `span` at nominal speed; spans beyond 2^43 ns (2.4 hours) are cut to that.

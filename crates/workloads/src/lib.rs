@@ -8,9 +8,3 @@ pub mod small;
 pub mod spmd;
 
 pub use registry::{Built, Context, Entry, entries, names, resolve};
-
-/// `; did you mean ...?` for a misspelt name, or nothing.
-fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let near = notation::suggest::nearest(word, names);
-    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
-}

@@ -3,7 +3,8 @@
 use notation::parameter::{Parameter, Values};
 use sim_core::program::Program;
 
-use crate::{hint, hog, npb, small, spmd};
+use crate::{hog, npb, small, spmd};
+use notation::suggest::unknown;
 
 /// What a workload is built for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,10 +70,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence with the valid names and the nearest one.
 pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let all = names().collect::<Vec<_>>().join(", ");
-        format!("unknown workload `{name}`; workloads are {all}{}", hint(name, names()))
-    })
+    let found = ENTRIES.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| unknown("workload", name, &names().collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use sim_core::program::Runtime;
 use sim_core::time::Span;
 use sim_core::wait::{BarrierKind, WaitMode};
 
-use crate::hint;
+use notation::suggest::unknown;
 
 /// A runtime of the shelf.
 #[derive(Clone, Copy, Debug)]
@@ -156,10 +156,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence with the valid names and the nearest one.
 pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let all = names().collect::<Vec<_>>().join(", ");
-        format!("unknown runtime `{name}`; runtimes are {all}{}", hint(name, names()))
-    })
+    let found = ENTRIES.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| unknown("runtime", name, &names().collect::<Vec<_>>()))
 }
 
 /// The runtime with these values of its parameters.

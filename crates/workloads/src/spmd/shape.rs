@@ -17,9 +17,6 @@ pub enum Variation {
 impl Variation {
     /// Length up to which an interval is one piece, 10 ms.
     pub const PIECE: Span = Span::from_ms(10);
-    /// Half-width of the catalogue's codes, 15 %: it reproduces the mean gain of 6 % that the POSIX yield brings to
-    /// pinned UPC programs over the default one (Iancu et al., IPDPS 2010); 10 % gives 4 %.
-    pub const CATALOGUE: Self = Self::Pieces(Spread(9_830));
 
     /// The half-width for work of this length.
     #[must_use]
@@ -182,7 +179,7 @@ pub(crate) mod tests {
         serial: Span::from_ms(7_001),
         intervals: 1_237,
         bare: 0,
-        variation: Variation::CATALOGUE,
+        variation: Variation::Pieces(Spread(9_830)),
         profile: MemoryProfile::NONE,
         exchanges: 3,
         transfers: Some(Transfers { count: 10, volume: 1 << 30, order: TransferOrder::Sequential }),
@@ -230,7 +227,7 @@ pub(crate) mod tests {
 
     #[test]
     fn variation_falls_with_the_root_of_the_length() {
-        let width = |ms| Variation::CATALOGUE.spread(Span::from_ms(ms)).0;
+        let width = |ms| Variation::Pieces(Spread(9_830)).spread(Span::from_ms(ms)).0;
         assert_eq!((width(0), width(10)), (9_830, 9_830));
         assert!(width(40).abs_diff(9_830 / 2) <= 1, "{}", width(40));
         assert!(width(1_000).abs_diff(983) <= 1, "{}", width(1_000));
