@@ -1,7 +1,7 @@
 //! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from values.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::time::{Span, Speed};
 
 /// Longest single cost: beyond a second it is no cost of an operation but a workload.
@@ -50,6 +50,20 @@ pub const PARAMETERS: &[Parameter] = &[
         "Bandwidth of each package's front-side bus; 0 = no such bus",
     ),
     memory(
+        "link_bandwidth",
+        Kind::Rate,
+        60_000_000_000,
+        (0, MAX_RATE),
+        "Bandwidth at which each NUMA node serves all others, its port to the interconnect; 0 = without limit",
+    ),
+    memory(
+        "crossbar_bandwidth",
+        Kind::Rate,
+        0,
+        (0, MAX_RATE),
+        "Bandwidth of all traffic between nodes together, where there is a central crossbar; 0 = without limit",
+    ),
+    memory(
         "core_bandwidth",
         Kind::Rate,
         15_000_000_000,
@@ -70,6 +84,34 @@ pub const PARAMETERS: &[Parameter] = &[
         32 << 20,
         (0, MAX_CACHE),
         "Cache shared by a cache group or, without such groups, by a package; 0 = none",
+    ),
+    memory(
+        "cache_exponent",
+        Kind::Factor,
+        0,
+        (0, 2_000),
+        "Exponent of the law by which memory demand grows when working sets share a cache, (all working sets / what fits)^exponent; 0 = off",
+    ),
+    memory(
+        "smt_compute",
+        Kind::Factor,
+        620,
+        (1, 1_000),
+        "Speed left to a hardware thread for each sibling that computes, when both work in their registers and caches",
+    ),
+    memory(
+        "smt_memory",
+        Kind::Factor,
+        850,
+        (1, 1_000),
+        "The same when both are fully memory-bound; between the two it goes by the mean of their memory-bound shares",
+    ),
+    memory(
+        "smt_poll",
+        Kind::Factor,
+        900,
+        (1, 1_000),
+        "Speed left to a hardware thread for each sibling that polls or works in the kernel",
     ),
     memory(
         "stretch_exponent",
@@ -117,6 +159,16 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("remote_factor", "1.4-1.7 on two-socket servers", true),
     ("private_cache", "L2 of the measured machine", false),
     ("shared_cache", "last-level caches of 2020s servers, 16-64 MiB a group", true),
+    ("link_bandwidth", "three UPI links at 10.4 GT/s, about 20 GB/s each way", true),
+    ("crossbar_bandwidth", "point-to-point links: no central crossbar", false),
+    (
+        "cache_exponent",
+        "off: bandwidth and capacity cannot be told apart with published figures; 0.5 is the square-root rule of cache misses (Hartstein et al., On the nature of cache miss behavior, 2006)",
+        true,
+    ),
+    ("smt_compute", "two threads together get about 1.25 of one (Hyper-Threading, general experience)", true),
+    ("smt_memory", "waiting for memory overlaps: about 1.7 of one", true),
+    ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
     ("switch_thread", "measured: yield with a switch 1.17 us, less the call", false),
@@ -160,6 +212,12 @@ pub fn build(name: &str, topology: &Topology, values: &Values) -> Machine {
         topology: topology.clone(),
         costs: costs(values),
         memory: memory_of(values),
+        smt: Smt {
+            compute: values.get("smt_compute") as u32,
+            memory: values.get("smt_memory") as u32,
+            poll: values.get("smt_poll") as u32,
+        },
+        turbo: Vec::new(),
         core_speed: vec![speed; topology.count(Level::Core) as usize],
     }
 }
@@ -186,10 +244,14 @@ fn memory_of(values: &Values) -> Memory {
     Memory {
         node_bandwidth: values.get("node_bandwidth"),
         bus_bandwidth: values.get("bus_bandwidth"),
+        link_bandwidth: values.get("link_bandwidth"),
+        crossbar_bandwidth: values.get("crossbar_bandwidth"),
         core_bandwidth: values.get("core_bandwidth"),
         remote_factor: values.get("remote_factor") as u32,
+        distances: Vec::new(),
         private_cache: values.get("private_cache"),
         shared_cache: values.get("shared_cache"),
+        cache_exponent: values.get("cache_exponent") as u32,
         stretch_exponent: values.get("stretch_exponent") as u32,
         bound_demand: values.get("bound_demand") as u32,
     }

@@ -213,7 +213,7 @@ mod tests {
     fn bad_data_is_refused() {
         let (file, good) = FILES[0];
         let refuse = |text: &str| read(file, text).unwrap_err();
-        assert!(refuse(&good.replace("poll:", "pol:")).contains("`poll`"));
+        assert!(refuse(&good.replace("  poll:", "  pol:")).contains("`poll`"));
         assert!(refuse(&good.replace("value: \"1.3\"", "value: \"0.3\"")).contains("remote_factor"));
         assert!(refuse(&good.replace("summary:", "sumary:")).contains("barcelona.yaml"));
         assert!(refuse(&format!("{good}\n  wings: {{ value: \"2\", source: none }}\n")).contains("wings"));

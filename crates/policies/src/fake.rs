@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
-use sim_core::machine::{Costs, Machine, Memory, Topology};
+use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View};
 use sim_core::time::{Span, Time};
 
@@ -37,15 +37,17 @@ pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
         costs: Costs::free(),
         memory: Memory {
             node_bandwidth: 4_000_000_000,
-            bus_bandwidth: 0,
             core_bandwidth: 4_000_000_000,
             remote_factor: 1_000,
             private_cache: 1 << 19,
             shared_cache: 0,
             stretch_exponent: 4,
             bound_demand: 250,
+            ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use policies::{ALL, Choice};
 use sim_core::ids::{CpuId, ProfileId};
 use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
-use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Topology};
+use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
 use sim_core::time::{Span, Time, Work};
@@ -34,15 +34,17 @@ fn machine() -> Arc<Machine> {
         costs,
         memory: Memory {
             node_bandwidth: 4_000_000_000,
-            bus_bandwidth: 0,
             core_bandwidth: 3_000_000_000,
             remote_factor: 1_300,
             private_cache: 1 << 19,
             shared_cache: 1 << 21,
             stretch_exponent: 4,
             bound_demand: 500,
+            ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
     })
 }
 

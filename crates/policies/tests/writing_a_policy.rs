@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::ids::{LockId, ProfileId};
 use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
-use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
 use sim_core::time::{Span, Work};
@@ -42,15 +42,17 @@ fn two_cpus() -> Arc<Machine> {
         costs: Costs::free(),
         memory: Memory {
             node_bandwidth: 0,
-            bus_bandwidth: 0,
             core_bandwidth: 1_000_000_000,
             remote_factor: 1_000,
             private_cache: 0,
             shared_cache: 0,
             stretch_exponent: 4,
             bound_demand: 250,
+            ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
     })
 }
 

@@ -8,15 +8,21 @@ use crate::time::Span;
 pub enum Category {
     /// Work of the programs, as long as it takes without contention or remote access.
     Compute,
-    /// What contention for memory and remote access add to that.
+    /// What contention for memory adds to that: bandwidth, and cache capacity shared with others.
     MemoryStall,
+    /// What access to the memory of other nodes adds.
+    Remote,
+    /// What busy hardware threads of the same core take.
+    Smt,
+    /// Refilling caches that others have used meanwhile, or after a migration.
+    Refill,
     /// Polling a flag.
     Spin,
     /// `sched_yield` calls.
     Yield,
     /// Context switches.
     Switch,
-    /// Refilling caches after a migration, and the migration itself.
+    /// Moving tasks between cpus.
     Migration,
     /// Kernel work: ticks, wake-ups, sleeps, forks, interrupts.
     Kernel,
@@ -28,11 +34,14 @@ pub enum Category {
 
 impl Category {
     /// Number of categories.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 12;
     /// All categories in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Compute,
         Self::MemoryStall,
+        Self::Remote,
+        Self::Smt,
+        Self::Refill,
         Self::Spin,
         Self::Yield,
         Self::Switch,
@@ -48,6 +57,9 @@ impl Category {
         match self {
             Self::Compute => "compute",
             Self::MemoryStall => "memory_stall",
+            Self::Remote => "remote",
+            Self::Smt => "smt",
+            Self::Refill => "refill",
             Self::Spin => "spin",
             Self::Yield => "yield",
             Self::Switch => "switch",

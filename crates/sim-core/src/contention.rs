@@ -160,7 +160,7 @@ impl Contention {
         }
         let here = cpu.0 / self.cpus_per_node;
         let (slot, far) = match demand.pages {
-            Pages::FirstTouch => (home.0, home.0 != here),
+            Pages::FirstTouch | Pages::NextTouch | Pages::Master => (home.0, home.0 != here),
             Pages::Interleaved => (self.nodes, false),
             Pages::Node(node) => {
                 let node = if node.0 < self.nodes { node.0 } else { 0 };
@@ -463,7 +463,8 @@ mod tests {
     #[test]
     fn pairing_heap_agrees_with_sorting() {
         let machine = crate::kernel::test_machine(64);
-        let profile = MemoryProfile { demand: 0, bound: Some(1), working_set: 0, pages: Pages::FirstTouch };
+        let profile =
+            MemoryProfile { demand: 0, bound: Some(1), working_set: 0, pages: Pages::FirstTouch, shared: 0 };
         let mut memory = Contention::new(&machine, &[profile]);
         let class = memory.class(0, NodeId(0), CpuId(0));
         let mut inside: Vec<(u64, u32)> = Vec::new();
@@ -486,8 +487,13 @@ mod tests {
     #[test]
     fn stop_and_start_conserve_work() {
         let machine = crate::kernel::test_machine(4);
-        let profile =
-            MemoryProfile { demand: 1_000, bound: Some(65_536), working_set: 0, pages: Pages::FirstTouch };
+        let profile = MemoryProfile {
+            demand: 1_000,
+            bound: Some(65_536),
+            working_set: 0,
+            pages: Pages::FirstTouch,
+            shared: 0,
+        };
         let mut memory = Contention::new(&machine, &[profile]);
         let class = memory.class(0, NodeId(0), CpuId(1));
         let work = Work::from_span(Span::from_ns(1_000));

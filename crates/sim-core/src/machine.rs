@@ -213,21 +213,31 @@ impl Costs {
     }
 }
 
-/// Memory of a machine: controllers, buses, caches.
+/// Memory of a machine: controllers, buses, links, caches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Memory {
     /// Bandwidth of the controller of each NUMA node, bytes per second; 0 = without limit.
     pub node_bandwidth: u64,
     /// Bandwidth of each package's front-side bus, bytes per second; 0 = no such bus.
     pub bus_bandwidth: u64,
+    /// Bandwidth at which each NUMA node serves all others (its port to the interconnect), bytes per second; 0 = without limit.
+    pub link_bandwidth: u64,
+    /// Bandwidth of all traffic between nodes together (a central crossbar), bytes per second; 0 = without limit.
+    pub crossbar_bandwidth: u64,
     /// What one core can draw alone, bytes per second.
     pub core_bandwidth: u64,
     /// Time of a remote access over a local one, in thousandths (1300 = 1.3); at least 1000.
     pub remote_factor: u32,
+    /// The same for each pair of nodes (row: node of the cpu, column: node of the pages), nodes x nodes values of at
+    /// least 1000; empty = `remote_factor` between any two nodes.
+    pub distances: Vec<u32>,
     /// Capacity of the caches private to a core, bytes.
     pub private_cache: u64,
     /// Capacity of the cache shared at [`Level::Cache`] (or of the package), bytes; 0 = none.
     pub shared_cache: u64,
+    /// Exponent alpha, in thousandths, of the law by which demand grows when working sets share a cache:
+    /// (all working sets / what fits)^alpha; 0 = caches are not shared out.
+    pub cache_exponent: u32,
     /// Exponent p of the stretch law (1 + rho^p)^(1/p); 1..=16.
     pub stretch_exponent: u32,
     /// Demand, in thousandths of a controller's bandwidth, from which a task counts as fully memory-bound.
@@ -247,6 +257,48 @@ pub struct Machine {
     pub memory: Memory,
     /// Speed of each core (by core number) against the nominal core of the workload catalogue.
     pub core_speed: Vec<Speed>,
+    /// What hardware threads of one core do to each other.
+    pub smt: Smt,
+    /// Factor on the speed of all cores of a package by the number of its busy cores, in thousandths: the first entry
+    /// holds for one busy core, the last one for all beyond; empty = 1000 always.
+    pub turbo: Vec<u32>,
+}
+
+/// Speed that is left to a hardware thread for each busy sibling, in thousandths (1000 = no loss), 1..=1000.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Smt {
+    /// Both compute without memory traffic.
+    pub compute: u32,
+    /// Both are fully memory-bound; between the two it goes by the mean of their memory-bound shares.
+    pub memory: u32,
+    /// The sibling polls or works in the kernel.
+    pub poll: u32,
+}
+
+impl Smt {
+    /// Threads do not disturb each other.
+    pub const NONE: Self = Self { compute: 1_000, memory: 1_000, poll: 1_000 };
+}
+
+impl Memory {
+    /// Memory without limits, distances or caches: for laws on paper.
+    #[must_use]
+    pub const fn unlimited() -> Self {
+        Self {
+            node_bandwidth: 0,
+            bus_bandwidth: 0,
+            link_bandwidth: 0,
+            crossbar_bandwidth: 0,
+            core_bandwidth: 1_000_000_000,
+            remote_factor: 1_000,
+            distances: Vec::new(),
+            private_cache: 0,
+            shared_cache: 0,
+            cache_exponent: 0,
+            stretch_exponent: 4,
+            bound_demand: 167,
+        }
+    }
 }
 
 impl Machine {

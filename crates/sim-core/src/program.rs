@@ -35,6 +35,10 @@ impl Spread {
 pub enum Pages {
     /// On the node where the task first touched its data (its home node).
     FirstTouch,
+    /// As `FirstTouch`, but the pages follow a task that computes on another node (next touch): they are copied once.
+    NextTouch,
+    /// On the home node of rank 0, which initialised the data for all.
+    Master,
     /// Spread over all nodes.
     Interleaved,
     /// On one node; nodes the machine lacks count as node 0.
@@ -53,11 +57,14 @@ pub struct MemoryProfile {
     pub working_set: u64,
     /// Where its pages lie.
     pub pages: Pages,
+    /// Share of the accesses, in 1/65,536, that go to data shared by all tasks and spread over all nodes instead.
+    pub shared: u32,
 }
 
 impl MemoryProfile {
     /// Works in its registers: no memory traffic.
-    pub const NONE: Self = Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch };
+    pub const NONE: Self =
+        Self { demand: 0, bound: Some(0), working_set: 0, pages: Pages::FirstTouch, shared: 0 };
 }
 
 /// The order in which the ranks of a bulk exchange read each other's blocks.

@@ -37,8 +37,13 @@ fn simulation(cpus: u32, intervals: u32) -> Simulation {
         tick_skew: true,
         discipline: Discipline::Cfs(params),
     };
-    let profile =
-        MemoryProfile { demand: 1_000_000_000, bound: None, working_set: 1 << 20, pages: Pages::FirstTouch };
+    let profile = MemoryProfile {
+        demand: 1_000_000_000,
+        bound: None,
+        working_set: 1 << 20,
+        pages: Pages::FirstTouch,
+        shared: 0,
+    };
     let compute = Op::Compute {
         work: Work::from_span(Span::from_ms(1)),
         spread: Spread(6_554),

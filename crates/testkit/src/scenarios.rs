@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{LockId, NodeId, ProfileId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
-use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, TransferOrder};
 use sim_core::rng::{Purpose, stream};
@@ -84,13 +84,14 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         shared_cache: 20_000,
         stretch_exponent: rng.random_range(1..8),
         bound_demand: 167,
+        ..Memory::unlimited()
     };
     let core_speed = if rng.random_range(0..2) == 0 {
         Vec::new()
     } else {
         (0..cores).map(|_| Speed::ratio(rng.random_range(5..12), 10)).collect()
     };
-    Machine { name: "random".into(), topology, costs, memory, core_speed }
+    Machine { name: "random".into(), topology, costs, memory, core_speed, smt: Smt::NONE, turbo: Vec::new() }
 }
 
 fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
@@ -141,6 +142,7 @@ fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
         bound: [None, Some(0), Some(40_000), Some(65_536)][rng.random_range(0..4)],
         working_set: rng.random_range(0..40_000),
         pages: [Pages::FirstTouch, Pages::Interleaved, Pages::Node(NodeId(1))][rng.random_range(0..3)],
+        shared: 0,
     }
 }
 

@@ -58,6 +58,7 @@ fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         bound: if demand == 0 { Some(0) } else { None },
         working_set: values.get("working_set"),
         pages: Pages::FirstTouch,
+        shared: 0,
     };
     let piece = |ns| Op::Compute {
         work: Work::from_span(Span::from_ns(ns)),

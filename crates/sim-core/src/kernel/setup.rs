@@ -83,6 +83,7 @@ fn transfer_profile(machine: &Machine) -> MemoryProfile {
         bound: Some(1 << 16),
         working_set: 0,
         pages: Pages::FirstTouch,
+        shared: 0,
     }
 }
 
@@ -211,21 +212,23 @@ impl<'o, O: Observer> Kernel<'o, O> {
 /// A machine of `cpus` single cores on one node where everything is free.
 #[cfg(test)]
 pub(crate) fn test_machine(cpus: u32) -> Machine {
-    use crate::machine::{Costs, Level, Memory, Topology};
+    use crate::machine::{Costs, Level, Memory, Smt, Topology};
     Machine {
         name: "test".into(),
         topology: Topology::new(&[(Level::Core, cpus)]).unwrap(),
         costs: Costs::free(),
         memory: Memory {
             node_bandwidth: 10_000_000_000,
-            bus_bandwidth: 0,
             core_bandwidth: 5_000_000_000,
             remote_factor: 1_000,
             private_cache: 0,
             shared_cache: 0,
             stretch_exponent: 4,
             bound_demand: 167,
+            ..Memory::unlimited()
         },
         core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
     }
 }

@@ -61,7 +61,7 @@ impl RefMemory {
             None => ONE,
         };
         let node = match profile.pages {
-            Pages::FirstTouch => Some(home),
+            Pages::FirstTouch | Pages::NextTouch | Pages::Master => Some(home),
             Pages::Interleaved => None,
             Pages::Node(NodeId(node)) if node < machine.nodes() => Some(node),
             Pages::Node(_) => Some(0),

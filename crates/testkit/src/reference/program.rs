@@ -143,6 +143,7 @@ impl Reference<'_> {
             bound: Some(1 << 16),
             working_set: 0,
             pages: Pages::FirstTouch,
+            shared: 0,
         };
         self.compute(c, lead);
         false

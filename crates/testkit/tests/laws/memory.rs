@@ -16,8 +16,13 @@ const CONTROLLER: u64 = 4_500_000_000;
 
 /// One task of a second of work, all of it waiting for memory on a node.
 fn stream(cpu: u32, demand: u64, node: u32) -> AppSpec {
-    let profile =
-        MemoryProfile { demand, bound: Some(1 << 16), working_set: 0, pages: Pages::Node(NodeId(node)) };
+    let profile = MemoryProfile {
+        demand,
+        bound: Some(1 << 16),
+        working_set: 0,
+        pages: Pages::Node(NodeId(node)),
+        shared: 0,
+    };
     let work = Work::from_span(Span::from_ms(1_000));
     let ops = vec![Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }];
     let program = Arc::new(Program::new(ops, vec![profile]).unwrap());

@@ -127,6 +127,7 @@ fn problem(code: &Code, model: &Model, values: &Values, tasks: u32) -> Result<Sp
             bound: if code.demand == 0 { Some(0) } else { None },
             working_set: code.size.working_set(tasks),
             pages: Pages::FirstTouch,
+            shared: 0,
         },
         exchanges: model.exchanges,
         transfers: None,

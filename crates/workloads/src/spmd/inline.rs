@@ -189,7 +189,7 @@ fn profile(values: &Values) -> MemoryProfile {
         1 => Pages::Interleaved,
         _ => Pages::Node(NodeId(0)),
     };
-    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages }
+    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages, shared: 0 }
 }
 
 /// Thousandths of the mean for each rank, rising linearly; the mean stays 1,000.
