@@ -2,6 +2,7 @@
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::program::Spread;
 use sim_core::time::{Span, Speed};
 
 /// Longest single cost: beyond a second it is no cost of an operation but a workload.
@@ -138,6 +139,13 @@ pub const PARAMETERS: &[Parameter] = &[
     cost("migration", 3_000, 0, "Moving a task to another cpu's queue; refilling its caches comes on top"),
     cost("tick", 2_000, 0, "One timer tick"),
     cost("fork", 30_000, 0, "Creating one thread or process, paid by the parent"),
+    memory(
+        "fork_spread",
+        Kind::Percent,
+        2_000,
+        (0, 10_000),
+        "Half-width of the variation of `fork` from one task to the next: what lets seeds differ in how tasks start",
+    ),
     cost("line_same", 1, 1, "Time until a store is seen on the same cpu"),
     cost("line_core", 20, 1, "Time until a store is seen by the other hardware thread of the core"),
     cost("line_cache", 40, 1, "Time until a store is seen by a core of the same cache group"),
@@ -182,6 +190,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("migration", "measured: 11 us from sched_setaffinity to running elsewhere, less the wake-up", true),
     ("tick", "1-3 us", true),
     ("fork", "20-50 us", true),
+    ("fork_spread", "page faults and allocation vary from one creation to the next; no measurement", true),
     ("line_same", "least latency of the simulator", false),
     ("line_core", "typical", true),
     ("line_cache", "typical, 30-60 ns", true),
@@ -236,6 +245,8 @@ fn costs(values: &Values) -> Costs {
         migration: span("migration"),
         tick: span("tick"),
         fork: span("fork"),
+        // Hundredths of a per cent to 1/65,536.
+        fork_spread: Spread((values.get("fork_spread") * u64::from(Spread::MAX) / 10_000) as u32),
         line: [span("line_same"), span("line_core"), span("line_cache"), span("line_near"), span("line_far")],
     }
 }

@@ -8,7 +8,7 @@ use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 
@@ -25,6 +25,7 @@ fn machine() -> Arc<Machine> {
         migration: Span::from_us(2),
         tick: Span::from_us(1),
         fork: Span::from_us(30),
+        fork_spread: Spread::NONE,
         line: [10, 20, 50, 100, 200].map(Span::from_ns),
     };
     Arc::new(Machine {
@@ -53,8 +54,13 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
     let compute = Op::Compute { work: Work::from_span(work), spread: Spread(6_554), profile: ProfileId(0) };
     let ops = vec![Op::Repeat(steps), compute, Op::Barrier, Op::End];
     let program = Arc::new(Program::new(ops, vec![profile]).expect("the scenario is legal"));
-    let runtime =
-        Runtime { name: "test".into(), barrier: BarrierKind::Dissemination, wait, processes: false };
+    let runtime = Runtime {
+        name: "test".into(),
+        barrier: BarrierKind::Dissemination,
+        wait,
+        processes: false,
+        startup: StartUp::PLAIN,
+    };
     AppSpec::new(name, tasks, program, runtime)
 }
 

@@ -7,7 +7,7 @@ use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 
@@ -76,6 +76,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         barrier: BarrierKind::Central,
         wait: WaitMode::Block,
         processes: false,
+        startup: StartUp::PLAIN,
     };
     let apps = vec![AppSpec::new("app", 4, program, runtime)];
     Simulation::new(two_cpus(), kernel, apps, Options::default())

@@ -78,8 +78,12 @@ impl Tournament {
 /// What a timer does. The order of the variants is the order within an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Timer {
-    /// An application starts.
+    /// An application arrives.
     Start(AppId),
+    /// The launcher of an application creates the next rank.
+    Create(AppId),
+    /// Applications in the admission queue may start.
+    Admit,
     /// A sleeping task becomes runnable; the cpu whose task or timer wakes it.
     Wake(TaskId, CpuId),
     /// A scheduler tick that a policy asked for.
@@ -93,7 +97,7 @@ pub(crate) enum Timer {
 impl Timer {
     const fn class(self) -> u8 {
         match self {
-            Self::Start(_) => 0,
+            Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake(..) => 1,
             Self::Tick(_) => 2,
             Self::Policy(_) => 3,

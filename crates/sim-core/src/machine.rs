@@ -2,6 +2,7 @@
 //! shared by all runs.
 
 use crate::ids::{CpuId, Id, IdVec, NodeId};
+use crate::program::Spread;
 use crate::time::{Span, Speed};
 
 /// A level of the machine tree.
@@ -186,6 +187,8 @@ pub struct Costs {
     pub tick: Span,
     /// Creating one thread or process (paid by the parent).
     pub fork: Span,
+    /// Variation of `fork` from one task to the next.
+    pub fork_spread: Spread,
     /// Time until a store is seen by another cpu, by distance; at least 1 ns each.
     pub line: [Span; 5],
 }
@@ -208,6 +211,7 @@ impl Costs {
             migration: none,
             tick: none,
             fork: none,
+            fork_spread: Spread::NONE,
             line: [least; 5],
         }
     }

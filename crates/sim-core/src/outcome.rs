@@ -16,6 +16,21 @@ pub enum Outcome {
     Livelock(String),
 }
 
+/// How many foreground applications may run at the same time. One that has arrived while there is no room waits in a
+/// queue: first come, first served, nobody overtakes. Background applications neither wait nor count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Admission {
+    /// At most this many applications; at least 1.
+    pub jobs: u32,
+    /// At most this many tasks of them (the slots of a batch system); no application may have more.
+    pub tasks: u64,
+}
+
+impl Admission {
+    /// Everybody starts on arrival.
+    pub const UNLIMITED: Self = Self { jobs: u32::MAX, tasks: u64::MAX };
+}
+
 /// Options of a run that are neither machine, kernel nor workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -25,11 +40,18 @@ pub struct Options {
     pub horizon: Time,
     /// Simulate every single poll as an event (slow; same bytes).
     pub stepwise: bool,
+    /// How many applications may run at the same time.
+    pub admission: Admission,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, horizon: Time::from_ns(3_600_000_000_000), stepwise: false }
+        Self {
+            seed: 1,
+            horizon: Time::from_ns(3_600_000_000_000),
+            stepwise: false,
+            admission: Admission::UNLIMITED,
+        }
     }
 }
 
@@ -67,7 +89,9 @@ pub struct AppReport {
     pub name: String,
     /// A background application.
     pub background: bool,
-    /// When it started.
+    /// When it arrived; zero when it never did.
+    pub arrived: Time,
+    /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
     /// When its last task ended; `None` when it was cut off.
     pub end: Option<Time>,
@@ -82,6 +106,18 @@ impl AppReport {
     #[must_use]
     pub fn run_time(&self) -> Option<Span> {
         self.end.map(|end| end - self.start)
+    }
+
+    /// From arrival to end.
+    #[must_use]
+    pub fn turnaround(&self) -> Option<Span> {
+        self.end.map(|end| end - self.arrived)
+    }
+
+    /// From arrival to start, of an application that ended.
+    #[must_use]
+    pub fn queue_time(&self) -> Option<Span> {
+        self.end.map(|_| self.start - self.arrived)
     }
 }
 

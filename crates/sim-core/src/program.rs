@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::{LockId, NodeId, ProfileId};
+use crate::ids::{AppId, LockId, NodeId, ProfileId};
 use crate::limits::{MAX_LOOP_DEPTH, MAX_OPS};
 use crate::machine::CpuSet;
 use crate::time::{Span, Time, Work};
@@ -234,6 +234,44 @@ impl Program {
     }
 }
 
+/// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by `fork_spread`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forks {
+    /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it goes on (pthreads,
+    /// OpenMP, UPC on threads).
+    Master,
+    /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work is kernel work
+    /// of cpu 0.
+    Launcher,
+}
+
+/// When a task's pages get their home (with [`Pages::FirstTouch`] and [`Pages::NextTouch`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touch {
+    /// Each task touches its data in its first compute operation.
+    Work,
+    /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before any barrier.
+    Each,
+    /// Rank 0 touches everybody's data as soon as it first runs, before it creates anyone.
+    Master,
+}
+
+/// How an application comes up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StartUp {
+    /// Who creates whom.
+    pub forks: Forks,
+    /// All tasks meet once, by the runtime's barrier, before the program proper.
+    pub barrier: bool,
+    /// Who touches the data, and when.
+    pub touch: Touch,
+}
+
+impl StartUp {
+    /// Rank 0 creates the others, nobody waits for anybody, data are touched by the first compute operation.
+    pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, touch: Touch::Work };
+}
+
 /// How an application's tasks are built and how they wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Runtime {
@@ -245,6 +283,8 @@ pub struct Runtime {
     pub wait: WaitMode,
     /// Tasks are processes (dearer switches between them) rather than threads of one process.
     pub processes: bool,
+    /// How it comes up.
+    pub startup: StartUp,
 }
 
 /// An application: tasks that run one program, one rank each.
@@ -252,14 +292,16 @@ pub struct Runtime {
 pub struct AppSpec {
     /// Its name in reports.
     pub name: String,
-    /// Number of tasks (ranks), at least 1. Rank 0 starts first and forks the others.
+    /// Number of tasks (ranks), at least 1; [`StartUp`] tells who creates them.
     pub tasks: u32,
     /// What each rank runs.
     pub program: Arc<Program>,
     /// How it waits.
     pub runtime: Runtime,
-    /// When rank 0 starts.
+    /// When it arrives; with `after`, how long after the end of that application.
     pub start: Time,
+    /// It arrives when this application, an earlier one of the run, has ended.
+    pub after: Option<AppId>,
     /// A background application (hog, daemon): the run ends when all others have ended.
     pub background: bool,
     /// Load weight of each task; 1,024 is nice 0.
@@ -271,7 +313,7 @@ pub struct AppSpec {
 }
 
 impl AppSpec {
-    /// An application of nice-0 tasks that starts at once, without background role or restrictions.
+    /// An application of nice-0 tasks that arrives at once, without background role or restrictions.
     #[must_use]
     pub fn new(name: impl Into<String>, tasks: u32, program: Arc<Program>, runtime: Runtime) -> Self {
         Self {
@@ -280,6 +322,7 @@ impl AppSpec {
             program,
             runtime,
             start: Time::ZERO,
+            after: None,
             background: false,
             weight: 1024,
             rank_scale: Vec::new(),

@@ -17,6 +17,10 @@ pub enum Purpose {
     Layout = 3,
     /// Decisions of a policy; entity chosen by the policy.
     Policy = 4,
+    /// Variation of the cost of creating tasks; entity = app, position = rank.
+    Fork = 20,
+    /// Instants at which applications arrive; entity = application of the scenario, position = copy.
+    Arrival = 21,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
 }
@@ -47,6 +51,14 @@ pub const fn draw(key: u64, n: u64) -> u32 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) >> 32) as u32
+}
+
+/// An exponentially distributed length with this mean for a uniform draw (inverse of the distribution function), rounded to
+/// whole units; `libm`'s logarithm gives the same bits everywhere.
+#[must_use]
+pub fn exponential(mean: u64, draw: u32) -> u64 {
+    let uniform = (f64::from(draw) + 0.5) / 4_294_967_296.0;
+    libm::round(-libm::log(uniform) * mean as f64) as u64
 }
 
 #[cfg(test)]
@@ -84,5 +96,17 @@ mod tests {
         let mean = (0..10_000).map(|n| u64::from(draw(k, n))).sum::<u64>() / 10_000;
         let half = u64::from(u32::MAX / 2);
         assert!(mean.abs_diff(half) < half / 50, "{mean}");
+    }
+
+    #[test]
+    fn exponential_lengths_have_the_mean_and_the_deviation() {
+        let k = key(4, Purpose::Test, 0);
+        let lengths: Vec<f64> = (0..20_000).map(|n| exponential(1_000_000, draw(k, n)) as f64).collect();
+        let mean = lengths.iter().sum::<f64>() / 20_000.0;
+        let deviation = (lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();
+        assert!(
+            (mean / 1e6 - 1.0).abs() < 0.03 && (deviation / 1e6 - 1.0).abs() < 0.04,
+            "{mean} {deviation}"
+        );
     }
 }

@@ -11,7 +11,7 @@ use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
 use sim_core::machine::{Costs, Level, Machine, Topology};
 use sim_core::outcome::{Options, Outcome};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 use testkit::policies::Fixed;
@@ -56,6 +56,7 @@ fn simulation(cpus: u32, intervals: u32) -> Simulation {
         barrier: BarrierKind::Central,
         wait: WaitMode::Yield,
         processes: false,
+        startup: StartUp::PLAIN,
     };
     let app = AppSpec::new("spmd", cpus * TASKS_PER_CPU, program, runtime);
     Simulation::new(Arc::new(machine), Arc::new(kernel), vec![app], Options::default()).expect("a legal run")

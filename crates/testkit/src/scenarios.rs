@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use sim_core::ids::{LockId, NodeId, ProfileId};
+use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
-use sim_core::outcome::Options;
-use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, TransferOrder};
+use sim_core::outcome::{Admission, Options};
+use sim_core::program::{
+    AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp, Touch, TransferOrder,
+};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -36,8 +38,14 @@ pub fn random(seed: u64) -> Small {
     let count = rng.random_range(1..=3);
     let mut apps: Vec<AppSpec> = (0..count).map(|i| app(rng, i, machine.cpus())).collect();
     apps[0].background = false;
-    let options =
-        Options { seed, horizon: Time::from_ns(rng.random_range(2_000_000..12_000_000)), stepwise: false };
+    let horizon = Time::from_ns(rng.random_range(2_000_000..12_000_000));
+    let most = apps.iter().map(|app| u64::from(app.tasks)).max().unwrap_or(1);
+    let admission = match rng.random_range(0..4) {
+        0 => Admission { jobs: rng.random_range(1..=2), ..Admission::UNLIMITED },
+        1 => Admission { tasks: rng.random_range(most..=2 * most), ..Admission::UNLIMITED },
+        _ => Admission::UNLIMITED,
+    };
+    let options = Options { seed, horizon, stepwise: false, admission };
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 
@@ -69,6 +77,7 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         migration: ns(rng, 3_000),
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),
+        fork_spread: Spread([0, 13_107, 65_536][rng.random_range(0..3)]),
         line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
     };
     if free {
@@ -133,7 +142,12 @@ fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
         5 => WaitMode::SpinThenBlock { limit, yielding: true },
         _ => WaitMode::SpinThenBlock { limit, yielding: false },
     };
-    Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0 }
+    let startup = StartUp {
+        forks: [Forks::Master, Forks::Master, Forks::Launcher][rng.random_range(0..3)],
+        barrier: rng.random_range(0..2) == 0,
+        touch: [Touch::Work, Touch::Each, Touch::Master][rng.random_range(0..3)],
+    };
+    Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0, startup }
 }
 
 fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
@@ -181,6 +195,9 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
     let tasks = rng.random_range(1..=(3 * cpus).min(9));
     let mut app = AppSpec::new(format!("app{number}"), tasks, Arc::new(program(rng)), runtime(rng));
     app.start = Time::from_ns(if rng.random_range(0..2) == 0 { 0 } else { rng.random_range(0..500_000) });
+    if number > 0 && rng.random_range(0..4) == 0 {
+        app.after = Some(AppId(rng.random_range(0..number)));
+    }
     app.background = rng.random_range(0..5) == 0;
     app.weight = [1024, 1024, 1024, 335, 3121][rng.random_range(0..5)];
     if rng.random_range(0..4) == 0 {

@@ -99,6 +99,7 @@ fn in_lock_step(seed: u64) -> Small {
         migration: round(old.migration),
         tick: Span::ZERO,
         fork: round(old.fork),
+        fork_spread: Spread::NONE,
         line: [Span::from_ns(500); 5],
     };
     let mut machine = Machine { costs, core_speed: Vec::new(), ..(*small.machine).clone() };

@@ -2,8 +2,8 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Task, Waiting};
-use crate::observe::{LeaveReason, Observation, Observer};
+use crate::kernel::state::{Activity, After, Lead, Stage, Task, Waiting};
+use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::rng;
@@ -13,7 +13,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, mut lead: Lead, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        if self.forks(cpu, id, &mut lead, policy) {
+        if self.tasks[id].stage != Stage::Program && self.starts_up(cpu, lead, policy) {
             return;
         }
         let app = self.tasks[id].app;
@@ -205,13 +205,7 @@ impl<O: Observer> Kernel<'_, O> {
         let app = self.tasks[id].app;
         self.apps[app].exited += 1;
         if self.apps[app].exited == self.apps[app].tasks {
-            self.apps[app].end = Some(self.now);
-            if !self.apps[app].background {
-                self.left -= 1;
-            }
-            self.observe(Observation::AppExited(app));
-            self.tell(policy);
-            policy.app_exited(self, app);
+            self.app_ends(app, policy);
         }
     }
 }

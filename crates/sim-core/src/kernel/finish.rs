@@ -4,7 +4,7 @@ use crate::account::Category;
 use crate::kernel::Kernel;
 use crate::observe::Observer;
 use crate::outcome::{AppReport, Outcome, RunReport};
-use crate::time::{Span, Time, WORK_FRACTION_BITS};
+use crate::time::{Span, WORK_FRACTION_BITS};
 
 impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
@@ -48,7 +48,8 @@ impl<O: Observer> Kernel<'_, O> {
         AppReport {
             name: app.name.clone(),
             background: app.background,
-            start: if app.started { app.start } else { Time::ZERO },
+            arrived: app.arrived,
+            start: app.begun,
             end: app.end,
             counters: app.counters,
             task_cpu: tasks.map(|task| self.tasks[crate::ids::TaskId(task)].cpu_time).collect(),

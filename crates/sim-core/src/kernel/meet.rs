@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, Lead, Waiting};
+use crate::kernel::state::{Activity, Lead, Stage, Waiting};
 use crate::observe::{Observation, Observer};
 use crate::policy::{Policy, TaskState};
 use crate::sync::Turn;
@@ -158,10 +158,14 @@ impl<O: Observer> Kernel<'_, O> {
         let task = &mut self.tasks[id];
         let (app, episode, arrived) = (task.app, task.episode, task.arrived);
         task.episode = episode.wrapping_add(1);
-        task.pc += 1;
-        let counters = &mut self.apps[app].counters;
-        counters.barriers += 1;
-        counters.barrier_wait_ns += now.since(arrived).ns();
+        if task.stage == Stage::Program {
+            task.pc += 1;
+            let counters = &mut self.apps[app].counters;
+            counters.barriers += 1;
+            counters.barrier_wait_ns += now.since(arrived).ns();
+        } else {
+            task.stage = Stage::Program;
+        }
         self.tell_polling(cpu);
         self.observe(Observation::Released { task: id, episode });
     }

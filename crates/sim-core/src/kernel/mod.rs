@@ -1,6 +1,7 @@
 //! The kernel: the only code that changes simulated state. A run is a value, free of globals, sendable.
 
 mod advance;
+mod arrivals;
 mod compute;
 mod finish;
 mod meet;
@@ -8,12 +9,13 @@ mod placement;
 mod polling;
 mod ring;
 mod setup;
+mod startup;
 pub(crate) mod state;
 mod step;
 mod system;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::contention::Contention;
@@ -53,7 +55,7 @@ impl Simulation {
         apps: Vec<AppSpec>,
         options: Options,
     ) -> Result<Self, String> {
-        setup::check(&machine, &model, &apps)?;
+        setup::check(&machine, &model, &apps, options.admission)?;
         Ok(Self { machine, model, apps, options })
     }
 
@@ -102,6 +104,10 @@ pub(crate) struct Kernel<'o, O> {
     left: u32,
     /// Armed starts and wake-ups: while there are any, the run is not deadlocked.
     pending: u32,
+    /// Applications that have arrived and are not admitted yet, first come first.
+    queue: VecDeque<AppId>,
+    /// Foreground applications that run, and their tasks.
+    admitted: (u32, u64),
 }
 
 impl<O: Observer> Kernel<'_, O> {
@@ -195,7 +201,15 @@ impl<O: Observer> Kernel<'_, O> {
         match timer {
             Timer::Start(app) => {
                 self.pending -= 1;
-                self.start_app(app, policy);
+                self.arrives(app, policy);
+            }
+            Timer::Create(app) => {
+                self.pending -= 1;
+                self.create(app, policy);
+            }
+            Timer::Admit => {
+                self.pending -= 1;
+                self.admit(policy);
             }
             Timer::Wake(task, waker) => {
                 self.pending -= 1;

@@ -1,9 +1,9 @@
-//! Tasks that come into and leave queues: starts, forks, wake-ups, moves.
+//! Tasks that come into and leave queues: wake-ups, moves, sleeps.
 
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead};
+use crate::kernel::state::Activity;
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::policy::{Placement, Policy, TaskState};
@@ -11,45 +11,6 @@ use crate::run_queue::{self, Entry};
 use crate::time::Span;
 
 impl<O: Observer> Kernel<'_, O> {
-    /// The first task of an application is created, by a shell on cpu 0.
-    pub(crate) fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
-        self.apps[app].started = true;
-        self.observe(Observation::AppStarted(app));
-        policy.app_started(self, app);
-        self.tell(policy);
-        self.fork(CpuId(0), app, 0, policy);
-    }
-
-    /// Rank 0 creates the other ranks before it goes on with its program; true while it is busy with that.
-    pub(crate) fn forks(&mut self, cpu: CpuId, id: TaskId, lead: &mut Lead, policy: &mut dyn Policy) -> bool {
-        let app = self.tasks[id].app;
-        if self.tasks[id].rank != 0 {
-            return false;
-        }
-        while self.apps[app].forked < self.apps[app].tasks {
-            let rank = self.apps[app].forked;
-            if self.machine.costs.fork > Span::ZERO {
-                let call = self.machine.costs.fork;
-                self.begin_syscall(cpu, call, After::Fork(rank), *lead);
-                return true;
-            }
-            self.fork(cpu, app, rank, policy);
-        }
-        false
-    }
-
-    /// Creates the task of a rank.
-    pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
-        let id = self.apps[app].task(rank);
-        let choice = policy.select_cpu(self, id, Placement::Fork { parent });
-        let cpu = self.corrected(id, choice);
-        self.apps[app].forked += 1;
-        self.enqueue(id, cpu, Entry::Fork, Some(parent));
-        if self.apps[app].forked == self.apps[app].tasks {
-            self.complete_apps.push(app);
-        }
-    }
-
     /// A sleeping task becomes runnable.
     pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
         if self.tasks[id].state != TaskState::Sleeping {
@@ -66,7 +27,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
-    fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
+    pub(crate) fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
         let exists = choice.0 < self.machine.cpus();
         if exists && self.tasks[id].affinity.allows(choice) {
             return choice;
@@ -101,7 +62,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
-    fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
+    pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
         self.catch_up(cpu);
         self.entries += 1;
         let discipline = &self.model.discipline;

@@ -1,19 +1,19 @@
 //! Building a run: what is refused, and the first state of everything.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::kernel::ring::Ring;
-use crate::kernel::state::{App, Cpu, Task, Waiting};
+use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{Discipline, KernelModel};
 use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::outcome::Counters;
+use crate::outcome::{Admission, Counters};
 use crate::policy::{Affinity, TaskState};
 use crate::program::{AppSpec, MemoryProfile, Op, Pages};
 use crate::rng::{Purpose, key};
@@ -22,7 +22,12 @@ use crate::time::{Span, Speed, Time, Work};
 use crate::wait::BarrierKind;
 
 /// Refuses what cannot be simulated.
-pub(crate) fn check(machine: &Machine, model: &KernelModel, apps: &[AppSpec]) -> Result<(), String> {
+pub(crate) fn check(
+    machine: &Machine,
+    model: &KernelModel,
+    apps: &[AppSpec],
+    admission: Admission,
+) -> Result<(), String> {
     if apps.len() > MAX_APPS {
         return Err(format!("at most {MAX_APPS} applications, these are {}", apps.len()));
     }
@@ -44,8 +49,23 @@ pub(crate) fn check(machine: &Machine, model: &KernelModel, apps: &[AppSpec]) ->
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
     }
-    for app in apps {
+    if admission.jobs == 0 {
+        return Err("at least one application must be admitted".into());
+    }
+    for (number, app) in apps.iter().enumerate() {
         let name = &app.name;
+        if !app.background && u64::from(app.tasks) > admission.tasks {
+            return Err(format!(
+                "application `{name}` has {} tasks; {} are admitted at once",
+                app.tasks, admission.tasks
+            ));
+        }
+        if let Some(before) = app.after
+            && before.0 as usize >= number
+        {
+            return Err(format!("application `{name}` can only follow one that stands before it"));
+        }
+
         if app.rank_scale.contains(&0) {
             return Err(format!("application `{name}` has a rank without work"));
         }
@@ -87,7 +107,7 @@ fn transfer_profile(machine: &Machine) -> MemoryProfile {
     }
 }
 
-fn build_app(spec: AppSpec, first: u32, profiles: u32) -> App {
+fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64) -> App {
     let is_exchange = |(pc, op): (usize, &Op)| matches!(op, Op::Exchange { .. }).then_some(pc as u32);
     let slots = spec.program.ops().iter().enumerate().filter_map(is_exchange).collect();
     App {
@@ -103,6 +123,10 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32) -> App {
         rank_scale: spec.rank_scale,
         profiles,
         start: spec.start,
+        after: spec.after,
+        arrived: Time::ZERO,
+        begun: Time::ZERO,
+        fork_noise,
         started: false,
         forked: 0,
         exited: 0,
@@ -122,6 +146,7 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         band: 0,
         state: TaskState::Embryo,
         waiting: Waiting::No,
+        stage: Stage::New,
         app,
         rank,
         weight,
@@ -166,10 +191,13 @@ impl<'o, O: Observer> Kernel<'o, O> {
             profiles.push(transfer_profile(&machine));
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
-            timers.arm(spec.start, Timer::Start(app));
-            pending += 1;
+            if spec.after.is_none() {
+                timers.arm(spec.start, Timer::Start(app));
+                pending += 1;
+            }
             left += u32::from(!spec.background);
-            apps.push(build_app(spec, first, base));
+            let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
+            apps.push(build_app(spec, first, base, fork_noise));
         }
         let memory = Contention::new(&machine, &profiles);
         let cpus = machine.cpus() as usize;
@@ -205,6 +233,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             observer,
             left,
             pending,
+            queue: VecDeque::new(),
+            admitted: (0, 0),
         }
     }
 }

@@ -185,6 +185,17 @@ pub(crate) enum Waiting {
     Lock,
 }
 
+/// How far a task's start-up is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// It has not got beyond creating others and touching its data.
+    New,
+    /// It waits at the start-up barrier.
+    Meeting,
+    /// It runs its program.
+    Program,
+}
+
 /// A task.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
@@ -200,6 +211,7 @@ pub(crate) struct Task {
     pub(crate) band: u8,
     pub(crate) state: TaskState,
     pub(crate) waiting: Waiting,
+    pub(crate) stage: Stage,
     pub(crate) app: AppId,
     pub(crate) rank: u32,
     pub(crate) weight: u32,
@@ -244,7 +256,13 @@ pub(crate) struct App {
     /// First index of its profiles in the run's table; the entry before it is its transfer profile.
     pub(crate) profiles: u32,
     pub(crate) start: Time,
+    pub(crate) after: Option<AppId>,
+    /// When it came, and when it was admitted.
+    pub(crate) arrived: Time,
+    pub(crate) begun: Time,
     pub(crate) started: bool,
+    /// Key of its stream of fork costs.
+    pub(crate) fork_noise: u64,
     pub(crate) forked: u32,
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,

@@ -16,6 +16,8 @@ impl RefApp {
             meeting: Meeting::new(spec.program.locks()),
             spec,
             first,
+            arrived: 0,
+            begun: 0,
             started: false,
             forked: 0,
             exited: 0,
@@ -80,7 +82,8 @@ impl Reference<'_> {
         AppReport {
             name: record.spec.name.clone(),
             background: record.spec.background,
-            start: if record.started { record.spec.start } else { Time::ZERO },
+            arrived: Time::from_ns(record.arrived),
+            start: Time::from_ns(record.begun),
             end: record.end.map(Time::from_ns),
             counters,
             task_cpu: tasks.iter().map(|task| Span::from_ns(task.cpu_time)).collect(),

@@ -263,11 +263,14 @@ impl Reference<'_> {
         let now = self.now;
         let task = &mut self.tasks[t];
         let episode = task.episode;
-        let counters = &mut self.apps[task.app].counters;
-        counters.barriers += 1;
-        counters.barrier_wait_ns += now - task.arrived;
         task.episode = episode.wrapping_add(1);
-        task.pc += 1;
+        if task.up {
+            task.pc += 1;
+            let counters = &mut self.apps[task.app].counters;
+            counters.barriers += 1;
+            counters.barrier_wait_ns += now - task.arrived;
+        }
+        task.up = true;
         self.tell_polling(c);
         self.observe(Observation::Released { task: TaskId(t as u32), episode });
     }

@@ -11,6 +11,7 @@ mod memory;
 mod place;
 mod program;
 mod queue;
+mod start;
 mod state;
 mod view;
 
@@ -34,6 +35,8 @@ use state::{Doing, NEVER, RefApp, RefCpu, RefTask};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Start(usize),
+    Create(usize),
+    Admit,
     Wake { task: usize, by: usize },
     Tick(u32),
     Policy(u64),
@@ -43,7 +46,7 @@ enum Timer {
 impl Timer {
     fn class(self) -> u8 {
         match self {
-            Self::Start(_) => 0,
+            Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } => 1,
             Self::Tick(_) => 2,
             Self::Policy(_) => 3,
@@ -74,6 +77,8 @@ struct Reference<'o> {
     /// Entries to (true) and exits from queues that the policy has not been told.
     notices: Vec<(usize, usize, bool)>,
     complete_apps: Vec<usize>,
+    /// Applications that have arrived and not started, in order.
+    queue: Vec<usize>,
     corrections: u64,
     entries: u64,
     steps: u64,
@@ -120,7 +125,9 @@ impl<'o> Reference<'o> {
         for (number, spec) in specs.into_iter().enumerate() {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask::new(number, rank, &spec, options.seed)));
-            timers.push((spec.start.ns(), Timer::Start(number)));
+            if spec.after.is_none() {
+                timers.push((spec.start.ns(), Timer::Start(number)));
+            }
             apps.push(RefApp::new(spec, first));
         }
         Self {
@@ -140,6 +147,7 @@ impl<'o> Reference<'o> {
             deciding: None,
             notices: Vec::new(),
             complete_apps: Vec::new(),
+            queue: Vec::new(),
             corrections: 0,
             entries: 0,
             steps: 0,
@@ -154,7 +162,7 @@ impl<'o> Reference<'o> {
                 return Outcome::Completed;
             }
             let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none());
-            let coming = |timer: &Timer| matches!(timer, Timer::Start(_) | Timer::Wake { .. });
+            let coming = |timer: &Timer| !matches!(timer, Timer::Tick(_) | Timer::Policy(_) | Timer::Slot);
             if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());
             }
@@ -243,7 +251,9 @@ impl<'o> Reference<'o> {
 
     fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
         match timer {
-            Timer::Start(app) => self.start_app(app, policy),
+            Timer::Start(app) => self.arrives(app, policy),
+            Timer::Create(app) => self.create(app, policy),
+            Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
             Timer::Tick(cpu) => policy.tick(self, CpuId(cpu)),
             Timer::Policy(token) => policy.timer(self, token),

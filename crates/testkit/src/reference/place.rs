@@ -1,49 +1,15 @@
 //! Tasks that come into and leave the queues of the reference kernel.
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::policy::{Placement, Policy, TaskState};
 
 use super::queue::Entry;
-use super::state::{KERNEL, Lead, MIGRATION, Then};
+use super::state::{KERNEL, MIGRATION};
 use super::{Reference, Timer};
 
 impl Reference<'_> {
-    /// The first task of an application is created, by a shell on cpu 0.
-    pub(super) fn start_app(&mut self, app: usize, policy: &mut dyn Policy) {
-        self.apps[app].started = true;
-        self.observe(Observation::AppStarted(AppId(app as u32)));
-        policy.app_started(self, AppId(app as u32));
-        self.tell(policy);
-        self.fork(0, app, 0, policy);
-    }
-
-    /// Rank 0 creates the other ranks; true while it is in the system call.
-    pub(super) fn forks(&mut self, c: usize, app: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
-        for rank in self.apps[app].forked..self.apps[app].spec.tasks {
-            let cost = self.machine.costs.fork.ns();
-            if cost > 0 {
-                self.call(c, cost, Then::Fork(rank), lead);
-                return true;
-            }
-            self.fork(c, app, rank, policy);
-        }
-        false
-    }
-
-    pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {
-        let t = self.task(app, rank);
-        let why = Placement::Fork { parent: CpuId(parent as u32) };
-        let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let c = self.corrected(t, choice);
-        self.apps[app].forked += 1;
-        self.enqueue(t, c, Entry::Fork, Some(parent));
-        if self.apps[app].forked == self.apps[app].spec.tasks {
-            self.complete_apps.push(app);
-        }
-    }
-
     /// A sleeping task becomes runnable.
     pub(super) fn wake(&mut self, t: usize, by: usize, policy: &mut dyn Policy) {
         if self.tasks[t].state != TaskState::Sleeping {
@@ -61,7 +27,7 @@ impl Reference<'_> {
     }
 
     /// The policy's choice if it is legal, otherwise the first cpu that is.
-    fn corrected(&mut self, t: usize, choice: CpuId) -> usize {
+    pub(super) fn corrected(&mut self, t: usize, choice: CpuId) -> usize {
         if choice.0 < self.machine.cpus() && self.tasks[t].affinity.allows(choice) {
             return choice.0 as usize;
         }
@@ -78,7 +44,7 @@ impl Reference<'_> {
     }
 
     /// A task enters a queue and competes with the current one.
-    fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
+    pub(super) fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
         self.charge(c);
         self.place(c, t, entry);
         self.entries += 1;

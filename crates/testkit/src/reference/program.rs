@@ -1,7 +1,6 @@
 //! What a task does next when an operation is over.
 
-use sim_core::ids::AppId;
-use sim_core::observe::{LeaveReason, Observation};
+use sim_core::observe::LeaveReason;
 use sim_core::policy::{Policy, TaskState};
 use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
 use sim_core::rng;
@@ -16,7 +15,7 @@ impl Reference<'_> {
     pub(super) fn proceed(&mut self, c: usize, mut lead: Lead, policy: &mut dyn Policy) {
         let Some(t) = self.cpus[c].current else { return };
         let app = self.tasks[t].app;
-        if self.tasks[t].rank == 0 && self.forks(c, app, lead, policy) {
+        if !self.tasks[t].up && self.starts_up(c, t, lead, policy) {
             return;
         }
         let program = self.apps[app].spec.program.clone();
@@ -217,10 +216,7 @@ impl Reference<'_> {
         let app = self.tasks[t].app;
         self.apps[app].exited += 1;
         if self.apps[app].exited == self.apps[app].spec.tasks {
-            self.apps[app].end = Some(self.now);
-            self.observe(Observation::AppExited(AppId(app as u32)));
-            self.tell(policy);
-            policy.app_exited(self, AppId(app as u32));
+            self.ends(app, policy);
         }
     }
 }

@@ -165,6 +165,8 @@ pub(super) struct RefTask {
     pub(super) source: Option<u32>,
     pub(super) block: u32,
     pub(super) home: Option<u32>,
+    /// Its start-up is over: it runs its program.
+    pub(super) up: bool,
     pub(super) refill: u64,
     pub(super) waiting: Waiting,
     pub(super) ready: u64,
@@ -200,6 +202,7 @@ impl RefTask {
             source: None,
             block: 0,
             home: None,
+            up: false,
             refill: 0,
             waiting: Waiting::No,
             ready: NEVER,
@@ -225,6 +228,8 @@ impl RefTask {
 pub(super) struct RefApp {
     pub(super) spec: AppSpec,
     pub(super) first: usize,
+    pub(super) arrived: u64,
+    pub(super) begun: u64,
     pub(super) started: bool,
     pub(super) forked: u32,
     pub(super) exited: u32,

@@ -11,7 +11,7 @@ use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::{Placement, Policy, System, View};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 use testkit::invariants::{Invariants, violations};
@@ -161,7 +161,13 @@ pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: 
 
 /// How tasks wait, at a central barrier.
 pub(crate) fn waits(wait: WaitMode) -> Runtime {
-    Runtime { name: "test".into(), barrier: BarrierKind::Central, wait, processes: false }
+    Runtime {
+        name: "test".into(),
+        barrier: BarrierKind::Central,
+        wait,
+        processes: false,
+        startup: StartUp::PLAIN,
+    }
 }
 
 /// Work of a rank that does little but wait, in thousandths: the least there is.

@@ -1,0 +1,140 @@
+//! Applications and tasks that come up on the reference kernel: arrival, admission, creation, touch, start-up barrier.
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::observe::Observation;
+use sim_core::policy::{Placement, Policy, System};
+use sim_core::program::{Forks, Touch};
+use sim_core::rng::{Purpose, draw, key};
+use sim_core::time::Span;
+
+use super::queue::Entry;
+use super::state::{Lead, Then};
+use super::{Reference, Timer};
+
+impl Reference<'_> {
+    /// An application arrives; only foreground ones may have to wait.
+    pub(super) fn arrives(&mut self, app: usize, policy: &mut dyn Policy) {
+        self.apps[app].arrived = self.now;
+        if self.apps[app].spec.background {
+            self.start_app(app, policy);
+            return;
+        }
+        self.queue.push(app);
+        self.admit(policy);
+    }
+
+    /// Starts the first of the queue as long as it fits beside the foreground applications that run.
+    pub(super) fn admit(&mut self, policy: &mut dyn Policy) {
+        while !self.queue.is_empty() {
+            let app = self.queue[0];
+            let running = |app: &&super::RefApp| app.started && app.end.is_none() && !app.spec.background;
+            let jobs = self.apps.iter().filter(running).count() as u32;
+            let tasks: u64 = self.apps.iter().filter(running).map(|app| u64::from(app.spec.tasks)).sum();
+            let limit = self.options.admission;
+            if jobs + 1 > limit.jobs || tasks + u64::from(self.apps[app].spec.tasks) > limit.tasks {
+                break;
+            }
+            self.queue.remove(0);
+            self.start_app(app, policy);
+        }
+    }
+
+    fn start_app(&mut self, app: usize, policy: &mut dyn Policy) {
+        self.apps[app].started = true;
+        self.apps[app].begun = self.now;
+        self.observe(Observation::AppStarted(AppId(app as u32)));
+        policy.app_started(self, AppId(app as u32));
+        self.tell(policy);
+        if self.apps[app].spec.runtime.startup.forks == Forks::Launcher {
+            self.launch(app, policy);
+        } else {
+            self.fork(0, app, 0, policy);
+        }
+    }
+
+    /// The last task of an application has ended.
+    pub(super) fn ends(&mut self, app: usize, policy: &mut dyn Policy) {
+        self.apps[app].end = Some(self.now);
+        self.observe(Observation::AppExited(AppId(app as u32)));
+        self.tell(policy);
+        policy.app_exited(self, AppId(app as u32));
+        for other in 0..self.apps.len() {
+            if self.apps[other].spec.after == Some(AppId(app as u32)) {
+                let at = self.now.saturating_add(self.apps[other].spec.start.ns());
+                self.arm(at, Timer::Start(other));
+            }
+        }
+        if !self.apps[app].spec.background && !self.queue.is_empty() {
+            self.arm(self.now, Timer::Admit);
+        }
+    }
+
+    fn fork_cost(&self, app: usize, rank: u32) -> u64 {
+        let key = key(self.options.seed, Purpose::Fork, app as u64);
+        let costs = &self.machine.costs;
+        costs.fork_spread.apply(costs.fork.ns(), draw(key, u64::from(rank)))
+    }
+
+    /// The launcher on cpu 0 is busy with the next rank, or creates all it can for nothing.
+    fn launch(&mut self, app: usize, policy: &mut dyn Policy) {
+        while self.apps[app].forked < self.apps[app].spec.tasks {
+            let rank = self.apps[app].forked;
+            let cost = self.fork_cost(app, rank);
+            if cost > 0 {
+                System::charge(self, CpuId(0), Span::from_ns(cost), false);
+                self.arm(self.now + cost, Timer::Create(app));
+                return;
+            }
+            self.fork(0, app, rank, policy);
+        }
+    }
+
+    pub(super) fn create(&mut self, app: usize, policy: &mut dyn Policy) {
+        self.fork(0, app, self.apps[app].forked, policy);
+        self.tell(policy);
+        self.launch(app, policy);
+    }
+
+    /// What a task does before its program; true while that takes time.
+    pub(super) fn starts_up(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
+        let (app, rank, here) = (self.tasks[t].app, self.tasks[t].rank, self.node(c));
+        let startup = self.apps[app].spec.runtime.startup;
+        if rank == 0 && startup.touch == Touch::Master && self.tasks[t].home.is_none() {
+            for other in 0..self.apps[app].spec.tasks {
+                let other = self.task(app, other);
+                self.tasks[other].home = self.tasks[other].home.or(Some(here));
+            }
+        }
+        if rank == 0 && startup.forks == Forks::Master {
+            for next in self.apps[app].forked..self.apps[app].spec.tasks {
+                let cost = self.fork_cost(app, next);
+                if cost > 0 {
+                    self.call(c, cost, Then::Fork(next), lead);
+                    return true;
+                }
+                self.fork(c, app, next, policy);
+            }
+        }
+        if startup.touch == Touch::Each && self.tasks[t].home.is_none() {
+            self.tasks[t].home = Some(here);
+        }
+        if startup.barrier {
+            self.arrive(c, t, lead);
+        } else {
+            self.tasks[t].up = true;
+        }
+        startup.barrier
+    }
+
+    pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {
+        let t = self.task(app, rank);
+        let why = Placement::Fork { parent: CpuId(parent as u32) };
+        let choice = policy.select_cpu(self, TaskId(t as u32), why);
+        let c = self.corrected(t, choice);
+        self.apps[app].forked += 1;
+        self.enqueue(t, c, Entry::Fork, Some(parent));
+        if self.apps[app].forked == self.apps[app].spec.tasks {
+            self.complete_apps.push(app);
+        }
+    }
+}

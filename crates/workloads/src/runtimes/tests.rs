@@ -1,0 +1,126 @@
+//! The presets against what their sources say.
+
+use super::table::{BARRIERS, WAITS};
+use super::*;
+
+fn preset(name: &str) -> Runtime {
+    let entry = resolve(name).unwrap();
+    build(entry, &Values::defaults(entry.parameters))
+}
+
+#[test]
+fn presets_are_what_they_say() {
+    assert_eq!((preset("upc").wait, preset("upc").barrier), (WaitMode::Yield, BarrierKind::Dissemination));
+    assert!(preset("mpi").processes && !preset("upc").processes);
+    let openmp = preset("openmp");
+    assert_eq!(openmp.barrier, BarrierKind::Tree { arity: 4 });
+    assert_eq!(openmp.wait.sleeps_after(), Some(Span::from_ms(200)));
+    assert!(openmp.wait.yields());
+    assert_eq!(preset("spin").wait, WaitMode::Spin);
+    assert_eq!(preset("block").wait, WaitMode::Block);
+    assert_eq!(preset("yield-to").wait, WaitMode::YieldTo);
+}
+
+#[test]
+fn every_wait_and_barrier_can_be_chosen() {
+    let entry = resolve("openmp").unwrap();
+    for (at, word) in WAITS.iter().enumerate() {
+        let mut values = Values::defaults(entry.parameters);
+        values.set("wait", at as u64).unwrap();
+        let name = match build(entry, &values).wait {
+            WaitMode::Spin => "spin",
+            WaitMode::Yield => "yield",
+            WaitMode::Block => "block",
+            WaitMode::SpinThenBlock { .. } => "spin-then-block",
+            WaitMode::YieldTo => "yield-to",
+        };
+        assert_eq!(name, *word);
+    }
+    for (at, word) in BARRIERS.iter().enumerate() {
+        let mut values = Values::defaults(entry.parameters);
+        values.set("barrier", at as u64).unwrap();
+        let name = match build(entry, &values).barrier {
+            BarrierKind::Central => "central",
+            BarrierKind::Tree { .. } => "tree",
+            BarrierKind::Dissemination => "dissemination",
+        };
+        assert_eq!(name, *word);
+    }
+}
+
+#[test]
+fn infinite_block_time_never_sleeps() {
+    let entry = resolve("openmp").unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    values.set("block_time", u64::MAX).unwrap();
+    assert_eq!(build(entry, &values).wait.sleeps_after(), None);
+    values.set("block_time", 0).unwrap();
+    assert_eq!(build(entry, &values).wait.sleeps_after(), Some(Span::ZERO));
+}
+
+#[test]
+fn tables_are_sound() {
+    for entry in entries() {
+        for p in entry.parameters {
+            assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty());
+        }
+        assert_eq!(preset(entry.name).name, entry.name);
+    }
+    assert!(resolve("opnemp").unwrap_err().contains("did you mean `openmp`?"));
+}
+
+fn with(name: &str, settings: &[(&str, u64)], oversubscribed: bool) -> Runtime {
+    let entry = resolve(name).unwrap();
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in settings {
+        values.set(name, *value).unwrap();
+    }
+    build_for(entry, &values, oversubscribed)
+}
+
+#[test]
+fn libgomp_polls_three_milliseconds_or_one_microsecond() {
+    let limit = |settings: &[(&str, u64)], over| with("libgomp", settings, over).wait.sleeps_after();
+    assert_eq!(limit(&[], false), Some(Span::from_ms(3)));
+    assert_eq!(limit(&[], true), Some(Span::from_us(1)), "100 looks when oversubscribed");
+    let active = [("spin_count", 30_000_000_000), ("throttled_spin_count", 1_000)];
+    assert_eq!(limit(&active, false), Some(Span::from_ms(300_000)), "five minutes");
+    assert_eq!(limit(&active, true), Some(Span::from_us(10)));
+    assert_eq!(limit(&[("spin_count", 50)], true), Some(Span::from_ns(500)), "less than the throttled count");
+    assert!(!with("libgomp", &[], true).wait.yields(), "there is no sched_yield in it");
+    assert_eq!(preset("libgomp").barrier, BarrierKind::Central);
+}
+
+#[test]
+fn intels_library_modes_differ_in_sleep_and_yield() {
+    let turnaround = [("library", 1)];
+    let yields = |over| with("openmp", &turnaround, over).wait.yields();
+    assert!(yields(true) && !yields(false), "turnaround yields only when oversubscribed");
+    assert_eq!(with("openmp", &turnaround, true).wait.sleeps_after(), None);
+    assert!(preset("openmp").wait.yields());
+    assert_eq!(preset("openmp").wait.sleeps_after(), Some(Span::from_ms(200)));
+}
+
+#[test]
+fn open_mpi_yields_in_degraded_mode_only() {
+    for over in [false, true] {
+        let wait = with("openmpi", &[], over).wait;
+        assert_eq!((wait.yields(), wait.sleeps_after()), (over, None));
+    }
+}
+
+#[test]
+fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
+    for entry in entries() {
+        let runtime = preset(entry.name);
+        assert_eq!(runtime.processes, runtime.startup.forks == Forks::Launcher, "{}", entry.name);
+        assert!(["upc", "mpi", "openmp"].contains(&entry.model));
+        assert!(!entry.source.is_empty());
+    }
+    let startup = |name: &str| preset(name).startup;
+    assert_eq!(startup("upc"), StartUp { forks: Forks::Master, barrier: true, touch: Touch::Each });
+    assert_eq!(startup("mpich2"), StartUp { forks: Forks::Launcher, barrier: true, touch: Touch::Work });
+    assert_eq!(startup("spin"), StartUp::PLAIN);
+    assert_eq!(with("upc", &[("touch", 2)], false).startup.touch, Touch::Master);
+    assert_eq!(preset("sun-openmp").wait, WaitMode::Spin);
+}
