@@ -212,8 +212,11 @@ impl Ring {
         if behind <= 0 {
             return 1;
         }
-        let each = weighted(self.prices.cycle(), current.weight).max(1);
-        1 + (behind as u64).div_ceil(each as u64)
+        match weighted(self.prices.cycle(), current.weight) {
+            // A cycle too short to count: it never falls behind.
+            0 => u64::MAX,
+            each => 1 + (behind as u64).div_ceil(each as u64),
+        }
     }
 
     /// The current member goes through whole cycles and stays current.
