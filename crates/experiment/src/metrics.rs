@@ -76,6 +76,8 @@ use Scope::{All, App};
 /// All metrics, in the order of the cells.
 pub const METRICS: &[Metric] = &[
     metric(App, "run_time", "s", "from the start of the first to the end of the last task", run_time),
+    metric(App, "queue_time", "s", "from arrival to start: waiting to be admitted", queue_time),
+    metric(App, "turnaround", "s", "from arrival to the end of the last task", turnaround),
     metric(App, "slowdown", "ratio", "run_time over the mean run_time of the dedicated runs", slowdown),
     metric(
         App,
@@ -170,6 +172,16 @@ pub(crate) fn run_time(s: &Sample<'_>) -> Option<f64> {
     if app.background { None } else { app.run_time().map(seconds) }
 }
 
+fn queue_time(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if app.background { None } else { app.queue_time().map(seconds) }
+}
+
+fn turnaround(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if app.background { None } else { app.turnaround().map(seconds) }
+}
+
 fn slowdown(s: &Sample<'_>) -> Option<f64> {
     ratio(run_time(s)?, s.alone_mean?)
 }
@@ -223,6 +235,7 @@ pub(crate) mod tests {
         let app = AppReport {
             name: "cg".into(),
             background: false,
+            arrived: Time::ZERO,
             start: Time::ZERO,
             end: Some(Time::from_ns(ns)),
             counters,

@@ -67,8 +67,10 @@ pub struct RunPlan {
     pub machine: Arc<Machine>,
     /// The kernel.
     pub kernel: Arc<KernelModel>,
-    /// The applications; one of them in a baseline run.
+    /// The applications, copies written out; one of them in a baseline run.
     pub apps: Vec<AppSpec>,
+    /// For each of them its position in [`Experiment::apps`].
+    pub entries: Vec<usize>,
     /// The policy with its parameters.
     pub policy_choice: Choice,
     /// Seed and horizon.

@@ -51,10 +51,10 @@ impl Alone {
         self.times.get(&(point, app))?.get(&replicate).copied()
     }
 
-    /// The time all foreground applications take one after the other.
-    fn sequence(&self, experiment: &Experiment, point: usize, replicate: u32) -> Option<f64> {
-        let foreground = (0..experiment.apps.len()).filter(|app| !experiment.background[*app]);
-        foreground.map(|app| self.paired(point, app, replicate)).sum()
+    /// The time all foreground applications of a run, copies included, take one after the other.
+    fn sequence(&self, experiment: &Experiment, plan: &RunPlan) -> Option<f64> {
+        let foreground = plan.entries.iter().filter(|app| !experiment.background[**app]);
+        foreground.map(|app| self.paired(plan.point, *app, plan.replicate)).sum()
     }
 }
 
@@ -79,31 +79,37 @@ impl Samples {
         let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
         for point in &plan.serves {
             let place = Place { point: *point, policy: NO_POLICY, app: Some(app) };
-            self.add(place, Scope::App, plan.replicate, &sample);
+            self.add(place, Scope::App, plan.replicate, &[sample]);
         }
     }
 
     fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let (point, policy, replicate) = (plan.point, plan.policy, plan.replicate);
-        let sequence = alone.sequence(experiment, point, replicate);
-        for app in 0..run.apps.len() {
-            let sample = Sample {
-                run,
-                app,
-                alone_mean: alone.mean(point, app),
-                alone_paired: alone.paired(point, app, replicate),
-                sequence,
-            };
-            self.add(Place { point, policy, app: Some(app) }, Scope::App, replicate, &sample);
+        let sequence = alone.sequence(experiment, plan);
+        for app in 0..experiment.apps.len() {
+            let copies = plan.entries.iter().enumerate().filter(|(_, entry)| **entry == app);
+            let samples: Vec<Sample<'_>> = copies
+                .map(|(copy, _)| Sample {
+                    run,
+                    app: copy,
+                    alone_mean: alone.mean(point, app),
+                    alone_paired: alone.paired(point, app, replicate),
+                    sequence,
+                })
+                .collect();
+            self.add(Place { point, policy, app: Some(app) }, Scope::App, replicate, &samples);
         }
         let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence };
-        self.add(Place { point, policy, app: None }, Scope::All, replicate, &sample);
+        self.add(Place { point, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
-    fn add(&mut self, place: Place, scope: Scope, replicate: u32, sample: &Sample<'_>) {
+    /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them lacks it.
+    fn add(&mut self, place: Place, scope: Scope, replicate: u32, samples: &[Sample<'_>]) {
         for (at, metric) in METRICS.iter().enumerate().filter(|(_, m)| m.scope == scope) {
-            if let Some(value) = (metric.measure)(sample) {
-                self.values.entry((place, at)).or_default().insert(replicate, value);
+            let sum: Option<f64> = samples.iter().map(|sample| (metric.measure)(sample)).sum();
+            if let Some(sum) = sum.filter(|_| !samples.is_empty()) {
+                let mean = sum / samples.len() as f64;
+                self.values.entry((place, at)).or_default().insert(replicate, mean);
             }
         }
     }

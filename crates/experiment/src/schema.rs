@@ -34,6 +34,15 @@ pub fn schema() -> Value {
                 "propertyNames": { "pattern": WORD },
                 "additionalProperties": app(),
             },
+            "admission": {
+                "type": "object",
+                "additionalProperties": false,
+                "description": "How many foreground applications run at once; others wait in the order of their arrival.",
+                "properties": {
+                    "jobs": count("At most this many applications.", 1),
+                    "threads": count("At most this many tasks of them together.", 1),
+                },
+            },
             "policies": policies(),
             "sweep": sweep(),
             "threads_per_core": count("Tasks per core of every foreground application that does not say otherwise.", 1),
@@ -85,7 +94,10 @@ fn app() -> Value {
             "runtime": choice(&format!("How its tasks wait and meet (default {DEFAULT_RUNTIME})."), runtimes),
             "tasks": count("Number of tasks.", 1),
             "threads_per_core": count("Tasks per core it may use, instead of `tasks`.", 1),
-            "start": duration("When it starts (default 0s)."),
+            "start": duration("When it arrives (default 0s); with `after`, how long after the end of that application."),
+            "after": { "type": "string", "description": "It arrives when this application, listed before it, has ended." },
+            "copies": count("Number of copies that run (default 1); results are means over them.", 1),
+            "arrival": arrival(),
             "cpus": {
                 "description": "Cpus it may use: a list, or a text like `0-3,8`.",
                 "anyOf": [
@@ -97,6 +109,22 @@ fn app() -> Value {
             "background": { "type": "boolean", "description": "The run does not wait for it (hogs, daemons)." },
             "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value (default 0)." },
         },
+    })
+}
+
+fn arrival() -> Value {
+    let interval = |key: &str, about: &str| {
+        let mut properties = Map::new();
+        properties.insert(key.to_owned(), duration(about));
+        json!({ "type": "object", "required": [key], "additionalProperties": false, "properties": properties })
+    };
+    json!({
+        "description": "When the copies after the first arrive (default: all together).",
+        "anyOf": [
+            { "enum": ["queue"], "description": "Each when the one before it has ended." },
+            interval("every", "At fixed intervals."),
+            interval("mean", "At exponentially distributed intervals of this mean, drawn from the seed."),
+        ],
     })
 }
 
@@ -119,9 +147,9 @@ fn policies() -> Value {
 fn sweep() -> Value {
     json!({
         "type": "object",
-        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
+        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
         "propertyNames": {
-            "pattern": r"^(threads_per_core|machine|kernel|horizon|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
+            "pattern": r"^(threads_per_core|machine|kernel|horizon|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
         },
         "additionalProperties": { "type": "array", "minItems": 1 },
     })

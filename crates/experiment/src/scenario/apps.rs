@@ -8,17 +8,29 @@ use notation::yaml::{Content, Entry, Node};
 use sim_core::ids::CpuId;
 use sim_core::limits::{MAX_APPS, MAX_CPUS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
-use sim_core::program::{AppSpec, Runtime};
+use sim_core::program::AppSpec;
 use sim_core::time::Time;
 use workloads::Context;
 
 use super::DEFAULT_RUNTIME;
+use super::arrivals::{self, Copies};
 use super::reader::Reader;
 use super::shelves::{self, Workload};
 
 /// Keys of an application.
-pub(crate) const APP_KEYS: [&str; 8] =
-    ["workload", "runtime", "tasks", "threads_per_core", "start", "cpus", "background", "nice"];
+pub(crate) const APP_KEYS: [&str; 11] = [
+    "workload",
+    "runtime",
+    "tasks",
+    "threads_per_core",
+    "start",
+    "after",
+    "copies",
+    "arrival",
+    "cpus",
+    "background",
+    "nice",
+];
 
 /// Load weight by nice value from -20 to 19 (Linux 2.6.28, kernel/sched.c, `prio_to_weight`): each step is about 10 % of cpu time.
 const WEIGHTS: [u32; 40] = [
@@ -33,17 +45,24 @@ struct Draft<'a> {
     /// Where its workload is chosen.
     place: Place,
     workload: Workload,
-    runtime: Runtime,
+    runtime: shelves::ChosenRuntime,
     start: Time,
     weight: u32,
     background: Option<bool>,
     allowed: Option<CpuSet>,
+    /// Number of cpus it may use.
+    seats: u32,
+    copies: Copies,
 }
 
 /// An application as it runs in the mix and alone.
 pub(crate) struct App {
-    /// In the mix.
+    /// In the mix, as its first copy; `after` is set when copies are written out.
     pub(crate) spec: AppSpec,
+    /// How often it runs, and when.
+    pub(crate) copies: Copies,
+    /// The application of the scenario whose end it waits for.
+    pub(crate) after: Option<usize>,
     /// Alone, one thread per core (fewer when it has fewer); `None` for a background application.
     pub(crate) alone: Option<AppSpec>,
 }
@@ -60,8 +79,16 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, p
         reader.wrong_node(node, format!("more than {MAX_APPS} applications"), "");
         return Vec::new();
     }
-    let apps: Vec<App> = entries.iter().filter_map(|entry| app(reader, entry, machine, per_core)).collect();
-    let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks)).sum();
+    let mut apps: Vec<App> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        apps.extend(app(reader, entry, machine, per_core, &apps));
+    }
+    check_names(reader, node, &apps);
+    let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks) * u64::from(app.copies.count)).sum();
+    let copies: usize = apps.iter().map(|app| app.copies.count as usize).sum();
+    if copies > MAX_APPS {
+        reader.wrong_node(node, format!("more than {MAX_APPS} applications, copies included"), "");
+    }
     if tasks > MAX_TASKS {
         reader.wrong_node(
             node,
@@ -76,12 +103,22 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, p
     apps
 }
 
-fn app(reader: &mut Reader, entry: &Entry, machine: Option<&Machine>, per_core: u64) -> Option<App> {
+fn app(
+    reader: &mut Reader,
+    entry: &Entry,
+    machine: Option<&Machine>,
+    per_core: u64,
+    earlier: &[App],
+) -> Option<App> {
     check_name(reader, entry);
     reader.mapping(&entry.value, "an application", &APP_KEYS)?;
     let draft = draft(reader, entry, machine);
     let cores = cores(draft.as_ref().and_then(|draft| draft.allowed.as_ref()), machine);
     let wanted = wanted_tasks(reader, &entry.value, cores);
+    let after = match entry.value.get("after") {
+        None => Some(None),
+        Some(after) => arrivals::predecessor(reader, after, earlier).map(Some),
+    };
     let draft = draft?;
     let wanted = wanted?;
     // A background application (a hog) is one task unless it says otherwise.
@@ -103,7 +140,21 @@ fn app(reader: &mut Reader, entry: &Entry, machine: Option<&Machine>, per_core: 
         alone.start = Time::ZERO;
         Some(alone)
     };
-    Some(App { spec, alone })
+    Some(App { spec, copies: draft.copies, after: after?, alone })
+}
+
+/// Copies of one application must not be called like another one.
+fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
+    for app in apps.iter().filter(|app| app.copies.count > 1) {
+        let clashes = |other: &&App| {
+            let number = other.spec.name.strip_prefix(&app.spec.name).and_then(|rest| rest.strip_prefix('-'));
+            number.and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n <= app.copies.count)
+        };
+        if let Some(other) = apps.iter().find(clashes) {
+            let message = format!("`{}` is the name of a copy of `{}`", other.spec.name, app.spec.name);
+            reader.wrong_node(node, message, "give one of them another name");
+        }
+    }
 }
 
 /// Names stand in paths and file columns: letters, digits, `_` and `-` only.
@@ -151,6 +202,7 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -
     let weight = value("nice").map_or(Some(1_024), |node| nice(reader, node));
     let background = value("background").map(|node| reader.value(node, "`background`", Kind::Flag, 0, 1));
     let allowed = value("cpus").map(|node| cpus(reader, node, machine));
+    let copies = arrivals::copies(reader, node);
     Some(Draft {
         name: &entry.key,
         place: chosen?.place,
@@ -162,16 +214,22 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -
             Some(flag) => Some(flag? == 1),
             None => None,
         },
+        seats: match (&allowed, machine) {
+            (Some(Some(set)), _) => set.iter().count() as u32,
+            (_, Some(machine)) => machine.cpus(),
+            _ => u32::MAX,
+        },
         allowed: match allowed {
             Some(set) => Some(set?),
             None => None,
         },
+        copies: copies?,
     })
 }
 
 impl Draft<'_> {
     fn context(&self, tasks: u32) -> Context<'_> {
-        Context { tasks, runtime: &self.runtime.name }
+        Context { tasks, runtime: self.runtime.entry.model }
     }
 
     fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
@@ -196,7 +254,7 @@ impl Draft<'_> {
             weight: self.weight,
             rank_scale: built.rank_scale,
             allowed: self.allowed.clone(),
-            ..AppSpec::new(self.name, tasks, Arc::new(built.program), self.runtime.clone())
+            ..AppSpec::new(self.name, tasks, Arc::new(built.program), self.runtime.build(tasks > self.seats))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Scenario files: from YAML text and overrides to an [`Experiment`] in which nothing can be wrong any more.
 
 mod apps;
+mod arrivals;
 mod paths;
 mod reader;
 mod resolve;

@@ -1,21 +1,32 @@
 //! Dotted paths into a scenario, as `sweep:` and `--set` use them.
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
-//! `kernel.<parameter>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
+//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
 //! `policies.<label>.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::yaml::{Content, Entry, Node};
 
 use super::apps::APP_KEYS;
+use super::arrivals::ADMISSION_KEYS;
 use super::reader::advice;
 use super::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
 
 /// Plain keys that `--set` may set.
-pub(crate) const SETTABLE: [&str; 9] =
-    ["name", "about", "machine", "kernel", "threads_per_core", "horizon", "baseline", "repeat", "seed"];
+pub(crate) const SETTABLE: [&str; 10] = [
+    "name",
+    "about",
+    "machine",
+    "kernel",
+    "threads_per_core",
+    "horizon",
+    "admission",
+    "baseline",
+    "repeat",
+    "seed",
+];
 /// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a point).
-pub(crate) const SWEEPABLE: [&str; 4] = ["threads_per_core", "machine", "kernel", "horizon"];
+pub(crate) const SWEEPABLE: [&str; 5] = ["threads_per_core", "machine", "kernel", "horizon", "admission"];
 
 /// Sets the node at a path; `plain` are the plain keys allowed.
 pub(crate) fn set(
@@ -34,6 +45,9 @@ pub(crate) fn set(
         }
         ["kernel", parameter] => {
             parameter_of(root, "kernel", DEFAULT_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        ["admission", key] if ADMISSION_KEYS.contains(key) => {
+            root.child("admission", at).ok_or(unknown)?.set(key, at, value);
         }
         ["apps", app, rest @ ..] => {
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));
@@ -139,6 +153,7 @@ pub(crate) fn label_of(item: &Node) -> Option<&str> {
 /// An unknown path, with the nearest one that is known.
 fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnostic {
     let mut known: Vec<String> = plain.iter().map(|key| (*key).to_owned()).collect();
+    known.extend(ADMISSION_KEYS.map(|key| format!("admission.{key}")));
     known.extend(["machine.<parameter>".to_owned(), "kernel.<parameter>".to_owned()]);
     for app in root.get("apps").map_or(&[][..], |apps| apps.value.entries()) {
         known.extend(APP_KEYS.iter().map(|key| format!("apps.{}.{key}", app.key)));

@@ -9,22 +9,24 @@ use notation::yaml::{Content, Node};
 use policies::Choice;
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
-use sim_core::outcome::Options;
+use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
 use super::apps::{self, App};
+use super::arrivals;
 use super::reader::Reader;
 use super::{DEFAULT_KERNEL, shelves, sweep};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
 
 /// Keys of a scenario.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 14] = [
     "name",
     "about",
     "machine",
     "kernel",
     "apps",
+    "admission",
     "policies",
     "sweep",
     "threads_per_core",
@@ -62,6 +64,7 @@ struct Resolved {
     apps: Vec<App>,
     policies: Vec<(String, Choice)>,
     horizon: Time,
+    admission: Admission,
 }
 
 /// Resolves a scenario; every error goes to the reader.
@@ -187,13 +190,16 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1))),
         None => missing(reader, root, "apps", "apps: { cg: { workload: { npb: { benchmark: cg } } } }"),
     };
+    let admission = arrivals::admission(reader, root);
     let resolved = Resolved {
         machine: machine?,
         kernel: kernel?,
         apps: apps?,
         policies: policies?,
         horizon: Time::from_ns(horizon?),
+        admission: admission?,
     };
+    arrivals::check_admission(reader, root, &resolved.apps, resolved.admission);
     check_together(reader, root, &resolved);
     Some(resolved)
 }
@@ -249,7 +255,8 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
 
 /// What only machine, applications and policies together can get wrong.
 fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
-    let foreground = resolved.apps.iter().filter(|app| !app.spec.background).count();
+    let foreground: usize =
+        resolved.apps.iter().filter(|app| !app.spec.background).map(|app| app.copies.count as usize).sum();
     let cpus = resolved.machine.cpus() as usize;
     let splits = |choice: &Choice| choice.entry.name.eq_ignore_ascii_case("PARTITION");
     let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
@@ -264,8 +271,9 @@ fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
     for (entry, app) in
         root.get("apps").map_or(&[][..], |apps| apps.value.entries()).iter().zip(&resolved.apps)
     {
-        if app.spec.start >= resolved.horizon {
-            let message = format!("`{}` starts at or after the horizon", app.spec.name);
+        if arrivals::last_arrival(app) >= resolved.horizon {
+            let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
+            let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);
             reader.wrong(entry.value.get("start").map_or(entry.place, |start| start.value.place), message);
         }
     }
@@ -273,10 +281,11 @@ fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
 
 /// All runs: the baselines first, then by point, policy and replicate.
 fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: bool) -> Experiment {
-    let options = |replicate: u32, horizon: Time| Options {
+    let options = |replicate: u32, horizon: Time, admission: Admission| Options {
         seed: frame.seed.wrapping_add(u64::from(replicate)),
         horizon,
         stepwise,
+        admission,
     };
     let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
     runs.extend(shared(resolved, frame.repeat, &options));
@@ -299,13 +308,21 @@ fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: b
     }
 }
 
+/// Options of a replicate with this horizon and admission.
+type OptionsOf<'a> = dyn Fn(u32, Time, Admission) -> Options + 'a;
+
 /// The runs of all applications together, by point, policy and replicate.
-fn shared(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> Options) -> Vec<RunPlan> {
+fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let mut runs = Vec::new();
     for (at, point) in resolved.iter().enumerate() {
-        let specs: Vec<AppSpec> = point.apps.iter().map(|app| app.spec.clone()).collect();
+        // Arrivals belong to the seed: all policies meet the same.
+        let arrivals = |replicate| {
+            let options = options(replicate, point.horizon, point.admission);
+            (options, arrivals::expand(&point.apps, options.seed))
+        };
+        let replicates: Vec<_> = (0..repeat).map(arrivals).collect();
         for (policy, (_, choice)) in point.policies.iter().enumerate() {
-            runs.extend((0..repeat).map(|replicate| RunPlan {
+            runs.extend(replicates.iter().zip(0..).map(|((options, (specs, entries)), replicate)| RunPlan {
                 point: at,
                 policy,
                 replicate,
@@ -314,8 +331,9 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> Opt
                 machine: Arc::clone(&point.machine),
                 kernel: Arc::clone(&point.kernel),
                 apps: specs.clone(),
+                entries: entries.clone(),
                 policy_choice: choice.clone(),
-                options: options(replicate, point.horizon),
+                options: *options,
             }));
         }
     }
@@ -332,7 +350,7 @@ fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, point: &Resolved) -> bo
 }
 
 /// Each foreground application alone and pinned; points that would repeat a run share it.
-fn baselines(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> Options) -> Vec<RunPlan> {
+fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let Some(pin) = policies::find("PIN") else {
         return Vec::new();
     };
@@ -355,15 +373,16 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &dyn Fn(u32, Time) -> 
                 machine: Arc::clone(&point.machine),
                 kernel: Arc::clone(&point.kernel),
                 apps: vec![alone.clone()],
+                entries: vec![index],
                 policy_choice: Choice { entry: pin, values: Values::defaults(pin.parameters) },
-                options: options(0, point.horizon),
+                options: options(0, point.horizon, Admission::UNLIMITED),
             });
         }
     }
     let replicas = |plan: RunPlan| {
         (0..repeat).map(move |replicate| RunPlan {
             replicate,
-            options: options(replicate, plan.options.horizon),
+            options: options(replicate, plan.options.horizon, Admission::UNLIMITED),
             ..plan.clone()
         })
     };

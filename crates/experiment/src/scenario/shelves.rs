@@ -53,15 +53,28 @@ pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice>
     Some(Choice { entry, values })
 }
 
+/// A runtime with its parameters; what it becomes depends on the number of tasks, too.
+pub(crate) struct ChosenRuntime {
+    pub(crate) entry: &'static runtimes::Entry,
+    values: Values,
+}
+
+impl ChosenRuntime {
+    /// The runtime of an application; `oversubscribed` when it has more tasks than cpus it may use.
+    pub(crate) fn build(&self, oversubscribed: bool) -> Runtime {
+        runtimes::build_for(self.entry, &self.values, oversubscribed)
+    }
+}
+
 /// The runtime of a name with its parameters.
-pub(crate) fn runtime(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Runtime> {
+pub(crate) fn runtime(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<ChosenRuntime> {
     let Ok(entry) = runtimes::resolve(chosen.name) else {
         reader.unknown(chosen.place, "runtime", chosen.name, &runtimes::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);
     reader.parameters(&format!("runtime `{}`", entry.name), &mut values, chosen.parameters);
-    Some(runtimes::build(entry, &values))
+    Some(ChosenRuntime { entry, values })
 }
 
 /// A kind of workload with its parameters.
