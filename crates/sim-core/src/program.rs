@@ -215,6 +215,12 @@ impl Program {
         &self.profiles
     }
 
+    /// True when its ranks ever wait for each other, at barriers or in exchanges.
+    #[must_use]
+    pub fn meets(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Barrier | Op::Exchange { .. }))
+    }
+
     /// The number of locks it uses.
     #[must_use]
     pub const fn locks(&self) -> u32 {

@@ -79,7 +79,7 @@ impl Table<'_> {
         self.results.get(self.point, policy, app, metric)
     }
 
-    /// Time and, with dedicated runs, slowdown.
+    /// Time; with dedicated runs, slowdown; where anybody had to wait for admission, how long.
     fn app(&self, app: &str) -> Group {
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
@@ -87,7 +87,20 @@ impl Table<'_> {
             self.column([app, unit], |p| Some(number::mean_and_error(self.get(p, app, "run_time")?, length)));
         let slowdown =
             self.column([app, "slow"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
-        if is_blank(&slowdown) { vec![time] } else { vec![time, slowdown] }
+        let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);
+        let longest = self.policies.iter().filter_map(|p| waited(p)).fold(0.0, f64::max);
+        let (unit, length) = number::time_unit(longest);
+        let head = format!("queue {unit}");
+        let queue = self.column([app, &head], |p| {
+            waited(p)?;
+            Some(number::mean_and_error(self.get(p, app, "queue_time")?, length))
+        });
+        [time, slowdown, queue]
+            .into_iter()
+            .enumerate()
+            .filter(|(at, c)| *at == 0 || !is_blank(c))
+            .map(|(_, c)| c)
+            .collect()
     }
 
     fn whole(&self) -> Group {

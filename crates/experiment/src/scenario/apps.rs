@@ -248,13 +248,16 @@ impl Draft<'_> {
 
     fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
         let built = self.built(reader, tasks)?;
+        let mut runtime = self.runtime.build(tasks > self.seats);
+        // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each other at the start.
+        runtime.startup.barrier &= built.program.meets();
         Some(AppSpec {
             start: self.start,
             background,
             weight: self.weight,
             rank_scale: built.rank_scale,
             allowed: self.allowed.clone(),
-            ..AppSpec::new(self.name, tasks, Arc::new(built.program), self.runtime.build(tasks > self.seats))
+            ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
         })
     }
 }

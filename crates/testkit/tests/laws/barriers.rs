@@ -1,5 +1,6 @@
 //! What a barrier costs with several tasks per core, and what a program that hardly synchronises does not pay.
 
+use sim_core::program::StartUp;
 use sim_core::time::Span;
 
 use crate::support::{Setting, Trial, shelf};
@@ -15,9 +16,14 @@ const C: u64 = 4;
 
 /// Latency of a barrier in microseconds: barriers back to back on Barcelona, pinned, a poll taking `poll` ns.
 fn latency(runtime: &str, per_core: u32, poll: u64) -> f64 {
-    let app = shelf("barriers", &[("count", COUNT)], runtime, 16 * per_core);
+    let barriers = |count: u64| {
+        let mut app = shelf("barriers", &[("count", count)], runtime, 16 * per_core);
+        // All runtimes come up alike: barriers back to back keep the step they begin in.
+        app.runtime.startup = StartUp::PLAIN;
+        app
+    };
     // The time rank 0 needs to create the others does not count.
-    let start = shelf("barriers", &[("count", 1)], runtime, 16 * per_core);
+    let (app, start) = (barriers(COUNT), barriers(1));
     let mut trial = Trial::on("barcelona").policy("PIN", &[]);
     trial.machine.costs.poll = Span::from_ns(poll);
     (trial.clone().app(app).seconds() - trial.app(start).seconds()) / (COUNT - 1) as f64 * 1e6
