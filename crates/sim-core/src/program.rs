@@ -215,6 +215,13 @@ impl Program {
         &self.profiles
     }
 
+    /// Bytes a rank touches before it works on them: the largest working set whose pages lie by first touch.
+    #[must_use]
+    pub fn first_touched(&self) -> u64 {
+        let by_touch = |p: &&MemoryProfile| matches!(p.pages, Pages::FirstTouch | Pages::NextTouch);
+        self.profiles.iter().filter(by_touch).map(|p| p.working_set).max().unwrap_or(0)
+    }
+
     /// True when its ranks ever wait for each other, at barriers or in exchanges.
     #[must_use]
     pub fn meets(&self) -> bool {
@@ -256,9 +263,10 @@ pub enum Forks {
 pub enum Touch {
     /// Each task touches its data in its first compute operation.
     Work,
-    /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before any barrier.
+    /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before any barrier:
+    /// it writes its working set once, at the rate of one core, inside the kernel (page faults).
     Each,
-    /// Rank 0 touches everybody's data as soon as it first runs, before it creates anyone.
+    /// Rank 0 touches everybody's data so as soon as it first runs, before it creates anyone.
     Master,
 }
 

@@ -46,7 +46,7 @@ pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment,
     };
     let mut reader = Reader::default();
     let applied = apply(&mut root, overrides, &mut sources, &mut reader);
-    let resolved = resolve::experiment(&root, &sources, &mut reader, overrides.stepwise);
+    let resolved = resolve::experiment(&root, &mut reader, overrides.stepwise);
     match resolved {
         Some(experiment) if reader.is_clean() => {
             Ok(Experiment { scenario_text: text.to_owned(), overrides: applied, ..experiment })

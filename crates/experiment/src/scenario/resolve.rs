@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use notation::diagnostics::Sources;
 use notation::parameter::{Kind, Values};
 use notation::suggest::nearest;
 use notation::yaml::{Content, Node};
@@ -68,17 +67,12 @@ struct Resolved {
 }
 
 /// Resolves a scenario; every error goes to the reader.
-pub(crate) fn experiment(
-    root: &Node,
-    sources: &Sources,
-    reader: &mut Reader,
-    stepwise: bool,
-) -> Option<Experiment> {
+pub(crate) fn experiment(root: &Node, reader: &mut Reader, stepwise: bool) -> Option<Experiment> {
     reader.mapping(root, "a scenario", &KEYS)?;
     let frame = frame(root, reader);
     let mut points = Vec::new();
     let mut resolved = Vec::new();
-    let combinations = sweep::points(root, sources, reader);
+    let combinations = sweep::points(root, reader);
     let runs = combinations.len() * runs_per_point(root);
     if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
         reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");

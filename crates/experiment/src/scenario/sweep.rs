@@ -1,6 +1,5 @@
 //! The points of a sweep: every combination of the values of its paths.
 
-use notation::diagnostics::Sources;
 use notation::yaml::{Content, Entry, Node};
 
 use super::paths::{self, SWEEPABLE};
@@ -30,7 +29,7 @@ impl Combination<'_> {
 }
 
 /// The points; without a sweep a single one. A wrong path is left out, so that the other errors are found as well.
-pub(crate) fn points<'a>(root: &'a Node, sources: &Sources, reader: &mut Reader) -> Vec<Combination<'a>> {
+pub(crate) fn points<'a>(root: &'a Node, reader: &mut Reader) -> Vec<Combination<'a>> {
     let point = Point { label: String::new(), settings: Vec::new() };
     let mut points = vec![Combination { point, settings: Vec::new() }];
     let Some(sweep) = root.get("sweep") else {
@@ -55,7 +54,7 @@ pub(crate) fn points<'a>(root: &'a Node, sources: &Sources, reader: &mut Reader)
             return points;
         }
         let extend = |earlier: &Combination<'a>, value: &'a Node| Combination {
-            point: extended(&earlier.point, &axis.key, &shown(value, sources)),
+            point: extended(&earlier.point, &axis.key, &shown(value)),
             settings: earlier.settings.iter().copied().chain([(axis, value)]).collect(),
         };
         points = points
@@ -86,11 +85,20 @@ fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
     Some(values)
 }
 
-/// A value as written.
-fn shown(value: &Node, sources: &Sources) -> String {
+/// A value on one line, as YAML: labels tell points apart, so all of it counts.
+fn shown(value: &Node) -> String {
+    let joined = |parts: Vec<String>| parts.join(", ");
     match &value.content {
         Content::Scalar(text) => text.clone(),
-        _ => sources.text(value.place).trim().to_owned(),
+        Content::Null => "null".to_owned(),
+        Content::List(items) => format!("[{}]", joined(items.iter().map(shown).collect())),
+        Content::Map(entries) => {
+            let each = |entry: &Entry| match &entry.value.content {
+                Content::Null => entry.key.clone(),
+                _ => format!("{}: {}", entry.key, shown(&entry.value)),
+            };
+            format!("{{{}}}", joined(entries.iter().map(each).collect()))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the program.
 
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{After, Lead, Stage};
 use crate::observe::Observer;
@@ -10,6 +10,9 @@ use crate::program::{Forks, Touch};
 use crate::rng;
 use crate::run_queue::Entry;
 use crate::time::Span;
+
+/// Ten days, beyond every horizon.
+const LONGEST_TOUCH: u128 = 864_000_000_000_000;
 
 /// Where the shell and launchers run.
 const SHELL: CpuId = CpuId(0);
@@ -20,17 +23,15 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         let app = self.tasks[id].app;
         let startup = self.apps[app].runtime.startup;
-        if self.tasks[id].rank == 0 {
-            if startup.touch == Touch::Master && self.tasks[id].home.is_none() {
-                self.touch_all(cpu, app);
-            }
-            if startup.forks == Forks::Master && self.forks(cpu, app, lead, policy) {
-                return true;
-            }
+        let first = self.tasks[id].rank == 0;
+        if first && startup.touch == Touch::Master && self.touches(cpu, lead) {
+            return true;
         }
-        if startup.touch == Touch::Each {
-            let node = self.memory.node(cpu);
-            self.tasks[id].home.get_or_insert(node);
+        if first && startup.forks == Forks::Master && self.forks(cpu, app, lead, policy) {
+            return true;
+        }
+        if startup.touch == Touch::Each && self.touches(cpu, lead) {
+            return true;
         }
         if startup.barrier {
             self.tasks[id].stage = Stage::Meeting;
@@ -41,12 +42,35 @@ impl<O: Observer> Kernel<'_, O> {
         false
     }
 
-    /// Everybody's data that nobody has touched yet lie where rank 0 runs.
-    fn touch_all(&mut self, cpu: CpuId, app: AppId) {
-        let node = self.memory.node(cpu);
-        for rank in 0..self.apps[app].tasks {
-            let id: TaskId = self.apps[app].task(rank);
-            self.tasks[id].home.get_or_insert(node);
+    /// The current task begins to touch its data, and as a master everybody's; false when that is done or takes no time.
+    fn touches(&mut self, cpu: CpuId, lead: Lead) -> bool {
+        let id = self.cpus[cpu].current;
+        if self.tasks[id].home.is_some() {
+            return false;
+        }
+        let app = &self.apps[self.tasks[id].app];
+        let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
+        let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
+        let ns = bytes * 1_000_000_000 / u128::from(self.machine.memory.core_bandwidth.max(1));
+        if ns == 0 {
+            self.touch(cpu);
+            return false;
+        }
+        let call = Span::from_ns(ns.min(LONGEST_TOUCH) as u64);
+        self.begin_syscall(cpu, call, After::Touch, lead);
+        true
+    }
+
+    /// The data of the current task, as a master everybody's that nobody has touched yet, lie where it runs.
+    pub(crate) fn touch(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let (app, node) = (self.tasks[id].app, self.memory.node(cpu));
+        self.tasks[id].home.get_or_insert(node);
+        if self.apps[app].runtime.startup.touch == Touch::Master {
+            for rank in 0..self.apps[app].tasks {
+                let other = self.apps[app].task(rank);
+                self.tasks[other].home.get_or_insert(node);
+            }
         }
     }
 

@@ -91,6 +91,8 @@ pub(crate) enum After {
     Yield,
     /// A task of this rank is created.
     Fork(u32),
+    /// Its data are touched.
+    Touch,
 }
 
 /// A cpu.

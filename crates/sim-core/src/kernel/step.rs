@@ -150,6 +150,11 @@ impl<O: Observer> Kernel<'_, O> {
                 self.tasks[id].pc += 1;
                 self.sleep(cpu, Some(span));
             }
+            After::Touch => {
+                self.touch(cpu);
+                let lead = self.take_debt(cpu);
+                self.proceed(cpu, lead, policy);
+            }
             After::Yield => {
                 self.tasks[id].pc += 1;
                 self.apps[self.tasks[id].app].counters.yields += 1;

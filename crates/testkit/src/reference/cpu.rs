@@ -207,6 +207,11 @@ impl Reference<'_> {
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 self.sched_yield(c, t, policy);
             }
+            Then::Touch => {
+                self.touch(c, t);
+                let lead = self.take_debt(c);
+                self.proceed(c, lead, policy);
+            }
             Then::Fork(rank) => {
                 let lead = self.take_debt(c);
                 self.call(c, 0, then, lead);

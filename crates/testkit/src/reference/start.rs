@@ -3,7 +3,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::policy::{Placement, Policy, System};
-use sim_core::program::{Forks, Touch};
+use sim_core::program::{Forks, Pages, Touch};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
 
@@ -97,13 +97,10 @@ impl Reference<'_> {
 
     /// What a task does before its program; true while that takes time.
     pub(super) fn starts_up(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) -> bool {
-        let (app, rank, here) = (self.tasks[t].app, self.tasks[t].rank, self.node(c));
+        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
         let startup = self.apps[app].spec.runtime.startup;
-        if rank == 0 && startup.touch == Touch::Master && self.tasks[t].home.is_none() {
-            for other in 0..self.apps[app].spec.tasks {
-                let other = self.task(app, other);
-                self.tasks[other].home = self.tasks[other].home.or(Some(here));
-            }
+        if startup.touch == Touch::Master && rank == 0 && self.touches(c, t, lead) {
+            return true;
         }
         if rank == 0 && startup.forks == Forks::Master {
             for next in self.apps[app].forked..self.apps[app].spec.tasks {
@@ -115,8 +112,8 @@ impl Reference<'_> {
                 self.fork(c, app, next, policy);
             }
         }
-        if startup.touch == Touch::Each && self.tasks[t].home.is_none() {
-            self.tasks[t].home = Some(here);
+        if startup.touch == Touch::Each && self.touches(c, t, lead) {
+            return true;
         }
         if startup.barrier {
             self.arrive(c, t, lead);
@@ -124,6 +121,41 @@ impl Reference<'_> {
             self.tasks[t].up = true;
         }
         startup.barrier
+    }
+
+    /// Begins to write its data, or everybody's, once at the rate of one core; false when there is nothing left to write.
+    fn touches(&mut self, c: usize, t: usize, lead: Lead) -> bool {
+        if self.tasks[t].home.is_some() {
+            return false;
+        }
+        let spec = &self.apps[self.tasks[t].app].spec;
+        let mut bytes = 0u128;
+        for profile in spec.program.profiles() {
+            if profile.pages == Pages::FirstTouch || profile.pages == Pages::NextTouch {
+                bytes = bytes.max(u128::from(profile.working_set));
+            }
+        }
+        if spec.runtime.startup.touch == Touch::Master {
+            bytes *= u128::from(spec.tasks);
+        }
+        let ns = bytes * 1_000_000_000 / u128::from(self.machine.memory.core_bandwidth.max(1));
+        if ns == 0 {
+            self.touch(c, t);
+            return false;
+        }
+        self.call(c, ns.min(864_000_000_000_000) as u64, Then::Touch, lead);
+        true
+    }
+
+    pub(super) fn touch(&mut self, c: usize, t: usize) {
+        let (app, here) = (self.tasks[t].app, self.node(c));
+        let everybody = self.apps[app].spec.runtime.startup.touch == Touch::Master;
+        for other in 0..self.tasks.len() {
+            let mine = other == t || (everybody && self.tasks[other].app == app);
+            if mine && self.tasks[other].home.is_none() {
+                self.tasks[other].home = Some(here);
+            }
+        }
     }
 
     pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {

@@ -42,6 +42,7 @@ pub(super) enum Then {
     Nap(u64),
     Yield,
     Fork(u32),
+    Touch,
 }
 
 /// What the current task of a cpu does.
