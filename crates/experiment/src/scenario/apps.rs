@@ -152,7 +152,8 @@ fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
         };
         if let Some(other) = apps.iter().find(clashes) {
             let message = format!("`{}` is the name of a copy of `{}`", other.spec.name, app.spec.name);
-            reader.wrong_node(node, message, "give one of them another name");
+            let place = node.get(&other.spec.name).map_or(node.place, |entry| entry.place);
+            reader.wrong_with_hint(place, message, "give one of them another name");
         }
     }
 }

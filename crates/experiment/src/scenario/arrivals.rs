@@ -80,7 +80,11 @@ pub(crate) fn predecessor(reader: &mut Reader, entry: &Entry, earlier: &[App]) -
     let name = reader.text(&entry.value, "`after`")?;
     let Some(at) = earlier.iter().position(|app| app.spec.name == name) else {
         let known: Vec<&str> = earlier.iter().map(|app| app.spec.name.as_str()).collect();
-        reader.unknown(entry.value.place, "application before this one:", name, &known);
+        let hint = match known.as_slice() {
+            [] => "this is the first one".to_owned(),
+            _ => format!("an application follows one that stands before it: {}", known.join(", ")),
+        };
+        reader.wrong_node(&entry.value, format!("no application `{name}` stands before this one"), hint);
         return None;
     };
     let before = &earlier[at];

@@ -5,6 +5,7 @@
 
 mod balancing;
 mod barriers;
+mod jobs;
 mod memory;
 mod polling;
 mod sharing;
