@@ -75,7 +75,9 @@ fn ep_at_eight_threads_per_core_takes_the_time_of_one() {
     // The shortest programs, too, if waiting threads give way.
     for class in [A, B, C] {
         let [one, eight] = ep(class, &[("yield", 1)]);
-        assert!((eight / one - 1.0).abs() < 0.005, "class {class}, posix: {eight} s against {one} s");
+        // All wait until rank 0 has created 112 more threads, 50 us each, and the last ones have touched their data.
+        let creating = 112.0 * 50e-6;
+        assert!((0.0..0.004).contains(&(eight - one - creating)), "class {class}, posix: {eight} s, {one} s");
     }
 }
 
