@@ -289,6 +289,8 @@ impl Reading {
 fn generic_note(parameter: &str) -> Note {
     let found = GENERIC_NOTES.iter().find(|(name, ..)| *name == parameter);
     let (_, source, uncertain) = found.copied().unwrap_or((parameter, "", true));
+    // What was measured elsewhere is no measurement of this machine.
+    let uncertain = uncertain || source.contains("measured");
     Note { parameter: parameter.to_owned(), source: format!("as a machine of today: {source}"), uncertain }
 }
 

@@ -176,7 +176,7 @@ mod tests {
         for (name, cpus, cores, nodes, packages, sharing) in [
             ("tigerton", 16, 16, 1, 4, 2),
             ("barcelona", 16, 16, 4, 4, 1),
-            ("nehalem", 16, 8, 2, 2, 1),
+            ("nehalem", 16, 8, 2, 2, 4),
             ("x4440", 24, 24, 4, 4, 1),
             ("e25k", 144, 144, 18, 72, 1),
             ("xeon-2vcpu", 2, 2, 1, 1, 1),

@@ -9,7 +9,7 @@ use notation::yaml::{Content, Entry, Node};
 
 use super::apps::APP_KEYS;
 use super::reader::advice;
-use super::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
+use super::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
 /// Plain keys that `--set` may set.
 pub(crate) const SETTABLE: [&str; 9] =
@@ -33,7 +33,7 @@ pub(crate) fn set(
             parameter_of(root, "machine", "", at).ok_or(unknown)?.set(parameter, at, value);
         }
         ["kernel", parameter] => {
-            parameter_of(root, "kernel", DEFAULT_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(root, "kernel", MACHINE_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
         }
         ["apps", app, rest @ ..] => {
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));

@@ -144,7 +144,8 @@ impl Load {
         // Group scheduling scales the amount by W / (W + 1): an amount of exactly half a task moves none.
         let (load, halves) = (system.load(busiest), self.release.halves);
         let mut remaining = if halves { imbalance.saturating_mul(load) / (load + 1) } else { imbalance };
-        let heavy = |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
+        let heavy =
+            |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(busiest, &mut waiting);
         // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as pinned.

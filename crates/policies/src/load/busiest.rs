@@ -71,7 +71,10 @@ impl Load {
     ) -> Finding {
         let domain = self.domains[level].clone();
         let index = as_a.index(&domain.template);
-        if self.release.designated && as_a != Situation::NewlyIdle && designated(view, &domain.local(me)) != me {
+        if self.release.designated
+            && as_a != Situation::NewlyIdle
+            && designated(view, &domain.local(me)) != me
+        {
             return Finding::NotDesignated;
         }
         let local = self.sum_group(view, &domain, domain.local(me), index, true);
@@ -123,7 +126,9 @@ impl Load {
             per_task += cpu_load_per_task(view, cpu);
         }
         group.average = group.estimate * UNIT / domain.power;
-        group.uneven = self.release.group_imbalance && !local && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
+        group.uneven = self.release.group_imbalance
+            && !local
+            && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
         group
     }
 }

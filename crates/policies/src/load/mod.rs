@@ -53,7 +53,14 @@ balancing of linux-6.18 is absent. Use it as the baseline: what an untuned syste
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "release",
-        kind: Kind::Choice(&["kernel", "linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30", "linux-6.18"]),
+        kind: Kind::Choice(&[
+            "kernel",
+            "linux-2.6.18",
+            "linux-2.6.27",
+            "linux-2.6.28",
+            "linux-2.6.30",
+            "linux-6.18",
+        ]),
         default: 0,
         min: 0,
         max: 5,

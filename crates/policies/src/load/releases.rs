@@ -252,10 +252,10 @@ mod tests {
         assert!(!r28.newidle_walks_on && r30.newidle_walks_on);
         // 2.6.18 spreads forks over nodes only.
         assert!(!old.templates.smt.fork && !old.templates.cpu.fork && old.templates.node.fork);
-        assert_eq!(old.templates.smt.flags(), ["BALANCE_NEWIDLE", "WAKE_AFFINE", "WAKE_IDLE", "SHARE_CPUPOWER"]);
         assert_eq!(
-            r28.templates.node.flags(),
-            ["BALANCE_FORK", "WAKE_AFFINE", "WAKE_BALANCE", "SERIALIZE"]
+            old.templates.smt.flags(),
+            ["BALANCE_NEWIDLE", "WAKE_AFFINE", "WAKE_IDLE", "SHARE_CPUPOWER"]
         );
+        assert_eq!(r28.templates.node.flags(), ["BALANCE_FORK", "WAKE_AFFINE", "WAKE_BALANCE", "SERIALIZE"]);
     }
 }
