@@ -109,7 +109,8 @@ fn a_machine_of_a_file_is_shown_and_simulated() {
         let cells = result["cells"].as_array().unwrap();
         cells.iter().find(|c| c["metric"] == "run_time").unwrap()["mean"].as_f64().unwrap()
     };
-    assert!((time(&slower) / time(&result) - 2.0).abs() < 0.02, "{} {}", time(&slower), time(&result));
+    // Starting the tasks does not depend on the speed of the cores.
+    assert!((time(&slower) / time(&result) - 2.0).abs() < 0.05, "{} {}", time(&slower), time(&result));
 }
 
 #[test]
