@@ -16,6 +16,7 @@ Examples:
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
   oversim list policies SPEED
+  oversim machine show barcelona
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
 
@@ -38,6 +39,11 @@ pub(crate) enum Command {
     Schema,
     /// List what a scenario can name.
     List(List),
+    /// Look at a machine.
+    Machine {
+        #[command(subcommand)]
+        command: Machine,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -100,6 +106,25 @@ pub(crate) struct List {
     pub(crate) format: ListFormat,
 }
 
+#[derive(Subcommand, Debug)]
+pub(crate) enum Machine {
+    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel's balancer sees.
+    Show(MachineShow),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MachineShow {
+    /// A machine's name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
+    #[arg(value_name = "MACHINE")]
+    pub(crate) machine: String,
+    /// The kernel whose balancer looks at it (`oversim list kernels`). Default: the machine's own, if the list has it.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
+    /// Form of the output.
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+}
+
 /// Forms of a result; the names are those of the registry of formats.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
@@ -129,9 +154,9 @@ impl Format {
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListFormat {
-    /// A line per entry.
+    /// For people.
     Text,
-    /// One array with all details.
+    /// JSON with all details.
     Json,
 }
 

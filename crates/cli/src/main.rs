@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, Machine};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::check(check),
         Command::Schema => commands::schema::schema(),
         Command::List(list) => commands::list::list(list),
+        Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
     };
     match done {
         Ok(code) => code,

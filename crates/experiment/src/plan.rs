@@ -18,7 +18,7 @@ pub struct Experiment {
     pub name: String,
     /// What it is about, one or a few sentences; may be empty.
     pub about: String,
-    /// The file as read, byte for byte (provenance).
+    /// The file as read, byte for byte, and after it the machine files it names (provenance).
     pub scenario_text: String,
     /// The points of the sweep in the order written, the first path slowest; exactly one without a sweep.
     pub points: Vec<Point>,

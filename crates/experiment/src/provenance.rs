@@ -24,7 +24,7 @@ pub struct Provenance {
     pub scenario: String,
     /// What the scenario says it is about.
     pub about: String,
-    /// SHA-256 of the scenario's text, hex.
+    /// SHA-256 of the scenario's text and, after it, of the machine files it names, hex.
     pub scenario_sha256: String,
     /// Overrides from the command line, `path=value`, in the order applied.
     pub overrides: Vec<String>,

@@ -62,20 +62,24 @@ pub fn schema() -> Value {
 /// Names of scenarios, applications and labels.
 const WORD: &str = "^[A-Za-z0-9_-]{1,64}$";
 
+/// Paths of machine files, relative to the scenario.
+const MACHINE_FILE: &str = r"/|\.[Yy][Aa]?[Mm][Ll]$";
+
 fn machine() -> Value {
     let shelf = machines::entries().iter();
     let mut named = choice(
-        "Machine: a name or a synthetic description like `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
+        "Machine: a name, a machine file or a synthetic description like `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
         shelf.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
     );
     let parameters = parameters(machines::PARAMETERS, false);
     if let Some(forms) = named.get_mut("anyOf").and_then(Value::as_array_mut) {
         forms.push(json!({ "type": "string", "pattern": ":", "description": "A synthetic description." }));
+        forms.push(json!({ "type": "string", "pattern": MACHINE_FILE, "description": "A machine file." }));
         forms.push(json!({
             "type": "object",
             "minProperties": 1,
             "maxProperties": 1,
-            "patternProperties": { ":": parameters },
+            "patternProperties": { (format!(":|{MACHINE_FILE}")): parameters },
             "additionalProperties": false,
         }));
     }

@@ -3,11 +3,13 @@
 //! [`resolve`] turns a machine's name or a synthetic description into an [`Entry`]; [`build`] turns its
 //! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`kernels`] is the same for kernels.
 
+mod file;
 pub mod kernels;
 mod parameters;
 mod shelf;
 mod topology;
 
-pub use parameters::{GENERIC_NOTES, PARAMETERS, build, generic_values};
+pub use file::read as read_file;
+pub use parameters::{GENERIC_NOTES, Lists, PARAMETERS, build, generic_values};
 pub use shelf::{Entry, Note, entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};

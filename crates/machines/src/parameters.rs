@@ -128,6 +128,28 @@ pub const PARAMETERS: &[Parameter] = &[
         (1, 10_000),
         "Demand, as a share of a controller's bandwidth, from which a task counts as fully memory-bound",
     ),
+    memory(
+        "distances",
+        Kind::Flag,
+        1,
+        (0, 1),
+        "Use the machine's list of distances, if it has one; `false` = `remote_factor` between any two nodes",
+    ),
+    memory(
+        "turbo",
+        Kind::Flag,
+        1,
+        (0, 1),
+        "Use the machine's list of turbo steps, if it has one; `false` = the same clock for any number of busy cores",
+    ),
+    memory(
+        "slow_cores",
+        Kind::Count,
+        0,
+        (0, sim_core::limits::MAX_CPUS),
+        "The last so many cores of each package run at `slow_speed`: an asymmetric machine; 0 = none",
+    ),
+    memory("slow_speed", Kind::Factor, 500, (10, 1_000), "Speed of those slow cores over that of the others"),
     cost("switch_thread", 800, 0, "Context switch between threads of one process"),
     cost("switch_process", 980, 0, "Context switch between processes"),
     cost("poll", 90, 1, "One look at a flag while polling, loop included"),
@@ -179,6 +201,10 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("smt_poll", "a polling loop with pause instructions takes few issue slots", true),
     ("stretch_exponent", "fitted to NPB speed-ups on Barcelona", true),
     ("bound_demand", "fitted to NPB speed-ups on Barcelona", true),
+    ("distances", "a switch of the simulator", false),
+    ("turbo", "a switch of the simulator", false),
+    ("slow_cores", "a scenario's choice", false),
+    ("slow_speed", "small cores of big.LITTLE processors do about half the work of the big ones", true),
     ("switch_thread", "measured: yield with a switch 1.17 us, less the call", false),
     ("switch_process", "measured: yield with a switch 1.35 us, less the call", false),
     ("poll", "measured", false),
@@ -212,22 +238,65 @@ pub fn generic_values(topology: &Topology) -> Values {
     Values::defaults(&table)
 }
 
-/// The machine of this shape with these values of [`PARAMETERS`]. All cores are equally fast.
+/// What a machine file gives as lists, all in thousandths; each may be empty.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Lists {
+    /// Time of an access from each NUMA node (row) to each (column) over a local one, row by row.
+    pub distances: Vec<u32>,
+    /// Factor on the speed of a package's cores by the number of busy ones: the first entry for one.
+    pub turbo: Vec<u32>,
+    /// Factor on `core_speed` by core number, repeated to the last core.
+    pub core_speeds: Vec<u32>,
+}
+
+/// The machine of this shape with these lists and values of [`PARAMETERS`].
 #[must_use]
-pub fn build(name: &str, topology: &Topology, values: &Values) -> Machine {
-    let speed = Speed::ratio(values.get("core_speed"), 1_000);
+pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) -> Machine {
+    let speeds = core_speeds_of(topology, values, lists);
+    let used = |flag, list: &[u32]| if values.flag(flag) { list.to_vec() } else { Vec::new() };
     Machine {
         name: name.to_owned(),
         topology: topology.clone(),
         costs: costs(values),
-        memory: memory_of(values),
+        memory: Memory { distances: used("distances", &lists.distances), ..memory_of(values) },
         smt: Smt {
             compute: values.get("smt_compute") as u32,
             memory: values.get("smt_memory") as u32,
             poll: values.get("smt_poll") as u32,
         },
-        turbo: Vec::new(),
-        core_speed: vec![speed; topology.count(Level::Core) as usize],
+        turbo: used("turbo", &lists.turbo),
+        core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
+    }
+}
+
+/// Cores of a package.
+pub(crate) const fn cores_per_package(topology: &Topology) -> u64 {
+    (topology.span(Level::Package) / topology.span(Level::Core)) as u64
+}
+
+/// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor of slow cores.
+fn core_speeds_of(topology: &Topology, values: &Values, lists: &Lists) -> impl Iterator<Item = u64> + use<> {
+    let in_package = cores_per_package(topology);
+    let first_slow = in_package.saturating_sub(values.get("slow_cores"));
+    let (base, slow) = (values.get("core_speed"), values.get("slow_speed"));
+    let pattern = if lists.core_speeds.is_empty() { vec![1_000] } else { lists.core_speeds.clone() };
+    (0..topology.count(Level::Core)).zip(pattern.into_iter().cycle()).map(move |(core, factor)| {
+        let is_slow = u64::from(core) % in_package >= first_slow;
+        base * u64::from(factor) * if is_slow { slow } else { 1_000 }
+    })
+}
+
+/// What only values and lists together can get wrong.
+pub(crate) fn check(topology: &Topology, values: &Values, lists: &Lists) -> Result<(), String> {
+    let (slow, cores) = (values.get("slow_cores"), cores_per_package(topology));
+    if slow > cores {
+        return Err(format!("`slow_cores` is {slow}, but a package has {cores} cores"));
+    }
+    // The range of `core_speed` itself, in billionths.
+    let good = 1_000_000..=100_000_000_000;
+    match core_speeds_of(topology, values, lists).position(|speed| !good.contains(&speed)) {
+        Some(core) => Err(format!("the speed of core {core} is outside 0.001 to 100 times the nominal core")),
+        None => Ok(()),
     }
 }
 
@@ -287,12 +356,43 @@ mod tests {
     #[test]
     fn every_parameter_reaches_the_machine() {
         let tree = parse_topology("package:2 numa:1 cache:2 core:2 pu:2").unwrap();
-        let plain = build("m", &tree, &Values::defaults(PARAMETERS));
+        let lists =
+            Lists { distances: vec![1_000, 1_400, 1_400, 1_000], turbo: vec![1_200], ..Lists::default() };
+        // `slow_speed` acts where there are slow cores.
+        let mut base = Values::defaults(PARAMETERS);
+        base.set("slow_cores", 1).unwrap();
+        let plain = build("m", &tree, &base, &lists);
         for p in PARAMETERS {
-            let mut values = Values::defaults(PARAMETERS);
-            values.set(p.name, if p.default < p.max { p.default + 1 } else { p.default - 1 }).unwrap();
-            assert_ne!(build("m", &tree, &values), plain, "{} has no effect", p.name);
+            let mut values = base.clone();
+            let now = values.get(p.name);
+            values.set(p.name, if now < p.max { now + 1 } else { now - 1 }).unwrap();
+            assert_ne!(build("m", &tree, &values, &lists), plain, "{} has no effect", p.name);
         }
+    }
+
+    #[test]
+    fn the_last_cores_of_each_package_are_slow() {
+        let tree = parse_topology("package:2 core:4 pu:2").unwrap();
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("slow_cores", 2).unwrap();
+        let machine = build("m", &tree, &values, &Lists::default());
+        let (fast, slow) = (Speed::NOMINAL, Speed::ratio(1, 2));
+        assert_eq!(machine.core_speed, [fast, fast, slow, slow, fast, fast, slow, slow]);
+        values.set("slow_cores", 5).unwrap();
+        assert!(check(&tree, &values, &Lists::default()).unwrap_err().contains("a package has 4 cores"));
+    }
+
+    #[test]
+    fn listed_speeds_repeat_and_multiply() {
+        let tree = parse_topology("package:1 core:4").unwrap();
+        let lists = Lists { core_speeds: vec![2_000, 250], ..Lists::default() };
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("core_speed", 800).unwrap();
+        let machine = build("m", &tree, &values, &lists);
+        let (fast, slow) = (Speed::ratio(16, 10), Speed::ratio(2, 10));
+        assert_eq!(machine.core_speed, [fast, slow, fast, slow]);
+        values.set("core_speed", 60_000).unwrap();
+        assert!(check(&tree, &values, &lists).unwrap_err().contains("core 0"));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The shelf of scheduling policies: one file (or folder) per policy, one list of them all.
 //!
-//! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of `LOAD`.
+//! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of the one
+//! that belongs to the scenario's kernel.
 
+mod domains;
 mod gang;
 mod load;
+mod modern;
 mod partition;
 mod pin;
 mod registry;
@@ -14,4 +17,5 @@ mod swomps;
 #[cfg(test)]
 mod fake;
 
-pub use registry::{ALL, Choice, Entry, Level, Setting, find};
+pub use domains::{DomainLevel, domains};
+pub use registry::{ALL, Choice, Entry, Level, Setting, find, kernel_policy};

@@ -11,7 +11,7 @@ use sim_core::program::AppSpec;
 pub enum Level {
     /// It is the kernel's placement and balancing.
     Kernel,
-    /// A user-level daemon or runtime on top of `LOAD`.
+    /// A user-level daemon or runtime on top of the kernel's own policy ([`kernel_policy`]).
     User,
 }
 
@@ -52,7 +52,7 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Idea, rules and when to use it, in paragraphs.
     pub about: &'static str,
-    /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of `LOAD`.
+    /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of the kernel's own.
     pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
 }
 
@@ -72,6 +72,15 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
+/// The placement and balancing that a kernel of this name comes with, on which user-level policies stand: `LOAD` for
+/// every Linux (and for kernels that are none of the real ones).
+#[must_use]
+pub fn kernel_policy(kernel: &str) -> &'static Entry {
+    match kernel {
+        _ => &crate::load::ENTRY,
+    }
+}
+
 /// A policy with the values of its parameters.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -88,7 +97,8 @@ impl Choice {
         Self { entry, values: Values::defaults(entry.parameters) }
     }
 
-    /// The policy for a run of `apps`; user-level policies come on top of `LOAD` with its default values.
+    /// The policy for a run of `apps`; user-level policies come on top of the kernel's own ([`kernel_policy`])
+    /// with its default values.
     #[must_use]
     pub fn build(&self, machine: &Machine, kernel: &KernelModel, apps: &[AppSpec]) -> Box<dyn Policy> {
         let setting = Setting { machine, kernel, apps };
@@ -96,9 +106,8 @@ impl Choice {
         match self.entry.level {
             Level::Kernel => policy,
             Level::User => {
-                let load = &crate::load::ENTRY;
-                let kernel_policy = (load.build)(&Values::defaults(load.parameters), &setting);
-                Box::new(Stacked::new(policy, kernel_policy))
+                let base = kernel_policy(&kernel.name);
+                Box::new(Stacked::new(policy, (base.build)(&Values::defaults(base.parameters), &setting)))
             }
         }
     }

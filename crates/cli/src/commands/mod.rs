@@ -2,5 +2,6 @@
 
 pub(crate) mod check;
 pub(crate) mod list;
+pub(crate) mod machine;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -2,6 +2,7 @@
 
 mod apps;
 mod arrivals;
+pub(crate) mod machine_files;
 mod paths;
 mod reader;
 mod resolve;
@@ -16,8 +17,22 @@ use reader::Reader;
 
 /// The kernel of scenarios that name none.
 pub(crate) const DEFAULT_KERNEL: &str = "linux-2.6.28";
+/// Whether scenarios that name no kernel get the one of their machine, where the shelf has it.
+const MACHINES_CHOOSE: bool = false;
+/// What stands in the place of a kernel's name until the machine is known.
+pub(crate) const MACHINE_KERNEL: &str = "default";
 /// The runtime of applications that name none.
 pub(crate) const DEFAULT_RUNTIME: &str = "upc";
+
+/// The kernel of a scenario that names none, on a machine whose own kernel is `own`.
+pub(crate) fn default_kernel(own: Option<&str>) -> &'static str {
+    if MACHINES_CHOOSE { own_kernel(own) } else { DEFAULT_KERNEL }
+}
+
+/// The kernel `own` if the shelf has it, else the default one.
+pub(crate) fn own_kernel(own: Option<&str>) -> &'static str {
+    machines::kernels::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
+}
 
 /// What the command line changes in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,7 +49,7 @@ pub struct Overrides {
     pub stepwise: bool,
 }
 
-/// Reads and resolves a scenario; `name` is the file's name in messages.
+/// Reads and resolves a scenario; `name` is the file's name in messages, and machine files are looked for beside it.
 ///
 /// # Errors
 /// All that is wrong with it, rendered with file, line, column and source lines.
@@ -46,10 +61,12 @@ pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment,
     };
     let mut reader = Reader::default();
     let applied = apply(&mut root, overrides, &mut sources, &mut reader);
+    let mut scenario_text = text.to_owned();
+    scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
     let resolved = resolve::experiment(&root, &mut reader, overrides.stepwise);
     match resolved {
         Some(experiment) if reader.is_clean() => {
-            Ok(Experiment { scenario_text: text.to_owned(), overrides: applied, ..experiment })
+            Ok(Experiment { scenario_text, overrides: applied, ..experiment })
         }
         _ => Err(sources.render(&reader.problems())),
     }

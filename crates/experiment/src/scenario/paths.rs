@@ -10,7 +10,7 @@ use notation::yaml::{Content, Entry, Node};
 use super::apps::APP_KEYS;
 use super::arrivals::ADMISSION_KEYS;
 use super::reader::advice;
-use super::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
+use super::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
 /// Plain keys that `--set` may set.
 pub(crate) const SETTABLE: [&str; 10] = [
@@ -44,7 +44,7 @@ pub(crate) fn set(
             parameter_of(root, "machine", "", at).ok_or(unknown)?.set(parameter, at, value);
         }
         ["kernel", parameter] => {
-            parameter_of(root, "kernel", DEFAULT_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(root, "kernel", MACHINE_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
         }
         ["admission", key] if ADMISSION_KEYS.contains(key) => {
             root.child("admission", at).ok_or(unknown)?.set(key, at, value);

@@ -1,14 +1,19 @@
 //! Reads nodes as values and collects everything that is wrong on the way.
 
+use std::collections::BTreeMap;
+
+use machines::Entry as Machine;
 use notation::diagnostics::{Diagnostic, Place};
 use notation::parameter::{Kind, Parameter, Values};
 use notation::suggest::nearest;
 use notation::units;
 use notation::yaml::{Content, Entry, Node};
 
-/// The errors found so far.
+/// The errors found so far, and what was read from other files.
 #[derive(Default)]
 pub(crate) struct Reader {
+    /// The machines of files, by the path as written; `None` for a file in which something is wrong.
+    pub(crate) machines: BTreeMap<String, Option<Machine>>,
     problems: Vec<Diagnostic>,
 }
 

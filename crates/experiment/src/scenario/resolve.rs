@@ -15,7 +15,7 @@ use sim_core::time::Time;
 use super::apps::{self, App};
 use super::arrivals;
 use super::reader::Reader;
-use super::{DEFAULT_KERNEL, shelves, sweep};
+use super::{MACHINE_KERNEL, shelves, sweep};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
 
 /// Keys of a scenario.
@@ -166,11 +166,12 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         }
         None => missing(reader, root, "machine", "machine: barcelona"),
     };
+    let (machine, own) = machine.map_or((None, None), |(machine, own)| (Some(machine), own));
     let cpus = machine.as_ref().map_or(1, |machine| machine.cpus());
-    let default = Node::scalar(root.place, DEFAULT_KERNEL);
+    let default = Node::scalar(root.place, MACHINE_KERNEL);
     let kernel = reader
         .chosen(value("kernel").unwrap_or(&default), "`kernel`", &[])
-        .and_then(|chosen| shelves::kernel(reader, &chosen, cpus));
+        .and_then(|chosen| shelves::kernel(reader, &chosen, own.as_deref(), cpus));
     let per_core = value("threads_per_core")
         .map_or(Some(1), |node| reader.value(node, "`threads_per_core`", Kind::Count, 1, MAX_PER_CORE));
     let horizon = value("horizon").map_or(Some(DEFAULT_HORIZON_NS), |node| {

@@ -11,29 +11,44 @@ use sim_core::program::Runtime;
 use workloads::runtimes;
 
 use super::reader::{Chosen, Reader};
+use super::{MACHINE_KERNEL, default_kernel};
 
-/// The machine of a name or synthetic description, with its parameters.
-pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Arc<Machine>> {
-    let known: Vec<&str> = machines::names().collect();
-    let mut entry = match machines::resolve(chosen.name) {
-        Ok(entry) => entry,
-        Err(message) if chosen.name.contains(':') => {
-            reader.wrong(chosen.place, message);
-            return None;
-        }
-        Err(_) => {
-            reader.unknown(chosen.place, "machine", chosen.name, &known);
-            return None;
-        }
+/// The machine of a name, file or synthetic description, with its parameters, and the name of its own kernel.
+pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<(Arc<Machine>, Option<String>)> {
+    let mut entry = match reader.machines.get(chosen.name) {
+        Some(read) => read.clone()?,
+        None => named(reader, chosen)?,
     };
     reader.parameters(&format!("machine `{}`", entry.name), &mut entry.values, chosen.parameters);
-    Some(Arc::new(machines::build(&entry.name, &entry.topology, &entry.values)))
+    if let Err(message) = entry.check() {
+        reader.wrong(chosen.place, message);
+        return None;
+    }
+    Some((Arc::new(entry.machine()), entry.kernel))
 }
 
-/// The kernel of a name with its parameters, booted on `cpus` cpus.
-pub(crate) fn kernel(reader: &mut Reader, chosen: &Chosen<'_>, cpus: u32) -> Option<Arc<KernelModel>> {
-    let Ok(entry) = kernels::resolve(chosen.name) else {
-        reader.unknown(chosen.place, "kernel", chosen.name, &kernels::names().collect::<Vec<_>>());
+fn named(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<machines::Entry> {
+    match machines::resolve(chosen.name) {
+        Ok(entry) => return Some(entry),
+        Err(message) if chosen.name.contains(':') => reader.wrong(chosen.place, message),
+        Err(_) => {
+            let known: Vec<&str> = machines::names().collect();
+            reader.unknown(chosen.place, "machine", chosen.name, &known);
+        }
+    }
+    None
+}
+
+/// The kernel of a name with its parameters, booted on `cpus` cpus; `own` is the kernel of the machine.
+pub(crate) fn kernel(
+    reader: &mut Reader,
+    chosen: &Chosen<'_>,
+    own: Option<&str>,
+    cpus: u32,
+) -> Option<Arc<KernelModel>> {
+    let name = if chosen.name == MACHINE_KERNEL { default_kernel(own) } else { chosen.name };
+    let Ok(entry) = kernels::resolve(name) else {
+        reader.unknown(chosen.place, "kernel", name, &kernels::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);

@@ -1,4 +1,4 @@
-//! Pulling and pushing tasks: `rebalance_domains`, `load_balance`, `idle_balance`, active balancing of Linux 2.6.28.
+//! Pulling and pushing tasks: `rebalance_domains`, `load_balance`, `idle_balance`, active balancing of Linux 2.6.18 to 2.6.30.
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
@@ -142,13 +142,15 @@ impl Load {
         imbalance: u64,
     ) -> Pulled {
         // Group scheduling scales the amount by W / (W + 1): an amount of exactly half a task moves none.
-        let weight = system.load(busiest);
-        let mut remaining = imbalance.saturating_mul(weight) / (weight + 1);
+        let (load, halves) = (system.load(busiest), self.release.halves);
+        let mut remaining = if halves { imbalance.saturating_mul(load) / (load + 1) } else { imbalance };
+        let heavy =
+            |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(busiest, &mut waiting);
         // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as pinned.
         let running = system.current(busiest);
-        let fits = |task: TaskId| u64::from(system.task(task).weight) / 2 <= remaining;
+        let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);
         let running_allowed = running.is_some_and(|task| fits(task) && system.allowed(task, me));
         let mut result = if running_allowed || remaining == 0 { Pulled::None } else { Pulled::AllPinned };
         for task in waiting.iter().copied().take(self.options.nr_migrate) {
@@ -156,7 +158,7 @@ impl Load {
             if remaining == 0 {
                 break;
             }
-            if weight / 2 > remaining || !system.allowed(task, me) {
+            if heavy(weight, remaining) || !system.allowed(task, me) {
                 continue;
             }
             let movable = self.movable(system, level, me, task) && system.migrate(task, me);
@@ -198,12 +200,12 @@ impl Load {
     }
 
     /// A cpu is about to go idle (`idle_balance`): pulls at the levels that do so, and brings its next ordinary attempt
-    /// forward. The walk ends at the first level without new-idle balancing unless a lower one found nothing: a quirk
-    /// of 2.6.28, where the flag "something was pulled" starts out as set.
+    /// forward. In 2.6.27 and 2.6.28 the walk ends at the first level without new-idle balancing unless a lower one found
+    /// nothing: the flag "something was pulled" starts out as set.
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.loads.ticks(cpu, system.now());
         let mut next = now.saturating_add(self.loads.ticks_of(Span::from_ms(1_000)));
-        let mut pulled = true;
+        let mut pulled = !self.release.newidle_walks_on;
         for level in 0..self.domains.len() {
             let here = match self.options.newidle {
                 NewIdle::Kernel => self.domains[level].template.newidle,
@@ -223,7 +225,7 @@ impl Load {
                 break;
             }
         }
-        if pulled || now > self.next_balance[cpu] {
+        if pulled || self.release.newidle_resets || now > self.next_balance[cpu] {
             self.next_balance[cpu] = next;
         }
     }

@@ -1,4 +1,4 @@
-//! The busiest group of a domain and how much to pull from it: `find_busiest_group` of Linux 2.6.28.
+//! The busiest group of a domain and how much to pull from it: `find_busiest_group` of Linux 2.6.18 to 2.6.30.
 
 use std::ops::Range;
 
@@ -6,7 +6,8 @@ use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
 use super::Load;
-use super::domains::{Domain, Template, UNIT};
+use super::domains::{Domain, UNIT};
+use super::releases::{Release, Template};
 
 /// In which situation a cpu balances (`enum cpu_idle_type`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +71,10 @@ impl Load {
     ) -> Finding {
         let domain = self.domains[level].clone();
         let index = as_a.index(&domain.template);
-        if as_a != Situation::NewlyIdle && designated(view, &domain.local(me)) != me {
+        if self.release.designated
+            && as_a != Situation::NewlyIdle
+            && designated(view, &domain.local(me)) != me
+        {
             return Finding::NotDesignated;
         }
         let local = self.sum_group(view, &domain, domain.local(me), index, true);
@@ -92,7 +96,7 @@ impl Load {
             return Finding::Balanced;
         };
         let mine = cpu_load_per_task(view, me);
-        match imbalance(&domain, &local, &busiest, UNIT * total / power, mine) {
+        match imbalance(&self.release, &domain, &local, &busiest, UNIT * total / power, mine) {
             Some(imbalance) => Finding::Pull { from: busiest.cpus, imbalance },
             None => Finding::Balanced,
         }
@@ -122,7 +126,9 @@ impl Load {
             per_task += cpu_load_per_task(view, cpu);
         }
         group.average = group.estimate * UNIT / domain.power;
-        group.uneven = !local && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
+        group.uneven = self.release.group_imbalance
+            && !local
+            && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
         group
     }
 }
@@ -138,7 +144,14 @@ fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {
 
 /// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load per task of
 /// the pulling cpu.
-fn imbalance(domain: &Domain, local: &Group, busiest: &Group, average: u64, mine: u64) -> Option<u64> {
+fn imbalance(
+    release: &Release,
+    domain: &Domain,
+    local: &Group,
+    busiest: &Group,
+    average: u64,
+    mine: u64,
+) -> Option<u64> {
     let (this, max, power) = (local.average, busiest.average, domain.power);
     let tolerated = 100 * max <= domain.template.imbalance_pct * this;
     if this >= max || busiest.tasks == 0 || this >= average || tolerated {
@@ -162,7 +175,7 @@ fn imbalance(domain: &Domain, local: &Group, busiest: &Group, average: u64, mine
     }
     let local_per_task = if local.tasks > 0 { local.load_per_task() } else { mine };
     let needed = if local.tasks > 0 && per_task > local_per_task { 1 } else { 2 };
-    let worth_one = max - this + per_task >= needed * per_task
+    let worth_one = max - this + release.fuzz * per_task >= needed * per_task
         || gains_throughput(power, (max, per_task), (this, local_per_task));
     // Otherwise the kernel goes on with the small amount; it can still move a task of up to twice that weight.
     Some(if worth_one { per_task } else { wanted })

@@ -1,29 +1,33 @@
-//! `LOAD`: the queue-length balancing of Linux 2.6.28, the kernel policy under all user-level ones.
+//! `LOAD`: the balancing of the Linux release in the scenario; this folder holds that of 2.6.18 to 2.6.30.
 //!
 //! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group at each
-//! level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of Linux 2.6.28.2.
+//! level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of the releases, 2.6.28.2 first.
 
 mod balance;
 mod busiest;
 mod cpu_load;
 mod domains;
 mod placement;
+mod releases;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::{CpuSet, PerCpu};
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::{CpuSet, Machine, PerCpu};
 use sim_core::policy::{Placement, Policy, System, View};
 use sim_core::time::{Span, Time};
 
+use crate::domains::DomainLevel;
 use crate::registry::{Entry, Level, Setting};
 use cpu_load::Loads;
 use domains::Domain;
+use releases::Release;
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOAD",
-    summary: "Linux 2.6.28 load balancing: queue lengths, domains, new-idle and active balancing",
-    source: "Linux 2.6.28.2, kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h",
+    summary: "load balancing of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and active balancing",
+    source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::Kernel,
     parameters: PARAMETERS,
     about: "Every cpu looks, at its timer ticks and more often when idle, for the busiest group of cpus at each level \
@@ -34,12 +38,50 @@ Tasks that ran within the last half millisecond are cache-hot and are left alone
 failed attempts the migration thread pushes even a running task. New tasks go to the idlest group by averages that are \
 refreshed at ticks only, so many forks within a tick land on the same cpus. A woken task stays on its last cpu or \
 follows its waker; nobody looks for an idle cpu.\n\n\
-Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; the wake-up is never \
-`sync`; the global lock of the NODE level is always free. Use it as the baseline: what an untuned system does.",
+The rules are those of the kernel in the scenario. linux-2.6.18 spreads forks over nodes only, lets every cpu balance \
+and looks for an idle thread of the core at a wake-up (reconstructed, uncertain); linux-2.6.27 pulls inside a socket as \
+soon as a cpu goes idle and moves 6 against 4; linux-2.6.28 does neither; linux-2.6.30 looks at all levels when going \
+idle. linux-6.18 is another balancer: decayed loads (half-life 32 ms), groups that have spare cpus, are full or \
+overloaded, new-idle pulls at every level, forks and wake-ups that find an idle cpu (first in the waker's or the last \
+cpu's shared cache).\n\n\
+Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; a wake-up is never \
+`sync`; the global lock of the NODE level is always free; processes are not balanced again at exec; automatic NUMA \
+balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
     build,
 };
 
 const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "release",
+        kind: Kind::Choice(&[
+            "kernel",
+            "linux-2.6.18",
+            "linux-2.6.27",
+            "linux-2.6.28",
+            "linux-2.6.30",
+            "linux-6.18",
+        ]),
+        default: 0,
+        min: 0,
+        max: 5,
+        about: "Whose balancer: that of the scenario's kernel (2.6.28 where that is no Linux), or that of another release.",
+    },
+    Parameter {
+        name: "mc",
+        kind: Kind::Choice(&["auto", "on", "off"]),
+        default: 0,
+        min: 0,
+        max: 2,
+        about: "Releases to 2.6.30: are cores that share a cache a level? auto: as the release knows (2.6.27 only with one memory node).",
+    },
+    Parameter {
+        name: "newidle_cost",
+        kind: Kind::Duration,
+        default: 100,
+        min: 0,
+        max: 1_000_000,
+        about: "linux-6.18: assumed cost of a new-idle look per cpu of the level; a cpu that is idle for less on average does not look (uncertain).",
+    },
     Parameter {
         name: "periodic",
         kind: Kind::Flag,
@@ -54,7 +96,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 2,
-        about: "Levels at which a cpu about to go idle pulls at once: as in 2.6.28 (SMT and ALLNODES), all, or none.",
+        about: "Levels at which a cpu about to go idle pulls at once: as in the release, all, or none.",
     },
     Parameter {
         name: "active",
@@ -86,7 +128,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 2_500,
         min: 0,
         max: 40_000,
-        about: "Excess of the busiest group that is tolerated at the levels MC, CPU and NODE (imbalance_pct 125).",
+        about: "Releases to 2.6.30: excess of the busiest group that is tolerated at the levels MC, CPU and NODE (imbalance_pct 125).",
     },
     Parameter {
         name: "interval_scale",
@@ -107,7 +149,28 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Load::new(values, setting))
+    if is_modern(values, setting.kernel) {
+        Box::new(crate::modern::Modern::new(values, setting))
+    } else {
+        Box::new(Load::new(values, setting))
+    }
+}
+
+fn is_modern(values: &Values, kernel: &KernelModel) -> bool {
+    match values.choice("release") {
+        "kernel" => kernel.name == crate::modern::NAME,
+        other => other == crate::modern::NAME,
+    }
+}
+
+/// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.
+pub(crate) fn levels(machine: &Machine, kernel: &KernelModel) -> Vec<DomainLevel> {
+    let values = Values::defaults(PARAMETERS);
+    if is_modern(&values, kernel) {
+        return crate::modern::levels(machine);
+    }
+    let release = releases::of(&values, kernel);
+    domains_of(&values, machine, &release).iter().map(Domain::level).collect()
 }
 
 /// Which levels pull when a cpu is about to go idle.
@@ -139,6 +202,7 @@ struct Progress {
 
 /// The policy.
 struct Load {
+    release: Release,
     options: Options,
     domains: Vec<Domain>,
     loads: Loads,
@@ -159,7 +223,8 @@ struct Load {
 impl Load {
     fn new(values: &Values, setting: &Setting<'_>) -> Self {
         let cpus = setting.machine.cpus() as usize;
-        let domains = domains_of(values, setting);
+        let release = releases::of(values, setting.kernel);
+        let domains = domains_of(values, setting.machine, &release);
         let options = Options {
             periodic: values.flag("periodic"),
             newidle: match values.choice("newidle") {
@@ -174,6 +239,7 @@ impl Load {
         };
         let fresh = |d: &Domain| Progress { interval_ms: d.template.min_ms, last: 0, failed: 0 };
         Self {
+            release,
             options,
             loads: Loads::new(setting.kernel, setting.machine.cpus()),
             progress: domains.iter().map(|d| PerCpu::filled(cpus, fresh(d))).collect(),
@@ -196,8 +262,9 @@ impl Load {
     }
 }
 
-fn domains_of(values: &Values, setting: &Setting<'_>) -> Vec<Domain> {
-    let mut domains = domains::build(&setting.machine.topology);
+fn domains_of(values: &Values, machine: &Machine, release: &Release) -> Vec<Domain> {
+    let cache = release.cache_span(&machine.topology, values.choice("mc"));
+    let mut domains = domains::build(&machine.topology, &release.templates, cache);
     let scale = |ms: u64| (ms.saturating_mul(values.get("interval_scale")) / 1_000).max(1);
     for domain in &mut domains {
         let template = &mut domain.template;

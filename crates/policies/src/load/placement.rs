@@ -1,4 +1,4 @@
-//! Where new and woken tasks go: `sched_balance_self`, `select_task_rq_fair` and `wake_affine` of Linux 2.6.28.
+//! Where new and woken tasks go: `sched_balance_self`, `select_task_rq_fair` and `wake_affine` of Linux 2.6.18 to 2.6.30.
 
 use std::ops::Range;
 
@@ -14,7 +14,10 @@ impl Load {
     pub(super) fn place(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
         let cpu = match why {
             Placement::Fork { parent } => self.idlest(view, task, parent),
-            Placement::Wake { waker, previous } => self.wake(view, task, waker, previous),
+            Placement::Wake { waker, previous } => {
+                let cpu = self.wake(view, task, waker, previous);
+                self.idle_near(view, task, cpu)
+            }
         };
         if view.allowed(task, cpu) { cpu } else { first_allowed(view, task) }
     }
@@ -65,7 +68,17 @@ impl Load {
         best.filter(|(least, _)| 100 * this >= margin * least).map(|(_, group)| group)
     }
 
-    /// The waker's cpu when that keeps the balance, else the previous one; an idle neighbour is not looked for.
+    /// An idle cpu of the levels that look for one (`wake_idle`: threads of the core in 2.6.18, none since 2.6.27), else `cpu`.
+    fn idle_near(&self, view: &dyn View, task: TaskId, cpu: CpuId) -> CpuId {
+        if view.nr_running(cpu) == 0 {
+            return cpu;
+        }
+        let levels = self.domains.iter().take_while(|domain| domain.template.wake_idle);
+        let idle = |other: &CpuId| view.nr_running(*other) == 0 && view.allowed(task, *other);
+        levels.flat_map(|domain| domain.members(cpu)).map(CpuId).find(idle).unwrap_or(cpu)
+    }
+
+    /// The waker's cpu when that keeps the balance, else the previous one.
     fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
         if waker == previous || !self.options.affine_wakeups || !view.allowed(task, waker) {
             return previous;

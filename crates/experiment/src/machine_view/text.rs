@@ -1,0 +1,185 @@
+//! A machine as text: the tree with equal parts written once, memory, speeds, costs with their sources, and the domains.
+
+use std::io::{self, Write};
+
+use super::{LevelRow, SpeedRun, ValueRow, View};
+
+/// Largest matrix of distances that is printed.
+const MAX_MATRIX: usize = 16;
+/// Most runs of equal cores that are printed.
+const MAX_RUNS: usize = 8;
+
+/// The groups of values, in the order printed: heading and parameters. What stands in none comes under the last.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Shape and kernel", &["topology", "kernel"]),
+    ("Speed", &["core_speed", "smt_compute", "smt_memory", "smt_poll", "lists.turbo", "lists.core_speeds"]),
+    (
+        "Memory and caches",
+        &[
+            "node_bandwidth",
+            "bus_bandwidth",
+            "link_bandwidth",
+            "crossbar_bandwidth",
+            "core_bandwidth",
+            "remote_factor",
+            "lists.distances",
+            "private_cache",
+            "shared_cache",
+            "cache_exponent",
+            "stretch_exponent",
+            "bound_demand",
+        ],
+    ),
+    ("Costs", &[]),
+];
+/// Switches of scenarios, no properties of the machine.
+const SWITCHES: [&str; 4] = ["distances", "turbo", "slow_cores", "slow_speed"];
+
+/// Writes a machine as text.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}", view.name, view.summary)?;
+    writeln!(out, "\nTree ({})", view.topology)?;
+    writeln!(out, "  machine: {}", cpus(view.cpus, 1))?;
+    for (depth, level) in view.levels.iter().enumerate() {
+        write_level(level, depth, out)?;
+    }
+    write_distances(view, out)?;
+    write_speeds(view, out)?;
+    write_values(view, out)?;
+    write_domains(view, out)
+}
+
+fn write_level(row: &LevelRow, depth: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = 4 + 2 * depth;
+    write!(out, "{:indent$}{} x {}: {}", "", row.each, row.level, cpus(row.cpus, row.count))?;
+    if row.holds.is_empty() { writeln!(out) } else { writeln!(out, "; {}", row.holds.join(", ")) }
+}
+
+/// `4 cpus: 0-3, 4-7, ..., 12-15`
+fn cpus(each: u32, count: u32) -> String {
+    let range = |i: u32| {
+        let first = i * each;
+        if each == 1 { first.to_string() } else { format!("{first}-{}", first + each - 1) }
+    };
+    let shown = match count {
+        1..=4 => (0..count).map(range).collect::<Vec<_>>().join(", "),
+        _ => format!("{}, {}, ..., {}", range(0), range(1), range(count.saturating_sub(1))),
+    };
+    format!("{each} {} ({shown})", if each == 1 { "cpu" } else { "cpus" })
+}
+
+fn write_distances(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    if view.nodes < 2 {
+        return Ok(());
+    }
+    writeln!(out, "\nDistances between NUMA nodes (time of an access over a local one)")?;
+    match &view.distances {
+        Some(rows) if rows.len() <= MAX_MATRIX => {
+            let wide = rows.iter().flatten().map(String::len).max().unwrap_or(1).max(3);
+            write!(out, "  from\\to")?;
+            (0..rows.len()).try_for_each(|node| write!(out, " {node:>wide$}"))?;
+            writeln!(out)?;
+            for (node, row) in rows.iter().enumerate() {
+                write!(out, "  {node:>7}")?;
+                row.iter().try_for_each(|factor| write!(out, " {factor:>wide$}"))?;
+                writeln!(out)?;
+            }
+            Ok(())
+        }
+        Some(rows) => writeln!(out, "  a list of {0} x {0} factors", rows.len()),
+        None => {
+            let value = view.values.iter().find(|row| row.name == "remote_factor");
+            writeln!(out, "  {} between any two nodes", value.map_or("?", |row| row.value.as_str()))
+        }
+    }
+}
+
+fn write_speeds(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nSpeeds (1 = the nominal core, Opteron 8350 at 2.0 GHz)")?;
+    for SpeedRun { first_core, cores, speed } in view.core_speeds.iter().take(MAX_RUNS) {
+        let last = first_core + cores - 1;
+        let which =
+            if *cores == 1 { format!("core {first_core}") } else { format!("cores {first_core}-{last}") };
+        writeln!(out, "  {which}: {speed}")?;
+    }
+    if let Some(left) = view.core_speeds.len().checked_sub(MAX_RUNS).filter(|left| *left > 0) {
+        writeln!(out, "  ... and {left} more changes of speed from core to core")?;
+    }
+    if !view.turbo.is_empty() {
+        writeln!(out, "  times, by busy cores of a package: {}", steps(&view.turbo).join(", "))?;
+    }
+    Ok(())
+}
+
+/// `1-2: 1.111`, runs of equal entries together.
+fn steps(turbo: &[String]) -> Vec<String> {
+    let mut steps: Vec<(usize, usize, &String)> = Vec::new();
+    for (at, factor) in turbo.iter().enumerate() {
+        match steps.last_mut() {
+            Some((_, last, same)) if *same == factor => *last = at + 1,
+            _ => steps.push((at + 1, at + 1, factor)),
+        }
+    }
+    let shown = |(first, last, factor): (usize, usize, &String)| {
+        if first == last { format!("{first}: {factor}") } else { format!("{first}-{last}: {factor}") }
+    };
+    steps.into_iter().map(shown).collect()
+}
+
+fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    let named = |row: &ValueRow| GROUPS.iter().any(|(_, names)| names.contains(&row.name.as_str()));
+    let is_switch = |row: &ValueRow| SWITCHES.contains(&row.name.as_str());
+    let rest: Vec<&ValueRow> = view.values.iter().filter(|row| !named(row) && !is_switch(row)).collect();
+    writeln!(out, "\nValues and their sources; `?` = uncertain: vary it before a conclusion rests on it")?;
+    for (heading, names) in GROUPS {
+        let rows: Vec<&ValueRow> = if names.is_empty() {
+            rest.clone()
+        } else {
+            names.iter().filter_map(|name| view.values.iter().find(|row| row.name == *name)).collect()
+        };
+        writeln!(out, "  {heading}")?;
+        for row in rows {
+            let mark = if row.uncertain { '?' } else { ' ' };
+            let above = row.value.is_empty() || row.name == "topology";
+            let value = if above { "(above)" } else { &row.value };
+            writeln!(out, "  {mark} {:18} {:>12}  {}", row.name, value, row.source)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_domains(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    let own = match view.own_kernel.as_deref() {
+        Some(own) if own != view.kernel => format!(" (this machine's own kernel is {own})"),
+        _ => String::new(),
+    };
+    writeln!(out, "\nDomains of the balancer under {}{own}, lowest first", view.kernel)?;
+    if view.domains.is_empty() {
+        return writeln!(out, "  none: there is nothing to balance");
+    }
+    let of = |cpus: u32| if cpus == 1 { "1 cpu".to_owned() } else { format!("{cpus} cpus") };
+    for d in &view.domains {
+        let interval = match d.interval_ms {
+            (0, _) => "no interval of its own".to_owned(),
+            (min, max) if min == max => format!("every {min} ms, x {} when busy", d.busy_factor),
+            (min, max) => format!("every {min} to {max} ms, x {} when busy", d.busy_factor),
+        };
+        writeln!(
+            out,
+            "  {:8} {:>9} in {} groups of {} (power {}); {interval}; imbalance {} %",
+            d.name,
+            of(d.cpus),
+            d.groups,
+            of(d.group_cpus),
+            d.power,
+            d.imbalance_pct
+        )?;
+        if !d.flags.is_empty() {
+            writeln!(out, "           {}", d.flags.join(" "))?;
+        }
+    }
+    Ok(())
+}

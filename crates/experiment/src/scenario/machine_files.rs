@@ -1,0 +1,94 @@
+//! Machine files that a scenario names: `machine: path/to/file.yaml`, relative to the scenario's own file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use machines::Entry;
+use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::yaml::{Content, MAX_BYTES, Node};
+
+use super::reader::Reader;
+
+/// True when a machine's name is the path of a file: it ends like one or has a slash.
+pub(crate) fn is_file(name: &str) -> bool {
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    name.contains('/') || end.eq_ignore_ascii_case("yaml") || end.eq_ignore_ascii_case("yml")
+}
+
+/// Reads all machine files that a scenario and its sweep name into the reader, and returns their texts one after another.
+pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reader: &mut Reader) -> String {
+    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
+    let mut texts = String::new();
+    for (name, place) in named(root) {
+        if !is_file(name) || reader.machines.contains_key(name) {
+            continue;
+        }
+        let path = folder.join(name);
+        let entry = match text_of(&path) {
+            Err(why) => {
+                reader.wrong(place, format!("cannot read the machine file {}: {why}", path.display()));
+                None
+            }
+            Ok(text) => {
+                let source = sources.add(&path.display().to_string(), &text);
+                texts.push_str(&text);
+                entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok()
+            }
+        };
+        reader.machines.insert(name.to_owned(), entry);
+    }
+    texts
+}
+
+/// The machine of a file's text; `source` is the number its places carry.
+pub(crate) fn entry(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
+    let entry = machines::read_file(source, text)?;
+    if machines::names().any(|name| name == entry.name) {
+        let message = format!("`{}` is a machine of the shelf; give this one another `name`", entry.name);
+        return Err(vec![Diagnostic::new(Place { source, ..Place::NONE }, message)]);
+    }
+    Ok(entry)
+}
+
+/// The text of a file, up to the size no machine needs.
+pub(crate) fn text_of(path: &Path) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("it is larger than {MAX_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".into())
+}
+
+/// The machines a scenario names: at `machine`, and in its sweep.
+fn named(root: &Node) -> Vec<(&str, Place)> {
+    let mut nodes: Vec<&Node> = root.get("machine").map(|entry| &entry.value).into_iter().collect();
+    let axis = root.get("sweep").and_then(|sweep| sweep.value.get("machine"));
+    if let Some(Content::List(values)) = axis.map(|axis| &axis.value.content) {
+        nodes.extend(values);
+    }
+    nodes
+        .into_iter()
+        .filter_map(|node| match &node.content {
+            Content::Scalar(text) => Some((text.as_str(), node.place)),
+            _ => node.entries().first().map(|entry| (entry.key.as_str(), entry.place)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_from_names_and_descriptions() {
+        for file in ["m.yaml", "my/machine", "./m", "../a/b.yml", "M.YAML"] {
+            assert!(is_file(file), "{file}");
+        }
+        for other in ["barcelona", "package:2 core:8", "xeon-2s-snc", "linux-2.6.28", ""] {
+            assert!(!is_file(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Machine files: from YAML text to an [`Entry`], every mistake with its place.
+
+use notation::diagnostics::{Diagnostic, Place};
+use notation::parameter::{Kind, Values};
+use notation::suggest::nearest;
+use notation::units;
+use notation::yaml::{self, Content, Node};
+use sim_core::machine::{Level, Topology};
+
+use crate::parameters::{GENERIC_NOTES, Lists, PARAMETERS, check, cores_per_package, generic_values};
+use crate::shelf::{Entry, Note};
+use crate::topology::parse_topology;
+
+const KEYS: [&str; 6] = ["name", "summary", "kernel", "topology", "values", "lists"];
+const DATUM_KEYS: [&str; 3] = ["value", "source", "uncertain"];
+const LIST_KEYS: [&str; 3] = ["distances", "turbo", "core_speeds"];
+/// Longest name, and longest summary or source, in characters: they stand in tables.
+const MAX_NAME: usize = 64;
+const MAX_LINE: usize = 500;
+/// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is raised by a small
+/// factor or lowered; a core differs from its neighbours by two orders of magnitude at most.
+const DISTANCES: (u64, u64) = (1_000, 100_000);
+const TURBO: (u64, u64) = (100, 4_000);
+const CORE_SPEEDS: (u64, u64) = (10, 10_000);
+
+/// Reads a machine file; `source` is the number that places carry. Values it leaves out are those of a synthetic machine.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
+    let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(bare) {
+        let place = Place { source, ..Place::NONE };
+        let hint = "a machine has at least `name`, `summary` and `topology`";
+        return Err(vec![Diagnostic::new(place, "the machine file is empty").hint(hint)]);
+    }
+    let root = yaml::tree(source, text).map_err(|problem| vec![problem])?;
+    let mut reading = Reading::default();
+    let entry = reading.entry(&root);
+    match entry {
+        Some(entry) if reading.problems.is_empty() => Ok(entry),
+        _ => Err(reading.problems),
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    problems: Vec<Diagnostic>,
+}
+
+/// A value with its source.
+struct Datum<'a> {
+    value: &'a Node,
+    note: Note,
+}
+
+impl Reading {
+    fn entry(&mut self, root: &Node) -> Option<Entry> {
+        self.mapping(root, "a machine file", &KEYS)?;
+        let name = self.required(root, "name").and_then(|node| self.name(node));
+        let summary = self.required(root, "summary").and_then(|node| self.line(node, "`summary`"));
+        let shape = self.required(root, "topology").and_then(|node| self.topology(node));
+        let kernel = root.get("kernel").and_then(|entry| self.datum(&entry.value, "kernel"));
+        let kernel =
+            kernel.and_then(|datum| Some((self.text(datum.value, "a kernel")?.to_owned(), datum.note)));
+        let (text, topology, note) = shape?;
+        let mut notes = vec![note];
+        let kernel = kernel.map(|(name, note)| {
+            notes.push(note);
+            name
+        });
+        let values = self.values(root, &topology, &mut notes);
+        let lists = self.lists(root, &topology, &mut notes);
+        if let Err(message) = check(&topology, &values, &lists) {
+            self.wrong(root.entries().first().map_or(root.place, |entry| entry.place), message, "");
+        }
+        let (name, summary) = (name?, summary?);
+        Some(Entry { name, summary, topology_text: text, topology, kernel, values, lists, notes })
+    }
+
+    fn name(&mut self, node: &Node) -> Option<String> {
+        let name = self.text(node, "`name`")?;
+        let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(good) {
+            let hint = "use letters, digits, `_`, `-` and `.`";
+            self.wrong(node.place, format!("`{name}` is no name for a machine"), hint);
+            return None;
+        }
+        Some(name.to_owned())
+    }
+
+    fn topology(&mut self, node: &Node) -> Option<(String, Topology, Note)> {
+        let datum = self.datum(node, "topology")?;
+        let text = self.text(datum.value, "a topology")?;
+        match parse_topology(text) {
+            Ok(topology) => Some((text.to_owned(), topology, datum.note)),
+            Err(message) => {
+                self.wrong(datum.value.place, message, "");
+                None
+            }
+        }
+    }
+
+    /// The values, which become the defaults of their own table; those left out are generic.
+    fn values(&mut self, root: &Node, topology: &Topology, notes: &mut Vec<Note>) -> Values {
+        let given = root.get("values").map(|entry| &entry.value);
+        let names: Vec<&str> = PARAMETERS.iter().map(|p| p.name).collect();
+        if let Some(node) = given {
+            self.mapping(node, "`values`", &names);
+        }
+        let generic = generic_values(topology);
+        let mut table = generic.table().to_vec();
+        for parameter in &mut table {
+            let Some(entry) = given.and_then(|node| node.get(parameter.name)) else {
+                notes.push(generic_note(parameter.name));
+                continue;
+            };
+            let Some(datum) = self.datum(&entry.value, parameter.name) else { continue };
+            let what = format!("`{}`", parameter.name);
+            if let Some(value) =
+                self.number(datum.value, &what, parameter.kind, (parameter.min, parameter.max))
+            {
+                parameter.default = value;
+                notes.push(datum.note);
+            }
+        }
+        Values::defaults(&table)
+    }
+
+    fn lists(&mut self, root: &Node, topology: &Topology, notes: &mut Vec<Note>) -> Lists {
+        let mut lists = Lists::default();
+        let Some(given) = root.get("lists").map(|entry| &entry.value) else { return lists };
+        self.mapping(given, "`lists`", &LIST_KEYS);
+        for entry in given.entries() {
+            let Some(datum) = self.datum(&entry.value, &entry.key) else { continue };
+            let cores = u64::from(topology.count(Level::Core));
+            let (target, list) = match entry.key.as_str() {
+                "distances" => (&mut lists.distances, self.matrix(datum.value, topology.count(Level::Node))),
+                "turbo" => {
+                    let most = cores_per_package(topology);
+                    (&mut lists.turbo, self.list(datum.value, "`turbo`", TURBO, most, "cores in a package"))
+                }
+                "core_speeds" => {
+                    let what = "`core_speeds`";
+                    (&mut lists.core_speeds, self.list(datum.value, what, CORE_SPEEDS, cores, "cores"))
+                }
+                _ => continue,
+            };
+            if let Some(list) = list {
+                *target = list;
+                notes.push(Note { parameter: format!("lists.{}", entry.key), ..datum.note });
+            }
+        }
+        lists
+    }
+
+    /// At least one factor, and no more than there are `things`.
+    fn list(
+        &mut self,
+        node: &Node,
+        what: &str,
+        range: (u64, u64),
+        most: u64,
+        things: &str,
+    ) -> Option<Vec<u32>> {
+        let Content::List(items) = &node.content else {
+            self.wrong(
+                node.place,
+                format!("{what} must be a list, not {}", node.what()),
+                "write `[1.2, 1.1]`",
+            );
+            return None;
+        };
+        if items.is_empty() || items.len() as u64 > most {
+            let message = format!("{what} has {} entries; there are {most} {things}", items.len());
+            self.wrong(node.place, message, "");
+            return None;
+        }
+        items.iter().map(|item| Some(self.number(item, what, Kind::Factor, range)? as u32)).collect()
+    }
+
+    /// A square of factors with 1 on its diagonal.
+    fn matrix(&mut self, node: &Node, nodes: u32) -> Option<Vec<u32>> {
+        let what = "`distances`";
+        let Content::List(rows) = &node.content else {
+            let hint = "write a row for each NUMA node, as `[[1, 1.3], [1.3, 1]]`";
+            self.wrong(node.place, format!("{what} must be a list of rows, not {}", node.what()), hint);
+            return None;
+        };
+        if rows.len() != nodes as usize {
+            let message = format!("{what} has {} rows; the machine has {nodes} NUMA nodes", rows.len());
+            self.wrong(node.place, message, "");
+            return None;
+        }
+        let mut matrix = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            let row_of = self.list(row, "a row of `distances`", DISTANCES, u64::from(nodes), "NUMA nodes")?;
+            if row_of.len() != nodes as usize {
+                let message =
+                    format!("a row of {what} has {} entries; there are {nodes} NUMA nodes", row_of.len());
+                self.wrong(row.place, message, "");
+                return None;
+            }
+            if row_of.get(at) != Some(&1_000) {
+                self.wrong(
+                    row.place,
+                    format!("row {at} of {what} must have 1 at position {at}"),
+                    "a node is near itself",
+                );
+                return None;
+            }
+            matrix.extend(row_of);
+        }
+        Some(matrix)
+    }
+
+    fn datum<'a>(&mut self, node: &'a Node, parameter: &str) -> Option<Datum<'a>> {
+        self.mapping(node, &format!("`{parameter}`"), &DATUM_KEYS)?;
+        let value = self.required(node, "value");
+        let source = self.required(node, "source").and_then(|source| self.line(source, "`source`"));
+        let uncertain = node
+            .get("uncertain")
+            .map_or(Some(0), |entry| self.number(&entry.value, "`uncertain`", Kind::Flag, (0, 1)));
+        let note = Note { parameter: parameter.to_owned(), source: source?, uncertain: uncertain? == 1 };
+        Some(Datum { value: value?, note })
+    }
+
+    fn number(&mut self, node: &Node, what: &str, kind: Kind, (min, max): (u64, u64)) -> Option<u64> {
+        match units::parse(kind, self.text(node, what)?) {
+            Err(message) => self.wrong(node.place, format!("{what}: {message}"), ""),
+            Ok(value) if value < min || value > max => {
+                let (min, max) = (kind.show(min), kind.show(max));
+                self.wrong(node.place, format!("{what} must lie between {min} and {max}"), "");
+            }
+            Ok(value) => return Some(value),
+        }
+        None
+    }
+
+    fn line(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = self.text(node, what)?.trim();
+        if text.is_empty() || text.chars().count() > MAX_LINE || text.chars().any(char::is_control) {
+            self.wrong(node.place, format!("{what} must be one line of 1 to {MAX_LINE} characters"), "");
+            return None;
+        }
+        Some(text.to_owned())
+    }
+
+    fn text<'a>(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
+        if let Content::Scalar(text) = &node.content {
+            return Some(text);
+        }
+        self.wrong(node.place, format!("{what} must be a single value, not {}", node.what()), "");
+        None
+    }
+
+    fn required<'a>(&mut self, node: &'a Node, key: &str) -> Option<&'a Node> {
+        let found = node.get(key).map(|entry| &entry.value);
+        if found.is_none() {
+            let place = node.entries().first().map_or(node.place, |entry| entry.place);
+            self.wrong(place, format!("there is no `{key}`"), "");
+        }
+        found
+    }
+
+    fn mapping(&mut self, node: &Node, what: &str, keys: &[&str]) -> Option<()> {
+        let Content::Map(entries) = &node.content else {
+            let hint = if keys == DATUM_KEYS { "write `{ value: \"...\", source: \"...\" }`" } else { "" };
+            self.wrong(node.place, format!("{what} must be a mapping, not {}", node.what()), hint);
+            return None;
+        };
+        for entry in entries.iter().filter(|entry| !keys.contains(&entry.key.as_str())) {
+            let near = nearest(&entry.key, keys.iter().copied());
+            let hint = near.map_or_else(
+                || if keys.len() > 10 { String::new() } else { format!("known: {}", keys.join(", ")) },
+                |near| format!("did you mean `{near}`?"),
+            );
+            self.wrong(entry.place, format!("unknown key `{}` in {what}", entry.key), &hint);
+        }
+        Some(())
+    }
+
+    fn wrong(&mut self, place: Place, message: impl Into<String>, hint: &str) {
+        self.problems.push(Diagnostic::new(place, message).hint(hint));
+    }
+}
+
+/// The note of a value that is that of a synthetic machine.
+fn generic_note(parameter: &str) -> Note {
+    let found = GENERIC_NOTES.iter().find(|(name, ..)| *name == parameter);
+    let (_, source, uncertain) = found.copied().unwrap_or((parameter, "", true));
+    // What was measured elsewhere is no measurement of this machine.
+    let uncertain = uncertain || source.contains("measured");
+    Note { parameter: parameter.to_owned(), source: format!("as a machine of today: {source}"), uncertain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notation::diagnostics::Sources;
+
+    const GOOD: &str = "\
+name: mine
+summary: two nodes
+topology: { value: 'package:2 numa:1 core:2', source: lscpu }
+values:
+  core_speed: { value: 2, source: clock }
+lists:
+  distances: { value: [[1, 1.4], [1.4, 1]], source: numactl, uncertain: true }
+  turbo: { value: [1.2, 1.1], source: data sheet }
+  core_speeds: { value: [1, 0.5], source: lscpu }
+";
+
+    fn refused(text: &str) -> String {
+        match read(0, text) {
+            Ok(_) => panic!("accepted: {text}"),
+            Err(problems) => Sources::new("mine.yaml", text).render(&problems),
+        }
+    }
+
+    #[test]
+    fn a_good_file_is_read_and_the_rest_is_generic() {
+        let entry = read(0, GOOD).unwrap();
+        let machine = entry.machine();
+        assert_eq!(machine.memory.distances, [1_000, 1_400, 1_400, 1_000]);
+        assert_eq!(machine.turbo, [1_200, 1_100]);
+        assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
+        assert_eq!(entry.values.get("remote_factor"), 1_500);
+        let note = |name: &str| entry.notes.iter().find(|note| note.parameter == name).unwrap();
+        assert!(note("remote_factor").source.starts_with("as a machine of today: "));
+        assert!(note("lists.distances").uncertain && !note("core_speed").uncertain);
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_line_and_advice() {
+        for (from, to, said) in [
+            ("name: mine", "name: 'a:b'", "no name for a machine"),
+            ("summary: two nodes\n", "", "there is no `summary`"),
+            ("summary:", "sumary:", "did you mean `summary`?"),
+            ("core_speed:", "core_sped:", "did you mean `core_speed`?"),
+            ("value: 2, source: clock", "value: 2GHz, source: clock", "mine.yaml:5:24"),
+            ("value: 2, source: clock", "value: 0, source: clock", "must lie between 0.001 and 100"),
+            ("value: 2, source: clock", "value: 2", "there is no `source`"),
+            ("value: 2, source: clock", "value: 2, source: ''", "`source` must be one line"),
+            ("{ value: 2, source: clock }", "2", "must be a mapping, not a single value"),
+            ("value: 2, source: clock", "value: 90, source: x", ""),
+            ("core:2'", "core:99999999'", "cpus"),
+            ("core:2'", "coer:2'", "did you mean `core`?"),
+            ("[[1, 1.4], [1.4, 1]]", "[[1, 1.4]]", "`distances` has 1 rows; the machine has 2 NUMA nodes"),
+            ("[[1, 1.4], [1.4, 1]]", "[[1, 1.4], [1.4]]", "has 1 entries; there are 2 NUMA nodes"),
+            (
+                "[[1, 1.4], [1.4, 1]]",
+                "[[1, 1.4], [1, 1.4]]",
+                "row 1 of `distances` must have 1 at position 1",
+            ),
+            ("[[1, 1.4], [1.4, 1]]", "[[1, 0.4], [1.4, 1]]", "must lie between 1 and 100"),
+            ("[[1, 1.4], [1.4, 1]]", "1.4", "must be a list of rows"),
+            ("[1.2, 1.1]", "[1.2, 1.1, 1]", "`turbo` has 3 entries; there are 2 cores in a package"),
+            ("[1.2, 1.1]", "[]", "`turbo` has 0 entries"),
+            ("[1.2, 1.1]", "fast", "`turbo` must be a list"),
+            ("[1, 0.5]", "[100]", "must lie between 0.01 and 10"),
+            ("turbo:", "turbos:", "did you mean `turbo`?"),
+            ("uncertain: true", "uncertain: perhaps", "write `true` or `false`"),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD, "{from}");
+            if said.is_empty() {
+                // 90 x 1 and 90 x 0.5 are speeds; beyond 100 they are not.
+                assert!(read(0, &text).is_ok());
+                let beyond = text.replace("[1, 0.5]", "[2]");
+                assert!(refused(&beyond).contains("outside 0.001 to 100"));
+                continue;
+            }
+            let answer = refused(&text);
+            assert!(answer.contains(said) && answer.contains("mine.yaml:"), "{to}: {answer}");
+        }
+        for empty in ["", "# nothing\n", "---\n"] {
+            assert!(refused(empty).contains("mine.yaml"), "{}", refused(empty));
+        }
+        assert!(refused("- a\n- b\n").contains("must be a mapping, not a list"));
+        assert!(refused("name: [\n").contains("mine.yaml"));
+    }
+}

@@ -1,0 +1,79 @@
+//! The hierarchy of cpu groups that a kernel's balancer sees on a machine, as plain data for listings.
+
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+
+/// A level of the hierarchy; every cpu has one domain of each level.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DomainLevel {
+    /// The kernel's name of the level: SMT, MC, CPU, NODE, ALLNODES, PKG, NUMA.
+    pub name: &'static str,
+    /// Cpus of one domain, at least 2.
+    pub span: u32,
+    /// Groups of one domain, at least 2; balancing moves tasks between them.
+    pub groups: u32,
+    /// Cpus of one group.
+    pub group_cpus: u32,
+    /// Power (capacity) of one group; 1,024 = one task at full speed.
+    pub power: u64,
+    /// Shortest balancing interval, milliseconds; it doubles while the domain is balanced. 0: no periodic balancing by level.
+    pub min_interval_ms: u64,
+    /// Longest balancing interval, milliseconds.
+    pub max_interval_ms: u64,
+    /// Factor on the interval of a busy cpu; 1 = none.
+    pub busy_factor: u64,
+    /// Load of the busiest group over the local one, per cent, up to which nothing is moved (125 = 25 % more); 100 = any.
+    pub imbalance_pct: u64,
+    /// What the balancer does at this level, in the kernel's words without prefix.
+    pub flags: Vec<&'static str>,
+}
+
+/// The levels that the kernel's own policy balances on this machine, lowest first; levels with one group are left out, as the
+/// kernels remove them. Empty on a machine of one cpu.
+#[must_use]
+pub fn domains(machine: &Machine, kernel: &KernelModel) -> Vec<DomainLevel> {
+    match crate::registry::kernel_policy(&kernel.name).name {
+        _ => crate::load::levels(machine, kernel),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{kernel, machine};
+    use sim_core::machine::Level;
+
+    fn shape(levels: &[(Level, u32)], name: &str) -> Vec<(&'static str, u32, u32, u64)> {
+        let mut model = kernel(16);
+        model.name = name.into();
+        let levels = domains(&machine(levels), &model);
+        levels.iter().map(|l| (l.name, l.span, l.groups, l.power)).collect()
+    }
+
+    const TIGERTON: [(Level, u32); 3] = [(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)];
+    const NEHALEM: [(Level, u32); 5] =
+        [(Level::Package, 2), (Level::Node, 1), (Level::Cache, 1), (Level::Core, 4), (Level::Thread, 2)];
+
+    #[test]
+    fn machines_of_the_literature_under_their_kernels() {
+        assert_eq!(shape(&TIGERTON, "linux-2.6.28"), [("MC", 2, 2, 1024), ("CPU", 16, 8, 1024)]);
+        let barcelona = [(Level::Package, 4), (Level::Node, 1), (Level::Core, 4)];
+        assert_eq!(shape(&barcelona, "linux-2.6.27"), [("CPU", 4, 4, 1024), ("NODE", 16, 4, 4096)]);
+        let nehalem = shape(&NEHALEM, "linux-2.6.30");
+        assert_eq!(nehalem, [("SMT", 2, 2, 1024), ("MC", 8, 4, 1024), ("NODE", 16, 2, 1024)]);
+        assert_eq!(shape(&TIGERTON, "round-robin"), shape(&TIGERTON, "linux-2.6.28"));
+    }
+
+    #[test]
+    fn today_the_levels_are_smt_mc_pkg_and_numa() {
+        let modern = shape(&NEHALEM, "linux-6.18");
+        assert_eq!(modern, [("SMT", 2, 2, 1024), ("MC", 8, 4, 2048), ("NUMA", 16, 2, 8192)]);
+        // Two sockets of two sub-NUMA clusters of 8 cores: nodes of a package first, then packages.
+        let clusters = [(Level::Package, 2), (Level::Node, 2), (Level::Cache, 1), (Level::Core, 8)];
+        let modern = shape(&clusters, "linux-6.18");
+        assert_eq!(modern, [("MC", 8, 8, 1024), ("NUMA", 16, 2, 8192), ("NUMA", 32, 2, 16_384)]);
+        let epyc = [(Level::Package, 2), (Level::Node, 1), (Level::Cache, 8), (Level::Core, 8)];
+        let modern = shape(&epyc, "linux-6.18");
+        assert_eq!(modern, [("MC", 8, 8, 1024), ("PKG", 64, 8, 8192), ("NUMA", 128, 2, 65_536)]);
+    }
+}

@@ -1,0 +1,261 @@
+//! The balancers of Linux 2.6.18 to 2.6.30 as data: a template of flags and constants per level, and what differs between releases.
+//!
+//! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release. 2.6.18 (the kernel
+//! of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as uncertain below.
+
+use notation::parameter::Values;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::{Level, Topology};
+
+/// What the balancer does at a level (the `SD_*_INIT` macros). Intervals in milliseconds, `*_index` select a load average.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Template {
+    pub(super) name: &'static str,
+    pub(super) min_ms: u64,
+    pub(super) max_ms: u64,
+    pub(super) busy_factor: u64,
+    pub(super) imbalance_pct: u64,
+    pub(super) cache_nice_tries: u32,
+    pub(super) busy_index: usize,
+    pub(super) idle_index: usize,
+    pub(super) newidle_index: usize,
+    pub(super) wake_index: usize,
+    pub(super) fork_index: usize,
+    pub(super) newidle: bool,
+    pub(super) fork: bool,
+    pub(super) wake_affine: bool,
+    pub(super) wake_balance: bool,
+    /// A woken task looks for an idle cpu of the level (`SD_WAKE_IDLE`).
+    pub(super) wake_idle: bool,
+    pub(super) share_cpu_power: bool,
+    /// The cpus share a cache (`SD_SHARE_PKG_RESOURCES`): as a group of the level above they count as one unit.
+    pub(super) share_cache: bool,
+    /// One attempt at a time in the whole machine (`SD_SERIALIZE`); for show, an attempt takes no time here.
+    pub(super) serialize: bool,
+}
+
+impl Template {
+    /// Its flags in the kernel's words, without the prefix.
+    pub(super) fn flags(&self) -> Vec<&'static str> {
+        let flags = [
+            (self.newidle, "BALANCE_NEWIDLE"),
+            (self.fork, "BALANCE_FORK"),
+            (self.wake_affine, "WAKE_AFFINE"),
+            (self.wake_balance, "WAKE_BALANCE"),
+            (self.wake_idle, "WAKE_IDLE"),
+            (self.share_cpu_power, "SHARE_CPUPOWER"),
+            (self.share_cache, "SHARE_PKG_RESOURCES"),
+            (self.serialize, "SERIALIZE"),
+        ];
+        flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect()
+    }
+}
+
+/// The templates of a release, lowest level first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Templates {
+    pub(super) smt: Template,
+    pub(super) mc: Template,
+    pub(super) cpu: Template,
+    pub(super) node: Template,
+    pub(super) all_nodes: Template,
+}
+
+const SMT: Template = Template {
+    name: "SMT",
+    min_ms: 1,
+    max_ms: 2,
+    busy_factor: 64,
+    imbalance_pct: 110,
+    cache_nice_tries: 0,
+    busy_index: 0,
+    idle_index: 0,
+    newidle_index: 0,
+    wake_index: 0,
+    fork_index: 0,
+    newidle: true,
+    fork: true,
+    wake_affine: true,
+    wake_balance: true,
+    wake_idle: false,
+    share_cpu_power: true,
+    share_cache: false,
+    serialize: false,
+};
+const MC: Template = Template {
+    name: "MC",
+    max_ms: 4,
+    imbalance_pct: 125,
+    cache_nice_tries: 1,
+    busy_index: 2,
+    wake_index: 1,
+    fork_index: 1,
+    newidle: false,
+    share_cpu_power: false,
+    share_cache: true,
+    ..SMT
+};
+const CPU: Template = Template { name: "CPU", idle_index: 1, newidle_index: 2, share_cache: false, ..MC };
+const NODE: Template = Template {
+    name: "NODE",
+    min_ms: 8,
+    max_ms: 32,
+    busy_factor: 32,
+    cache_nice_tries: 2,
+    busy_index: 3,
+    idle_index: 2,
+    serialize: true,
+    ..CPU
+};
+const ALL_NODES: Template = Template {
+    name: "ALLNODES",
+    min_ms: 64,
+    max_ms: 64,
+    busy_factor: 128,
+    imbalance_pct: 133,
+    cache_nice_tries: 1,
+    busy_index: 3,
+    idle_index: 3,
+    newidle_index: 0,
+    wake_index: 0,
+    fork_index: 0,
+    newidle: true,
+    fork: false,
+    wake_affine: true,
+    wake_balance: false,
+    serialize: true,
+    ..NODE
+};
+const TEMPLATES: Templates = Templates { smt: SMT, mc: MC, cpu: CPU, node: NODE, all_nodes: ALL_NODES };
+
+/// When cores that share a cache form a level of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SharedCaches {
+    /// Never.
+    Ignored,
+    /// On machines with one memory node only: the release learns of shared caches from Intel processors alone, and the
+    /// NUMA machines of its time are Opterons.
+    OneNode,
+    /// Wherever the machine's tree has a `cache` level.
+    Known,
+}
+
+/// A release of the balancer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Release {
+    pub(super) name: &'static str,
+    pub(super) templates: Templates,
+    pub(super) shared_caches: SharedCaches,
+    /// F of the small-imbalance test: one task is worth moving when MAX - THIS + F tasks >= 1 or 2 tasks
+    /// (`SCHED_LOAD_SCALE_FUZZ` and its successor).
+    pub(super) fuzz: u64,
+    /// Going idle looks at every level that allows it; otherwise the walk ends at the first level that does not, because
+    /// the flag "something was pulled" starts out as set (.27, .28).
+    pub(super) newidle_walks_on: bool,
+    /// Going idle always brings the next ordinary attempt forward (before .27 idle cpus look at every tick).
+    pub(super) newidle_resets: bool,
+    /// One designated cpu balances for its group (since 2.6.20).
+    pub(super) designated: bool,
+    /// A group with very different queues is worth a look even when it has few tasks (`__group_imb`, since 2.6.24).
+    pub(super) group_imbalance: bool,
+    /// The walk through a queue accepts a task of up to twice the amount (CFS); before, it had to fit.
+    pub(super) halves: bool,
+}
+
+/// Linux 2.6.28, and every kernel that is not in the table.
+pub(super) const LINUX_2_6_28: Release = Release {
+    name: "linux-2.6.28",
+    templates: TEMPLATES,
+    shared_caches: SharedCaches::Known,
+    fuzz: 1,
+    newidle_walks_on: false,
+    newidle_resets: false,
+    designated: true,
+    group_imbalance: true,
+    halves: true,
+};
+
+/// The releases, oldest first.
+pub(super) const RELEASES: [Release; 4] = [
+    // Uncertain: no fuzz, no designated cpu, no group imbalance, whole tasks only.
+    Release {
+        name: "linux-2.6.18",
+        templates: Templates {
+            smt: Template {
+                busy_factor: 8,
+                newidle_index: 1,
+                fork: false,
+                wake_balance: false,
+                wake_idle: true,
+                ..SMT
+            },
+            mc: Template { newidle: true, fork: false, wake_balance: false, share_cache: false, ..MC },
+            cpu: Template { newidle: true, fork: false, wake_balance: false, ..CPU },
+            node: Template { newidle_index: 0, wake_affine: false, serialize: false, ..NODE },
+            all_nodes: Template { newidle: false, wake_affine: false, serialize: false, ..ALL_NODES },
+        },
+        shared_caches: SharedCaches::Ignored,
+        fuzz: 0,
+        newidle_walks_on: true,
+        newidle_resets: true,
+        designated: false,
+        group_imbalance: false,
+        halves: false,
+    },
+    Release {
+        name: "linux-2.6.27",
+        templates: Templates {
+            cpu: Template { newidle: true, wake_balance: false, ..CPU },
+            node: Template { wake_affine: false, ..NODE },
+            ..TEMPLATES
+        },
+        shared_caches: SharedCaches::OneNode,
+        fuzz: 2,
+        ..LINUX_2_6_28
+    },
+    LINUX_2_6_28,
+    Release { name: "linux-2.6.30", newidle_walks_on: true, ..LINUX_2_6_28 },
+];
+
+/// The release a kernel has, unless the parameter names another one.
+pub(super) fn of(values: &Values, kernel: &KernelModel) -> Release {
+    let name = match values.choice("release") {
+        "kernel" => kernel.name.as_str(),
+        other => other,
+    };
+    RELEASES.into_iter().find(|release| release.name == name).unwrap_or(LINUX_2_6_28)
+}
+
+impl Release {
+    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here.
+    pub(super) fn cache_span(&self, topology: &Topology, wanted: &str) -> u32 {
+        let seen = match (wanted, self.shared_caches) {
+            ("on", _) | (_, SharedCaches::Known) => true,
+            (_, SharedCaches::OneNode) => topology.count(Level::Node) == 1,
+            (_, SharedCaches::Ignored) => false,
+        };
+        topology.span(if seen && wanted != "off" { Level::Cache } else { Level::Core })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_releases_differ_where_their_headers_do() {
+        let [old, r27, r28, r30] = RELEASES;
+        // 2.6.28 took new-idle balancing from the CPU level and gave NODE affine wake-ups.
+        assert!(r27.templates.cpu.newidle && !r28.templates.cpu.newidle);
+        assert!(!r27.templates.node.wake_affine && r28.templates.node.wake_affine);
+        assert_eq!((r27.fuzz, r28.fuzz, r30.fuzz), (2, 1, 1));
+        assert!(!r28.newidle_walks_on && r30.newidle_walks_on);
+        // 2.6.18 spreads forks over nodes only.
+        assert!(!old.templates.smt.fork && !old.templates.cpu.fork && old.templates.node.fork);
+        assert_eq!(
+            old.templates.smt.flags(),
+            ["BALANCE_NEWIDLE", "WAKE_AFFINE", "WAKE_IDLE", "SHARE_CPUPOWER"]
+        );
+        assert_eq!(r28.templates.node.flags(), ["BALANCE_FORK", "WAKE_AFFINE", "WAKE_BALANCE", "SERIALIZE"]);
+    }
+}

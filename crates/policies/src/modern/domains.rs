@@ -1,0 +1,169 @@
+//! Scheduling domains of Linux 6.x: threads, shared cache, package, NUMA distance.
+//!
+//! Source: `sd_init` and `default_topology` of kernel/sched/topology.c, 6.x.
+
+use std::ops::Range;
+
+use sim_core::ids::CpuId;
+use sim_core::machine::{Level, Machine};
+
+use crate::domains::DomainLevel;
+
+/// Capacity of a cpu (`SCHED_CAPACITY_SCALE`).
+pub(super) const UNIT: u64 = 1024;
+/// Intervals of busy cpus are this much longer (16 since 5.10).
+pub(super) const BUSY_FACTOR: u64 = 16;
+
+/// What a level shares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Smt,
+    Mc,
+    Pkg,
+    Numa,
+}
+
+/// A level; uniform, because machines are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Domain {
+    pub(super) kind: Kind,
+    /// Cpus of one domain.
+    pub(super) span: u32,
+    /// Cpus of one group.
+    pub(super) group: u32,
+    /// The level below spreads over its groups (`SD_PREFER_SIBLING` of the child, all but NUMA).
+    pub(super) prefer_sibling: bool,
+    /// Tasks up to which a NUMA level may stay uneven (`imb_numa_nr`).
+    pub(super) numa_slack: u64,
+}
+
+impl Domain {
+    pub(super) const fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Smt => "SMT",
+            Kind::Mc => "MC",
+            Kind::Pkg => "PKG",
+            Kind::Numa => "NUMA",
+        }
+    }
+
+    pub(super) const fn imbalance_pct(&self) -> u64 {
+        if matches!(self.kind, Kind::Smt) { 110 } else { 117 }
+    }
+
+    pub(super) const fn cache_nice_tries(&self) -> u32 {
+        match self.kind {
+            Kind::Mc => 1,
+            Kind::Numa => 2,
+            Kind::Smt | Kind::Pkg => 0,
+        }
+    }
+
+    /// The cpus share a cache (`SD_SHARE_LLC`).
+    pub(super) const fn shares_cache(&self) -> bool {
+        matches!(self.kind, Kind::Smt | Kind::Mc)
+    }
+
+    /// Capacity of a group.
+    pub(super) const fn capacity(&self) -> u64 {
+        UNIT * self.group as u64
+    }
+
+    pub(super) const fn members(&self, cpu: CpuId) -> Range<u32> {
+        let start = cpu.0 / self.span * self.span;
+        start..start + self.span
+    }
+
+    pub(super) const fn local(&self, cpu: CpuId) -> Range<u32> {
+        let start = cpu.0 / self.group * self.group;
+        start..start + self.group
+    }
+
+    /// The other groups of the domain of `cpu`, in circular order after its own.
+    pub(super) fn remote(&self, cpu: CpuId) -> impl Iterator<Item = Range<u32>> + use<> {
+        let (first, size) = (self.members(cpu).start, self.group);
+        let groups = self.span / size;
+        let own = (cpu.0 - first) / size;
+        (1..groups).map(move |i| {
+            let start = first + (own + i) % groups * size;
+            start..start + size
+        })
+    }
+
+    fn level(&self) -> DomainLevel {
+        let mut flags = vec!["BALANCE_NEWIDLE", "BALANCE_EXEC", "BALANCE_FORK", "WAKE_AFFINE"];
+        if self.kind == Kind::Smt {
+            flags.push("SHARE_CPUCAPACITY");
+        }
+        if self.shares_cache() {
+            flags.push("SHARE_LLC");
+        }
+        flags.push(if self.kind == Kind::Numa { "NUMA" } else { "PREFER_SIBLING" });
+        DomainLevel {
+            name: self.name(),
+            span: self.span,
+            groups: self.span / self.group,
+            group_cpus: self.group,
+            power: self.capacity(),
+            min_interval_ms: u64::from(self.span),
+            max_interval_ms: 2 * u64::from(self.span),
+            busy_factor: BUSY_FACTOR,
+            imbalance_pct: self.imbalance_pct(),
+            flags,
+        }
+    }
+}
+
+/// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or node when
+/// it has a shared cache, else the core.
+pub(super) fn cache_span(machine: &Machine) -> u32 {
+    let topology = &machine.topology;
+    let named = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
+    if named || machine.memory.shared_cache == 0 {
+        topology.span(Level::Cache)
+    } else {
+        topology.span(Level::Package).min(topology.span(Level::Node))
+    }
+}
+
+/// The domains above each cpu, lowest first, without levels of one group. A package that holds several NUMA nodes is a
+/// NUMA level.
+pub(super) fn build(machine: &Machine) -> Vec<Domain> {
+    let topology = &machine.topology;
+    let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
+    let (inner, outer) = (package.min(node), package.max(node));
+    let cache = cache_span(machine);
+    let outer_kind = if node < package { Kind::Numa } else { Kind::Pkg };
+    let last = if node < topology.cpus() { Kind::Numa } else { Kind::Pkg };
+    let spans = [
+        (Kind::Smt, topology.span(Level::Core)),
+        (Kind::Mc, cache),
+        (Kind::Pkg, inner),
+        (outer_kind, outer),
+        (last, topology.cpus()),
+    ];
+    let mut domains: Vec<Domain> = Vec::new();
+    let mut below = 1;
+    for (kind, span) in spans {
+        if span > below {
+            let prefer_sibling = domains.last().is_some_and(|child| child.kind != Kind::Numa);
+            let numa_slack = if kind == Kind::Numa { numa_slack(node, cache, span) } else { 0 };
+            domains.push(Domain { kind, span, group: below, prefer_sibling, numa_slack });
+            below = span;
+        }
+    }
+    domains
+}
+
+/// `imb_numa_nr`: an eighth of a node with one last-level cache, or the number of its caches, at least one, times the
+/// nodes of the level over those of the lowest one (two).
+fn numa_slack(node: u32, cache: u32, span: u32) -> u64 {
+    let caches = (node / cache).max(1);
+    let slack = if caches == 1 { node / 8 } else { caches };
+    u64::from(slack.max(1)) * u64::from((span / (2 * node)).max(1))
+}
+
+/// The levels as data for people.
+pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
+    build(machine).iter().map(Domain::level).collect()
+}
