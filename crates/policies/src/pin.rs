@@ -5,6 +5,7 @@
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, Placement, Policy, System, View};
 use sim_core::rng::Purpose;
 
@@ -19,7 +20,8 @@ pub(crate) const ENTRY: Entry = Entry {
     level: Level::User,
     parameters: PARAMETERS,
     about: "Binds rank r of every application to the (r modulo m)-th of the m cpus it may use, starting again at the \
-first cpu for each application, before the rank first runs; nothing moves afterwards. With `layout: random` the same even \
+first cpu for each application, before the rank first runs; nothing moves afterwards. The first hardware threads of all \
+cores come before the second ones, so that as many tasks as cores get a core each. With `layout: random` the same even \
 layout is shuffled by the seed: the cpus in random order, the ranks dealt to them in random order.\n\n\
 Good when the number of tasks is a multiple of the number of cpus and the machine is yours; an uneven remainder, or a \
 stranger on one cpu, slows the whole of a barrier program for the whole run. Background applications are left to the \
@@ -74,6 +76,9 @@ impl Pin {
         if self.random {
             draws.shuffle(&mut cpus);
         }
+        // A stable sort: without hardware threads it changes nothing.
+        let threads = view.machine().topology.span(Tree::Core);
+        cpus.sort_by_key(|cpu| cpu.0 % threads);
         let start = (self.offset % cpus.len().max(1) as u64) as usize;
         let mut layout: Vec<CpuId> = cpus.iter().cycle().skip(start).take(tasks).copied().collect();
         if self.random {
@@ -105,7 +110,7 @@ impl Policy for Pin {
 mod tests {
     use super::*;
     use crate::fake::FakeSystem;
-    use sim_core::machine::{CpuSet, Level as Tree};
+    use sim_core::machine::CpuSet;
     use std::sync::Arc;
 
     fn pinned(tasks: u32, random: bool, offset: u64) -> Vec<Option<u32>> {
@@ -119,6 +124,20 @@ mod tests {
     fn even_layout_goes_round_and_starts_at_the_offset() {
         assert_eq!(pinned(6, false, 0), [0, 1, 2, 3, 0, 1].map(Some));
         assert_eq!(pinned(3, false, 7), [3, 0, 1].map(Some));
+    }
+
+    #[test]
+    fn every_core_gets_a_task_before_its_second_thread_does() {
+        let threaded = |tasks, random| {
+            let mut system = FakeSystem::new(&[(Tree::Core, 4), (Tree::Thread, 2)]);
+            let app = system.add_app(tasks, false);
+            Pin { random, offset: 0, background: false }.app_started(&mut system, app);
+            system.homes(app)
+        };
+        assert_eq!(threaded(6, false), [0, 2, 4, 6, 1, 3].map(Some));
+        let mut cores: Vec<u32> = threaded(4, true).into_iter().flatten().map(|cpu| cpu / 2).collect();
+        cores.sort_unstable();
+        assert_eq!(cores, [0, 1, 2, 3]);
     }
 
     #[test]
