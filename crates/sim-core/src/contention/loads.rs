@@ -217,7 +217,7 @@ impl Contention {
         }
         // Back from 48 fraction bits to 16.
         let slow = (slow >> 32).min(1 << 60);
-        let memory = ((u128::from(demand.bound) * slow) >> 16) * u128::from(record.growth) >> 16;
+        let memory = (((u128::from(demand.bound) * slow) >> 16) * u128::from(record.growth)) >> 16;
         let denominator = (u128::from(ONE - demand.bound) + memory).max(1);
         ((1u128 << 36) / denominator).max(1) as u64
     }

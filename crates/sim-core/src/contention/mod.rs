@@ -231,9 +231,8 @@ impl Contention {
 
     /// The working set of a task that starts or stops to compute on a cpu.
     pub(crate) fn occupy(&mut self, profile: u32, cpu: CpuId, enters: bool) {
-        if self.cache.span > 0 {
-            let set = self.demands[profile as usize].working_set;
-            self.loads.occupy(cpu.0 / self.cache.span, set, enters);
+        if let Some(group) = cpu.0.checked_div(self.cache.span) {
+            self.loads.occupy(group, self.demands[profile as usize].working_set, enters);
         }
     }
 

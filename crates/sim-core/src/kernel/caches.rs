@@ -96,7 +96,8 @@ impl<O: Observer> Kernel<'_, O> {
     /// The time one core needs to fetch bytes at a distance (1/65,536).
     fn fetch_time(&self, bytes: u64, factor: u64) -> Span {
         let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
-        let ns = (u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth) * u128::from(factor) >> 16;
+        let near = u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth;
+        let ns = (near * u128::from(factor)) >> 16;
         Span::from_ns(ns.min(1 << 50) as u64)
     }
 
@@ -159,6 +160,6 @@ impl<O: Observer> Kernel<'_, O> {
         // Bytes per second times nanoseconds.
         let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
         let grown = (product * u128::from(growth.min(1 << 36))) >> 16;
-        task.fetched += (grown / NS_PER_S << FETCH_BITS) + ((grown % NS_PER_S) << FETCH_BITS) / NS_PER_S;
+        task.fetched += ((grown / NS_PER_S) << FETCH_BITS) + ((grown % NS_PER_S) << FETCH_BITS) / NS_PER_S;
     }
 }

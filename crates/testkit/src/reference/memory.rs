@@ -249,7 +249,7 @@ impl RefMemory {
         let shared = u128::from(job.shared);
         let slow = (own * (u128::from(ONE) - shared) + spread * shared) >> 32;
         let bound = u128::from(job.bound);
-        let memory = ((bound * slow) >> 16) * u128::from(self.growth(machine, job)) >> 16;
+        let memory = (((bound * slow) >> 16) * u128::from(self.growth(machine, job))) >> 16;
         let denominator = (u128::from(ONE) - bound + memory).max(1);
         ((1u128 << 36) / denominator).max(1) as u64
     }
