@@ -109,6 +109,20 @@ pub const METRICS: &[Metric] = &[
     metric(App, "work", "s", "work done, in seconds at nominal speed", |s| {
         Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
     }),
+    metric(
+        App,
+        "misses_per_1000_instructions",
+        "count",
+        "lines of 64 bytes fetched from memory per 1000 instructions of the nominal core (2 GHz, one instruction per cycle)",
+        misses,
+    ),
+    metric(
+        App,
+        "page_copies",
+        "count",
+        "times a task's pages followed it to another node (next touch)",
+        |s| count(s, |c| c.page_copies),
+    ),
     metric(All, "makespan", "s", "from the start of the run to the end of its last foreground task", |s| {
         Some(s.run.makespan.ns() as f64 / NS_PER_S)
     }),
@@ -204,6 +218,16 @@ fn barrier_wait(s: &Sample<'_>) -> Option<f64> {
     ratio(app.counters.barrier_wait_ns as f64 / NS_PER_S, run_time(s)? * app.task_cpu.len() as f64)
 }
 
+/// Bytes of a cache line, and instructions of the nominal core per nanosecond: 2.0 GHz at one per cycle, a convention.
+const LINE: f64 = 64.0;
+const INSTRUCTIONS_PER_NS: f64 = 2.0;
+
+fn misses(s: &Sample<'_>) -> Option<f64> {
+    let counters = &app(s)?.counters;
+    let thousands = counters.work_done_ns as f64 * INSTRUCTIONS_PER_NS / 1e3;
+    ratio(counters.bytes_fetched as f64 / LINE, thousands)
+}
+
 fn throughput(s: &Sample<'_>) -> Option<f64> {
     ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
 }
@@ -230,8 +254,14 @@ pub(crate) mod tests {
         let mut cpu = Account::default();
         cpu.add(Category::Compute, Span::from_ns(ns / 2));
         cpu.add(Category::Idle, Span::from_ns(ns - ns / 2));
-        let counters =
-            Counters { barriers: 20, barrier_wait_ns: ns / 2, migrations: 3, ..Counters::default() };
+        let counters = Counters {
+            barriers: 20,
+            barrier_wait_ns: ns / 2,
+            migrations: 3,
+            work_done_ns: ns,
+            bytes_fetched: 64 * ns / 100,
+            ..Counters::default()
+        };
         let app = AppReport {
             name: "cg".into(),
             background: false,
@@ -272,6 +302,8 @@ pub(crate) mod tests {
         near("barrier_interval", App, 0.1);
         near("barrier_wait", App, 0.25);
         near("migrations", All, 3.0);
+        // A line per 100 ns, that is per 200 instructions.
+        near("misses_per_1000_instructions", App, 5.0);
         near("throughput", All, 0.8);
         near("account_compute", All, 0.5);
         near("account_idle", All, 0.5);
@@ -284,6 +316,8 @@ pub(crate) mod tests {
         assert_eq!(value("run_time", App, &run), None);
         assert_eq!(value("slowdown", App, &run), None);
         assert_eq!(value("migrations", App, &run), Some(3.0));
+        run.apps[0].counters.work_done_ns = 0;
+        assert_eq!(value("misses_per_1000_instructions", App, &run), None);
     }
 
     #[test]

@@ -34,6 +34,19 @@ impl Tournament {
         Self { levels }
     }
 
+    /// Makes room for at least this many sources; doubles, so that growing one by one costs little.
+    pub(crate) fn grow(&mut self, sources: usize) {
+        let old = &self.levels[0];
+        if sources <= old.len() {
+            return;
+        }
+        let mut tree = Self::new(sources.max(2 * old.len()));
+        for (source, at) in old.iter().enumerate() {
+            tree.set(source, Time::from_ns(*at));
+        }
+        *self = tree;
+    }
+
     fn best(group: &[u64]) -> u64 {
         group.iter().copied().min().unwrap_or(u64::MAX)
     }
@@ -157,6 +170,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_grown_tree_remembers() {
+        let mut tree = Tournament::new(3);
+        tree.set(2, Time::from_ns(7));
+        tree.grow(50);
+        tree.set(49, Time::from_ns(6));
+        assert_eq!((tree.first(), tree.get(2).ns()), (49, 7));
+        tree.set(49, Time::NEVER);
+        assert_eq!((tree.first(), tree.earliest().ns()), (2, 7));
     }
 
     #[test]

@@ -80,6 +80,10 @@ pub struct Counters {
     pub work_asked_ns: u64,
     /// Work done.
     pub work_done_ns: u64,
+    /// Bytes fetched from memory: work done x demand x its growth in shared caches, refills and page copies included.
+    pub bytes_fetched: u64,
+    /// Times the pages of a task followed it to another node (next touch).
+    pub page_copies: u64,
 }
 
 /// What a run measured of an application.

@@ -54,13 +54,15 @@ fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
 }
 
 fn machine(rng: &mut ChaCha8Rng) -> Machine {
-    let shapes: [&[(Level, u32)]; 6] = [
+    let shapes: [&[(Level, u32)]; 8] = [
         &[(Level::Core, 1)],
         &[(Level::Core, 2)],
         &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)],
         &[(Level::Package, 2), (Level::Cache, 1), (Level::Core, 2)],
         &[(Level::Package, 1), (Level::Core, 2), (Level::Thread, 2)],
         &[(Level::Node, 2), (Level::Package, 1), (Level::Core, 1)],
+        &[(Level::Node, 2), (Level::Package, 2), (Level::Core, 1), (Level::Thread, 2)],
+        &[(Level::Package, 2), (Level::Node, 1), (Level::Cache, 2), (Level::Core, 1), (Level::Thread, 2)],
     ];
     let topology = Topology::new(shapes[rng.random_range(0..shapes.len())]).expect("the shapes are legal");
     let cores = topology.count(Level::Core);
@@ -84,23 +86,46 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         let poll = costs.poll;
         costs = Costs { poll, ..Costs::free() };
     }
-    let memory = Memory {
-        node_bandwidth: [0, 4_500_000_000, 1_000_000_000][rng.random_range(0..3)],
-        bus_bandwidth: [0, 0, 3_000_000_000][rng.random_range(0..3)],
-        core_bandwidth: 2_000_000_000,
-        remote_factor: rng.random_range(1_000..1_800),
-        private_cache: 10_000,
-        shared_cache: 20_000,
-        stretch_exponent: rng.random_range(1..8),
-        bound_demand: 167,
-        ..Memory::unlimited()
-    };
+    let memory = memory(rng, topology.count(Level::Node));
     let core_speed = if rng.random_range(0..2) == 0 {
         Vec::new()
     } else {
         (0..cores).map(|_| Speed::ratio(rng.random_range(5..12), 10)).collect()
     };
-    Machine { name: "random".into(), topology, costs, memory, core_speed, smt: Smt::NONE, turbo: Vec::new() }
+    let smt = if rng.random_range(0..4) == 0 {
+        Smt::NONE
+    } else {
+        let mut left = || rng.random_range(400..=1_000);
+        Smt { compute: left(), memory: left(), poll: left() }
+    };
+    let turbo = match rng.random_range(0..3) {
+        0 => vec![1_300, 1_100, 950],
+        1 => vec![1_200, 1_200],
+        _ => Vec::new(),
+    };
+    Machine { name: "random".into(), topology, costs, memory, core_speed, smt, turbo }
+}
+
+fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
+    let distances = if rng.random_range(0..2) == 0 {
+        Vec::new()
+    } else {
+        (0..nodes * nodes).map(|_| rng.random_range(1_000..2_500)).collect()
+    };
+    Memory {
+        node_bandwidth: [0, 4_500_000_000, 1_000_000_000][rng.random_range(0..3)],
+        bus_bandwidth: [0, 0, 3_000_000_000][rng.random_range(0..3)],
+        link_bandwidth: [0, 1_000_000_000][rng.random_range(0..2)],
+        crossbar_bandwidth: [0, 1_200_000_000][rng.random_range(0..2)],
+        core_bandwidth: 2_000_000_000,
+        remote_factor: rng.random_range(1_000..1_800),
+        distances,
+        private_cache: [0, 10_000][rng.random_range(0..2)],
+        shared_cache: [0, 20_000, 60_000][rng.random_range(0..3)],
+        cache_exponent: [0, 500, 1_400][rng.random_range(0..3)],
+        stretch_exponent: rng.random_range(1..8),
+        bound_demand: 167,
+    }
 }
 
 fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
@@ -155,8 +180,14 @@ fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
         demand: [0, 300_000_000, 1_500_000_000][rng.random_range(0..3)],
         bound: [None, Some(0), Some(40_000), Some(65_536)][rng.random_range(0..4)],
         working_set: rng.random_range(0..40_000),
-        pages: [Pages::FirstTouch, Pages::Interleaved, Pages::Node(NodeId(1))][rng.random_range(0..3)],
-        shared: 0,
+        pages: [
+            Pages::FirstTouch,
+            Pages::NextTouch,
+            Pages::Master,
+            Pages::Interleaved,
+            Pages::Node(NodeId(1)),
+        ][rng.random_range(0..5)],
+        shared: [0, 0, 20_000, 65_536][rng.random_range(0..4)],
     }
 }
 

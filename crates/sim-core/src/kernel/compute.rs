@@ -1,8 +1,8 @@
 //! Computing, and closing the books of whatever a cpu was doing.
 
 use crate::account::Category;
-use crate::contention::ClassId;
-use crate::ids::{CpuId, TaskId};
+use crate::contention::{ClassId, ONE};
+use crate::ids::CpuId;
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead};
 use crate::observe::Observer;
@@ -31,22 +31,52 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn begin_compute(&mut self, cpu: CpuId, mut lead: Lead) {
         self.announce(cpu);
         let id = self.cpus[cpu].current;
-        let node = self.memory.node(cpu);
-        let task = &mut self.tasks[id];
-        let home = *task.home.get_or_insert(node);
-        lead.migration += std::mem::take(&mut task.refill);
-        let (profile, remaining) = (task.profile, task.remaining);
-        let home = self.source_node(id).unwrap_or(home);
-        let class = self.memory.class(profile, home, cpu);
+        lead.refill += self.follow_pages(cpu, id);
+        let home = self.page_node(cpu, id);
+        lead.refill = self.refill(cpu, id, home, lead.refill);
+        let class = self.memory.class(self.tasks[id].profile, home, cpu);
+        if class != ClassId::FREE {
+            self.sources.grow(self.cpus.len() + class.0 as usize + 1);
+        }
+        self.start_compute(cpu, class, lead);
+    }
+
+    /// The current task computes from now on, after `lead`, at the cpu's present speed.
+    fn start_compute(&mut self, cpu: CpuId, class: ClassId, lead: Lead) {
         let record = &mut self.cpus[cpu];
         record.since = self.now;
         record.lead = lead;
         record.activity = Activity::Compute(class);
+        let task = &self.tasks[record.current];
+        let (profile, remaining) = (task.profile, task.remaining);
+        self.memory.occupy(profile, cpu, true);
         if class != ClassId::FREE {
-            let speed = self.speeds[cpu];
-            let work = to_cpu(remaining, speed);
-            self.memory.start(class, cpu, self.now, lead.total(), work, speed);
+            let work = to_cpu(remaining, self.cores.speed(cpu));
+            let bytes = self.memory.offer(profile, self.cores.own(cpu), self.cores.factor(cpu));
+            self.memory.start(class, cpu, self.now, lead.total(), work, bytes);
             self.rearm_class(class);
+        }
+    }
+
+    /// The speed of a cpu changes: what was computed so far is booked at the old one, the rest of the lead stays.
+    pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
+        let Activity::Compute(class) = self.cpus[cpu].activity else {
+            self.cores.set(cpu, own, factor);
+            return;
+        };
+        let record = &mut self.cpus[cpu];
+        let elapsed = self.now.since(record.since);
+        let rest = record.lead.pay(elapsed, &mut record.account);
+        let lead = record.lead;
+        let task = &mut self.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = self.now;
+        self.stop_compute(cpu, class, rest, elapsed);
+        self.cores.set(cpu, own, factor);
+        self.start_compute(cpu, class, lead);
+        if class == ClassId::FREE {
+            let due = self.compute_end(cpu, class);
+            self.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
         }
     }
 
@@ -61,7 +91,7 @@ impl<O: Observer> Kernel<'_, O> {
             return Time::NEVER;
         }
         let record = &self.cpus[cpu];
-        let work = to_cpu(self.tasks[record.current].remaining, self.speeds[cpu]);
+        let work = to_cpu(self.tasks[record.current].remaining, self.cores.speed(cpu));
         record.since + record.lead.total() + work.duration_at(Speed::NOMINAL)
     }
 
@@ -73,23 +103,46 @@ impl<O: Observer> Kernel<'_, O> {
         self.memory.left(class, cpu, self.now, Work::MAX) == Work::ZERO
     }
 
-    /// Stops the current task's computing and returns the time it would have taken without contention.
-    fn stop_compute(&mut self, cpu: CpuId, class: ClassId, rest: Span) -> Span {
+    /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
+    fn stop_compute(&mut self, cpu: CpuId, class: ClassId, rest: Span, elapsed: Span) {
         let id = self.cpus[cpu].current;
-        let (speed, before) = (self.speeds[cpu], self.tasks[id].remaining);
+        let (speed, before, profile) =
+            (self.cores.speed(cpu), self.tasks[id].remaining, self.tasks[id].profile);
         let work = to_cpu(before, speed);
-        let left = if class == ClassId::FREE {
-            work.saturating_sub(Speed::NOMINAL.work_in(rest))
+        let (left, growth) = if class == ClassId::FREE {
+            (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
-            let left = self.memory.stop(class, cpu, self.now, work, speed);
+            let stopped = self.memory.stop(class, cpu, self.now, work);
             self.rearm_class(class);
-            left
+            stopped
         };
+        self.memory.occupy(profile, cpu, false);
         let after = from_cpu(left, speed).min(before);
         let task = &mut self.tasks[id];
         task.remaining = after;
         task.done += u128::from((before - after).raw());
-        (work - left).duration_at(Speed::NOMINAL)
+        self.count_fetched(id, before - after, growth);
+        self.fill(cpu, id, elapsed);
+        let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
+        self.book_compute(cpu, class, profile, ideal, rest);
+    }
+
+    /// Divides computing time: what it would have taken on the core alone, what busy siblings added, then of what memory
+    /// added the share of distance, (T - W (1 - b)) (R - 1) / R, and the rest. `ideal` is W, the time at the cpu's speed
+    /// without contention or distance, `rest` the time T it took.
+    fn book_compute(&mut self, cpu: CpuId, class: ClassId, profile: u32, ideal: Span, rest: Span) {
+        let part = |whole: u64, share: u64| ((u128::from(whole) * u128::from(share)) >> 16) as u64;
+        let alone = part(ideal.ns(), self.cores.factor(cpu));
+        let excess = rest.ns() - ideal.ns();
+        let (bound, distance) = (self.memory.bound(profile), self.memory.remote(class).max(ONE));
+        let at_memory = rest.ns() - part(ideal.ns(), ONE - bound);
+        let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
+        let remote = excess.min(remote as u64);
+        let account = &mut self.cpus[cpu].account;
+        account.add(Category::Compute, Span::from_ns(alone));
+        account.add(Category::Smt, Span::from_ns(ideal.ns() - alone));
+        account.add(Category::Remote, Span::from_ns(remote));
+        account.add(Category::MemoryStall, Span::from_ns(excess - remote));
     }
 
     /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
@@ -113,10 +166,8 @@ impl<O: Observer> Kernel<'_, O> {
         match activity {
             Activity::Idle => record.account.add(Category::Idle, rest),
             Activity::Compute(class) => {
-                let ideal = self.stop_compute(cpu, class, rest).min(rest);
-                let account = &mut self.cpus[cpu].account;
-                account.add(Category::Compute, ideal);
-                account.add(Category::MemoryStall, rest - ideal);
+                self.tasks[current].refill = lead.refill;
+                self.stop_compute(cpu, class, rest, elapsed);
             }
             Activity::Poll => {
                 let poll = rest.min(costs.poll);
@@ -140,14 +191,5 @@ impl<O: Observer> Kernel<'_, O> {
             task.cpu_time += elapsed;
             task.last_ran = now;
         }
-    }
-
-    /// The node a running bulk transfer reads from.
-    fn source_node(&self, id: TaskId) -> Option<crate::ids::NodeId> {
-        let task = &self.tasks[id];
-        let source = self.transfer_source(task)?;
-        let app = &self.apps[task.app];
-        let source = &self.tasks[app.task(source)];
-        Some(source.home.unwrap_or_else(|| self.memory.node(source.cpu)))
     }
 }

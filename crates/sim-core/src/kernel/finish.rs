@@ -21,7 +21,8 @@ impl<O: Observer> Kernel<'_, O> {
         for cpu in &cpus {
             // The ticks' share of the computing time, which the speeds already contain.
             let account = &mut self.cpus[*cpu].account;
-            let busy = account.get(Category::Compute) + account.get(Category::MemoryStall);
+            let parts = [Category::Compute, Category::MemoryStall, Category::Remote, Category::Smt];
+            let busy = parts.into_iter().fold(Span::ZERO, |sum, part| sum + account.get(part));
             let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
             account.rebook(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
         }
@@ -29,6 +30,7 @@ impl<O: Observer> Kernel<'_, O> {
             let counters = &mut self.apps[task.app].counters;
             counters.cpu_ns += task.cpu_time.ns();
             counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
+            counters.bytes_fetched += (task.fetched >> super::caches::FETCH_BITS) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
         let apps = self.apps.iter().map(|app| self.app_report(app)).collect();

@@ -2,7 +2,9 @@
 
 mod advance;
 mod arrivals;
+pub(crate) mod caches;
 mod compute;
+mod cores;
 mod finish;
 mod meet;
 mod placement;
@@ -28,7 +30,9 @@ use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::Policy;
 use crate::program::{AppSpec, MemoryProfile};
-use crate::time::{Span, Speed, Time};
+use crate::time::{Span, Time};
+use caches::Caches;
+use cores::Cores;
 use ring::Ring;
 use state::{App, Cpu, Task};
 
@@ -75,8 +79,10 @@ pub(crate) struct Kernel<'o, O> {
     tasks: IdVec<TaskId, Task>,
     apps: IdVec<AppId, App>,
     profiles: Vec<MemoryProfile>,
-    /// Speed of each cpu, the share taken by timer ticks off.
-    speeds: PerCpu<Speed>,
+    /// Speed of each cpu.
+    cores: Cores,
+    /// What tasks find again in caches.
+    caches: Caches,
     memory: Contention,
     sources: Tournament,
     timers: Timers,
@@ -193,6 +199,7 @@ impl<O: Observer> Kernel<'_, O> {
             self.working.clear();
             self.tell(policy);
         }
+        self.refresh_cores();
         let sources = &mut self.sources;
         self.memory.refresh(self.now, |memory, class| sources.set(cpus + class as usize, memory.next(class)));
     }

@@ -185,21 +185,10 @@ impl<O: Observer> Kernel<'_, O> {
         self.enqueue(id, to, Entry::Move, None);
     }
 
-    /// Counts a move, and the caches the task has to refill after it.
+    /// Counts a move.
     fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         let distance = self.machine.topology.distance(from, to);
-        let task = &mut self.tasks[id];
-        let memory = &self.machine.memory;
-        let lost = match distance {
-            Distance::Same | Distance::Core => 0,
-            Distance::Cache => memory.private_cache,
-            Distance::Near | Distance::Far => memory.private_cache + memory.shared_cache,
-        };
-        let bytes = self.profiles[task.profile as usize].working_set.min(lost);
-        let bandwidth = memory.core_bandwidth.max(1);
-        let refill = (u128::from(bytes) * 1_000_000_000 / u128::from(bandwidth)) as u64;
-        task.refill = task.refill.max(Span::from_ns(refill));
-        let counters = &mut self.apps[task.app].counters;
+        let counters = &mut self.apps[self.tasks[id].app].counters;
         counters.migrations += 1;
         counters.far_migrations += u64::from(distance == Distance::Far);
         self.observe(Observation::Migrated { task: id, from, to });

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::kernel::caches::Caches;
+use crate::kernel::cores::Cores;
 use crate::kernel::ring::Ring;
 use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
 use crate::kernel::{Kernel, Simulation};
@@ -161,6 +163,8 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         noise,
         draws: 0,
         refill: Span::ZERO,
+        warm: None,
+        fetched: 0,
         affinity,
         cpu_time: Span::ZERO,
         last_ran: Time::ZERO,
@@ -175,6 +179,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
         let Simulation { machine, model, apps: specs, options } = simulation;
         let mut profiles: Vec<MemoryProfile> = Vec::new();
+        let mut caches = Caches::new(&machine);
         let mut tasks = IdVec::default();
         let mut apps: IdVec<AppId, App> = IdVec::default();
         let mut timers = Timers::with_capacity(1 << 10);
@@ -191,6 +196,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             profiles.push(transfer_profile(&machine));
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
+            caches.add_app(&machine, &spec, &profiles[base as usize - 1..]);
             if spec.after.is_none() {
                 timers.arm(spec.start, Timer::Start(app));
                 pending += 1;
@@ -204,11 +210,11 @@ impl<'o, O: Observer> Kernel<'o, O> {
         // Ticks take their share of every computing nanosecond evenly.
         let tick = model.tick.ns();
         let usable = Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick);
-        let speeds = machine.cpu_ids().map(|cpu| machine.speed_of(cpu) * usable).collect();
+        let cores = Cores::new(&machine, usable);
         Self {
             now: Time::ZERO,
             cpus: PerCpu::filled(cpus, Cpu::new()),
-            sources: Tournament::new(cpus + memory.classes()),
+            sources: Tournament::new(cpus),
             marks: Vec::with_capacity(cpus),
             working: Vec::with_capacity(cpus),
             late: BinaryHeap::new(),
@@ -227,7 +233,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             tasks,
             apps,
             profiles,
-            speeds,
+            cores,
+            caches,
             memory,
             timers,
             observer,

@@ -20,6 +20,8 @@ pub(crate) struct Lead {
     pub(crate) migration: Span,
     pub(crate) kernel: Span,
     pub(crate) daemon: Span,
+    /// Refilling caches, or copying pages, before a compute operation.
+    pub(crate) refill: Span,
     /// Waiting for a contended line while arriving at a barrier.
     pub(crate) spin: Span,
 }
@@ -30,11 +32,12 @@ impl Lead {
         migration: Span::ZERO,
         kernel: Span::ZERO,
         daemon: Span::ZERO,
+        refill: Span::ZERO,
         spin: Span::ZERO,
     };
 
     pub(crate) fn total(&self) -> Span {
-        self.switch + self.migration + self.kernel + self.daemon + self.spin
+        self.switch + self.migration + self.kernel + self.daemon + self.refill + self.spin
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -42,6 +45,7 @@ impl Lead {
         self.migration += other.migration;
         self.kernel += other.kernel;
         self.daemon += other.daemon;
+        self.refill += other.refill;
         self.spin += other.spin;
     }
 
@@ -53,6 +57,7 @@ impl Lead {
             (&mut self.migration, Category::Migration),
             (&mut self.kernel, Category::Kernel),
             (&mut self.daemon, Category::Daemon),
+            (&mut self.refill, Category::Refill),
             (&mut self.spin, Category::Spin),
         ];
         for (part, category) in parts {
@@ -136,6 +141,11 @@ pub(crate) struct Cpu {
     pub(crate) marked: bool,
     /// Its own armed event is what it was marked for.
     pub(crate) fired: bool,
+    /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part since
+    /// another one did.
+    pub(crate) filled: u64,
+    pub(crate) filler: TaskId,
+    pub(crate) filler_part: u64,
     pub(crate) account: Account,
 }
 
@@ -165,6 +175,9 @@ impl Cpu {
             emptied: false,
             marked: false,
             fired: false,
+            filled: 0,
+            filler: TaskId::NONE,
+            filler_part: 0,
             account: Account::default(),
         }
     }
@@ -233,8 +246,12 @@ pub(crate) struct Task {
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u64,
-    /// Cache refill due at its next compute segment.
+    /// What is left of a cache refill that was interrupted.
     pub(crate) refill: Span,
+    /// Where it last computed, and what had been brought into that cpu's caches by then.
+    pub(crate) warm: Option<(crate::ids::CpuId, u64)>,
+    /// Bytes fetched from memory, with [`crate::kernel::caches::FETCH_BITS`] fraction bits.
+    pub(crate) fetched: u128,
     pub(crate) affinity: Affinity,
     pub(crate) cpu_time: Span,
     pub(crate) last_ran: Time,

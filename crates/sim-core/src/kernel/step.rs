@@ -24,6 +24,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
         self.arm(cpu);
+        self.cores.touch(cpu);
     }
 
     /// Does one thing that is due; false when nothing is.

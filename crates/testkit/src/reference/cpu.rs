@@ -4,45 +4,19 @@ use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::LeaveReason;
 use sim_core::policy::{Policy, TaskState};
-use sim_core::time::WORK_FRACTION_BITS;
 use sim_core::wait::WaitMode;
 
 use super::Reference;
-use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, PAID_AS, SWITCH, Then, Waiting};
-
-const ONE_NS: u128 = 1 << WORK_FRACTION_BITS;
+use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, REFILL, SWITCH, Then, Waiting};
 
 impl Reference<'_> {
-    /// The work a task has left as work of this cpu, rounded up; raw.
-    pub(super) fn work_here(&self, c: usize, t: usize) -> u128 {
-        (u128::from(self.tasks[t].remaining) * ONE_NS).div_ceil(u128::from(self.speed(c)))
-    }
-
-    /// Takes the work done off the current task; returns the time it would have taken without contention.
-    fn stop_computing(&mut self, c: usize, t: usize) -> u64 {
-        let work = self.work_here(c, t);
-        let left = work.min(self.cpus[c].todo.max(0) as u128);
-        let nominal = (left * u128::from(self.speed(c))).div_ceil(ONE_NS) as u64;
-        let task = &mut self.tasks[t];
-        let after = nominal.min(task.remaining);
-        task.done += u128::from(task.remaining - after);
-        task.remaining = after;
-        (work - left).div_ceil(ONE_NS) as u64
-    }
-
     /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of a
     /// migration stay a debt of the cpu; the rest of a cut switch is forgotten.
     pub(super) fn close(&mut self, c: usize) {
         let now = self.now;
+        let elapsed = now - self.cpus[c].since;
+        let rest = self.pay_lead(c, elapsed);
         let cpu = &mut self.cpus[c];
-        let elapsed = now - cpu.since;
-        let mut rest = elapsed;
-        for (part, category) in PAID_AS.into_iter().enumerate() {
-            let paid = rest.min(cpu.lead.0[part]);
-            cpu.lead.0[part] -= paid;
-            cpu.book[category as usize] += paid;
-            rest -= paid;
-        }
         let unpaid = std::mem::take(&mut cpu.lead);
         for part in [MIGRATION, KERNEL, DAEMON] {
             cpu.debt.0[part] += unpaid.0[part];
@@ -57,19 +31,19 @@ impl Reference<'_> {
         };
         self.tasks[t].cpu_time += elapsed;
         self.tasks[t].last_ran = now;
-        self.book(c, t, doing, rest);
+        if doing == Doing::Compute {
+            self.tasks[t].refill = unpaid.0[REFILL];
+            self.stop_computing(c, t, rest, elapsed);
+        } else {
+            self.book(c, t, doing, rest);
+        }
     }
 
     /// Books what an activity proper has taken.
     fn book(&mut self, c: usize, t: usize, doing: Doing, rest: u64) {
         let poll = self.machine.costs.poll.ns();
         match doing {
-            Doing::Nothing => self.cpus[c].add(Category::Idle, rest),
-            Doing::Compute => {
-                let ideal = self.stop_computing(c, t).min(rest);
-                self.cpus[c].add(Category::Compute, ideal);
-                self.cpus[c].add(Category::MemoryStall, rest - ideal);
-            }
+            Doing::Nothing | Doing::Compute => self.cpus[c].add(Category::Idle, rest),
             Doing::Poll => {
                 self.cpus[c].add(Category::Spin, rest.min(poll));
                 self.cpus[c].add(Category::Yield, rest.saturating_sub(poll));

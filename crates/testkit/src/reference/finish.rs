@@ -63,7 +63,8 @@ impl Reference<'_> {
         let tick = u128::from(self.machine.costs.tick.ns()).min(period);
         for cpu in &mut self.cpus {
             let computing = cpu.book[Category::Compute as usize];
-            let busy = computing + cpu.book[Category::MemoryStall as usize];
+            let added = [Category::MemoryStall, Category::Remote, Category::Smt];
+            let busy = computing + added.into_iter().map(|part| cpu.book[part as usize]).sum::<u64>();
             let ticks = ((u128::from(busy) * tick / period) as u64).min(computing);
             cpu.book[Category::Compute as usize] -= ticks;
             cpu.book[Category::Kernel as usize] += ticks;
@@ -77,6 +78,7 @@ impl Reference<'_> {
         for task in tasks {
             counters.cpu_ns += task.cpu_time;
             counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
+            counters.bytes_fetched += (task.fetched >> 30) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
         AppReport {

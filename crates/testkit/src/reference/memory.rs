@@ -1,11 +1,11 @@
-//! The stretch law, worked out from scratch from the list of running tasks.
+//! The laws of memory, worked out from scratch from the list of running tasks.
 
 use sim_core::ids::{CpuId, NodeId};
 use sim_core::machine::{Level, Machine};
 use sim_core::program::{MemoryProfile, Pages};
 
 /// One in the fixed-point format of stretches, shares and factors.
-const ONE: u64 = 1 << 16;
+pub(super) const ONE: u64 = 1 << 16;
 /// The law is tabulated at this many points per unit of rho, up to rho = 8; between them it is linear, beyond it is rho.
 const STEPS: u64 = 256;
 const REACH: u64 = 8;
@@ -13,25 +13,104 @@ const REACH: u64 = 8;
 /// What a computing task asks of memory.
 #[derive(Clone, Copy)]
 pub(super) struct Job {
-    /// Bytes per second at the speed of its cpu.
+    /// Bytes per second at the speed of its cpu, before growth.
     bytes: u64,
     /// Memory-bound share, 1/65,536.
-    bound: u64,
-    /// Node of its pages; `None` = interleaved.
+    pub(super) bound: u64,
+    /// Node of its own pages; `None` = all are spread.
     node: Option<usize>,
-    far: bool,
+    /// Share of the accesses that are spread over all nodes, 1/65,536.
+    shared: u64,
+    /// Node, package and cache group of its cpu.
+    here: usize,
     package: usize,
+    group: usize,
+    working_set: u64,
+    /// It has nothing to do with memory at all.
+    none: bool,
 }
 
 impl Job {
-    pub(super) const NONE: Self = Self { bytes: 0, bound: 0, node: None, far: false, package: 0 };
+    pub(super) const NONE: Self = Self {
+        bytes: 0,
+        bound: 0,
+        node: None,
+        shared: 0,
+        here: 0,
+        package: 0,
+        group: 0,
+        working_set: 0,
+        none: true,
+    };
 }
 
 /// The memory system.
 pub(super) struct RefMemory {
     table: Vec<u64>,
-    nodes: Vec<u64>,
+    controllers: Vec<u64>,
+    links: Vec<u64>,
     packages: Vec<u64>,
+    crossbar: u64,
+    /// Working sets per cache group.
+    sets: Vec<u128>,
+}
+
+/// The cpus that share a cache: an instance of the cache level, of the package without one.
+pub(super) fn cache_level(machine: &Machine) -> Level {
+    let given = machine.topology.levels().iter().any(|(level, _)| *level == Level::Cache);
+    if given { Level::Cache } else { Level::Package }
+}
+
+/// Time of an access to a node's pages over that of a local one.
+pub(super) fn distance(machine: &Machine, here: usize, node: usize) -> u64 {
+    let memory = &machine.memory;
+    let nodes = machine.nodes() as usize;
+    let thousandths = if memory.distances.len() == nodes * nodes {
+        memory.distances[here * nodes + node]
+    } else if here == node {
+        1_000
+    } else {
+        memory.remote_factor
+    };
+    (u64::from(thousandths.max(1_000)) << 16) / 1_000
+}
+
+/// The mean of that over all nodes, each factor rounded down as a whole.
+pub(super) fn mean_distance(machine: &Machine, here: usize) -> u64 {
+    let nodes = machine.nodes() as usize;
+    (0..nodes).map(|node| distance(machine, here, node)).sum::<u64>() / nodes as u64
+}
+
+/// Node of a task's own pages, if they are on one.
+pub(super) fn pages(machine: &Machine, profile: &MemoryProfile, home: u32) -> Option<usize> {
+    match profile.pages {
+        Pages::FirstTouch | Pages::NextTouch | Pages::Master => Some(home as usize),
+        Pages::Interleaved => None,
+        Pages::Node(NodeId(node)) if node < machine.nodes() => Some(node as usize),
+        Pages::Node(_) => Some(0),
+    }
+}
+
+/// Memory-bound share of a profile.
+pub(super) fn bound(machine: &Machine, profile: &MemoryProfile) -> u64 {
+    if let Some(bound) = profile.bound {
+        return u64::from(bound).min(ONE);
+    }
+    let memory = &machine.memory;
+    let full = u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000;
+    // Without a limit nothing is memory-bound; with a threshold of zero everything that has a demand is.
+    let unlimited = memory.node_bandwidth == 0 || profile.demand == 0;
+    match (u128::from(profile.demand) << 16).checked_div(full) {
+        Some(share) => share.min(u128::from(ONE)) as u64,
+        None if unlimited => 0,
+        None => ONE,
+    }
+}
+
+/// What a profile draws on a core of this speed (raw) that it has for itself.
+pub(super) fn draw(machine: &Machine, profile: &MemoryProfile, own: u64) -> u64 {
+    let drawn = (u128::from(profile.demand) * u128::from(own)) >> 20;
+    drawn.min(u128::from(machine.memory.core_bandwidth)) as u64
 }
 
 impl RefMemory {
@@ -41,54 +120,100 @@ impl RefMemory {
             let rho = i as f64 / STEPS as f64;
             libm::round(libm::pow(1.0 + libm::pow(rho, p), 1.0 / p) * ONE as f64) as u64
         };
+        let nodes = machine.nodes() as usize;
         Self {
             table: (0..=STEPS * REACH).map(point).collect(),
-            nodes: vec![ONE; machine.nodes() as usize],
+            controllers: vec![ONE; nodes],
+            links: vec![ONE; nodes],
             packages: vec![ONE; machine.topology.count(Level::Package) as usize],
+            crossbar: ONE,
+            sets: vec![0; machine.topology.count(cache_level(machine)) as usize],
         }
     }
 
-    /// What a task with this profile and home demands on a cpu of this speed (raw).
-    pub(super) fn job(machine: &Machine, profile: &MemoryProfile, home: u32, cpu: u32, speed: u64) -> Job {
-        let memory = &machine.memory;
-        let here = machine.node_of(CpuId(cpu)).0;
-        let full = u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000;
-        // Without a limit nothing is memory-bound; with a threshold of zero everything that has a demand is.
-        let unlimited = memory.node_bandwidth == 0 || profile.demand == 0;
-        let derived = match (u128::from(profile.demand) << 16).checked_div(full) {
-            Some(share) => share.min(u128::from(ONE)) as u64,
-            None if unlimited => 0,
-            None => ONE,
-        };
-        let node = match profile.pages {
-            Pages::FirstTouch | Pages::NextTouch | Pages::Master => Some(home),
-            Pages::Interleaved => None,
-            Pages::Node(NodeId(node)) if node < machine.nodes() => Some(node),
-            Pages::Node(_) => Some(0),
-        };
+    /// What a task with this profile and home demands on a cpu whose core has this speed (raw) and leaves it this share.
+    pub(super) fn job(
+        machine: &Machine,
+        profile: &MemoryProfile,
+        home: u32,
+        cpu: u32,
+        own: u64,
+        factor: u64,
+    ) -> Job {
+        let node = pages(machine, profile, home);
         Job {
-            bytes: ((u128::from(profile.demand) * u128::from(speed)) >> 20) as u64,
-            bound: profile.bound.map_or(derived, |bound| u64::from(bound).min(ONE)),
-            node: node.map(|node| node as usize),
-            far: node.is_some_and(|node| node != here),
+            bytes: (draw(machine, profile, own) * factor) >> 16,
+            bound: bound(machine, profile),
+            node,
+            shared: if node.is_none() { ONE } else { u64::from(profile.shared).min(ONE) },
+            here: machine.node_of(CpuId(cpu)).0 as usize,
             package: machine.topology.group(Level::Package, CpuId(cpu)) as usize,
+            group: machine.topology.group(cache_level(machine), CpuId(cpu)) as usize,
+            working_set: profile.working_set,
+            none: profile.demand == 0 && bound(machine, profile) == 0,
         }
+    }
+
+    /// Growth of a job's demand by the sets that shared its cache when speeds were last settled.
+    pub(super) fn growth(&self, machine: &Machine, job: &Job) -> u64 {
+        let memory = &machine.memory;
+        if memory.cache_exponent == 0 || memory.shared_cache == 0 || job.none {
+            return ONE;
+        }
+        let capacity = u128::from(memory.shared_cache);
+        let all = self.sets[job.group].max(capacity);
+        let own = u128::from(job.working_set).max(capacity);
+        // Tabulated at 64 points per unit from 1 to 64, linear between, constant beyond.
+        let alpha = f64::from(memory.cache_exponent.min(4_000)) / 1_000.0;
+        let point = |i: u128| libm::round(libm::pow(1.0 + i as f64 / 64.0, alpha) * ONE as f64) as u64;
+        let x = all.saturating_sub(own) * (64 << 16) / own;
+        let (step, rest) = (x >> 16, (x & 0xffff) as u64);
+        if step >= 63 * 64 {
+            return point(63 * 64);
+        }
+        point(step) + (((point(step + 1) - point(step)) * rest) >> 16)
     }
 
     /// The stretches under the demands of all running tasks.
     pub(super) fn settle(&mut self, machine: &Machine, jobs: &[Job]) {
-        let count = self.nodes.len();
-        for node in 0..count {
-            let share = |job: &Job| match job.node {
-                Some(own) if own == node => job.bytes,
-                Some(_) => 0,
-                None => job.bytes / count as u64,
-            };
-            self.nodes[node] = self.stretch(jobs.iter().map(share).sum(), machine.memory.node_bandwidth);
+        for group in 0..self.sets.len() {
+            let sets = jobs.iter().filter(|job| job.group == group).map(|job| u128::from(job.working_set));
+            self.sets[group] = sets.sum();
         }
+        // What each job offers in all, and of that to its own and to spread pages, in 2^-32 bytes per second.
+        let offers: Vec<(&Job, u128, u128)> = jobs
+            .iter()
+            .map(|job| {
+                let grown = u128::from(job.bytes) * u128::from(self.growth(machine, job));
+                (job, grown * u128::from(ONE - job.shared), grown * u128::from(job.shared))
+            })
+            .collect();
+        let memory = &machine.memory;
+        let nodes = self.controllers.len();
+        let each = |spread: u128| spread / nodes as u128;
+        let spread = |from: &dyn Fn(usize) -> bool| -> u128 {
+            offers.iter().filter(|(job, ..)| from(job.here)).map(|(.., spread)| spread).sum()
+        };
+        let own = |to: usize, from: &dyn Fn(usize) -> bool| -> u128 {
+            offers
+                .iter()
+                .filter(|(job, ..)| job.node == Some(to) && from(job.here))
+                .map(|(_, own, _)| own)
+                .sum()
+        };
+        for node in 0..nodes {
+            let all = own(node, &|_| true) + each(spread(&|_| true));
+            let far = own(node, &|from| from != node) + each(spread(&|from| from != node));
+            self.controllers[node] = self.stretch((all >> 32) as u64, memory.node_bandwidth);
+            self.links[node] = self.stretch((far >> 32) as u64, memory.link_bandwidth);
+        }
+        let far: u128 = (0..nodes).map(|node| own(node, &|from| from != node)).sum();
+        let crossing = far + each(spread(&|_| true)) * (nodes as u128 - 1);
+        self.crossbar = self.stretch((crossing >> 32) as u64, memory.crossbar_bandwidth);
         for package in 0..self.packages.len() {
-            let load = jobs.iter().filter(|job| job.package == package).map(|job| job.bytes).sum();
-            self.packages[package] = self.stretch(load, machine.memory.bus_bandwidth);
+            let load: u128 =
+                offers.iter().filter(|(job, ..)| job.package == package).map(|(_, own, far)| own + far).sum();
+            self.packages[package] = self.stretch((load >> 32) as u64, memory.bus_bandwidth);
         }
     }
 
@@ -106,17 +231,35 @@ impl RefMemory {
         low + (((high - low) * rest) >> 16)
     }
 
-    /// Raw work per nanosecond: 1 / ((1 - b) + b s R).
+    /// The cost of an access to a node: the worst stretch on the way times the distance.
+    fn access(&self, machine: &Machine, job: &Job, node: usize) -> u128 {
+        let mut ways = vec![self.controllers[node], self.packages[job.package]];
+        if node != job.here {
+            ways.extend([self.links[node], self.crossbar]);
+        }
+        let worst = ways.into_iter().max().unwrap_or(ONE);
+        u128::from(worst) * u128::from(distance(machine, job.here, node))
+    }
+
+    /// Raw work per nanosecond: 1 / ((1 - b) + b m x mean cost of an access).
     pub(super) fn rate(&self, machine: &Machine, job: &Job) -> u64 {
-        let remote = (u64::from(machine.memory.remote_factor.max(1_000)) << 16) / 1_000;
-        let nodes = self.nodes.len() as u64;
-        let (stretch, factor) = match job.node {
-            None => (self.nodes.iter().sum::<u64>() / nodes, (ONE + (nodes - 1) * remote) / nodes),
-            Some(node) => (self.nodes[node], if job.far { remote } else { ONE }),
-        };
-        let stretch = stretch.max(self.packages[job.package]);
-        let slow = ((u128::from(stretch) * u128::from(factor)) >> 16) as u64;
-        let denominator = (ONE - job.bound) + ((u128::from(job.bound) * u128::from(slow)) >> 16) as u64;
-        ((1u64 << 36) / denominator.max(1)).max(1)
+        let nodes = self.controllers.len();
+        let own = job.node.map_or(0, |node| self.access(machine, job, node));
+        let spread = (0..nodes).map(|node| self.access(machine, job, node)).sum::<u128>() / nodes as u128;
+        let shared = u128::from(job.shared);
+        let slow = (own * (u128::from(ONE) - shared) + spread * shared) >> 32;
+        let bound = u128::from(job.bound);
+        let memory = (((bound * slow) >> 16) * u128::from(self.growth(machine, job))) >> 16;
+        let denominator = (u128::from(ONE) - bound + memory).max(1);
+        ((1u128 << 36) / denominator).max(1) as u64
+    }
+
+    /// The distance of all accesses of a job together.
+    pub(super) fn remoteness(machine: &Machine, job: &Job) -> u64 {
+        if job.none {
+            return ONE;
+        }
+        let own = job.node.map_or(ONE, |node| distance(machine, job.here, node));
+        ((ONE - job.shared) * own + job.shared * mean_distance(machine, job.here)) >> 16
     }
 }

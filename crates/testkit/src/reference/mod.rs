@@ -4,6 +4,9 @@
 //! It shares the types, the random streams and the policies with the engine, but none of its machinery: no forecasts,
 //! no tournament tree, no heaps, no virtual clocks, no linked lists.
 
+mod caches;
+mod compute;
+mod cores;
 mod cpu;
 mod finish;
 mod meet;
@@ -26,8 +29,9 @@ use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
-use sim_core::time::{Speed, Time};
+use sim_core::time::Time;
 
+use cores::core_speed;
 use memory::{Job, RefMemory};
 use state::{Doing, NEVER, RefApp, RefCpu, RefTask};
 
@@ -131,7 +135,10 @@ impl<'o> Reference<'o> {
             apps.push(RefApp::new(spec, first));
         }
         Self {
-            cpus: machine.cpu_ids().map(|_| RefCpu::new()).collect(),
+            cpus: machine
+                .cpu_ids()
+                .map(|cpu| RefCpu::new(core_speed(&machine, model.tick.ns(), cpu.0 as usize, 0)))
+                .collect(),
             memory: RefMemory::new(&machine),
             machine,
             model,
@@ -204,7 +211,10 @@ impl<'o> Reference<'o> {
         let span = i128::from(to - self.now);
         for c in 0..self.cpus.len() {
             if self.cpus[c].doing == Doing::Compute {
-                self.cpus[c].todo -= i128::from(self.cpus[c].rate) * span;
+                let cpu = &mut self.cpus[c];
+                cpu.todo -= i128::from(cpu.rate) * span;
+                cpu.pace += cpu.rate * (to - self.now);
+                cpu.traffic += ((cpu.rate * cpu.growth) >> 16) * (to - self.now);
             }
             self.cpus[c].slice_over = span > 0 && self.slice_used_up(c, to);
         }
@@ -239,6 +249,7 @@ impl<'o> Reference<'o> {
             self.deciding = None;
             self.tell(policy);
         }
+        self.new_speeds();
         self.new_rates();
     }
 
@@ -273,15 +284,9 @@ impl<'o> Reference<'o> {
         for cpu in &mut self.cpus {
             if cpu.doing == Doing::Compute {
                 cpu.rate = self.memory.rate(&self.machine, &cpu.job);
+                cpu.growth = self.memory.growth(&self.machine, &cpu.job);
             }
         }
-    }
-
-    /// The speed of a cpu, the share taken by timer ticks (at most nine tenths) off; raw.
-    fn speed(&self, c: usize) -> u64 {
-        let (tick, period) = (self.machine.costs.tick.ns(), self.model.tick.ns());
-        let usable = Speed::ratio(period.saturating_sub(tick).max(period / 10), period);
-        (self.machine.speed_of(CpuId(c as u32)) * usable).raw()
     }
 
     /// The first timer tick of a cpu at or after an instant.

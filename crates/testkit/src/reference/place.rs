@@ -118,23 +118,12 @@ impl Reference<'_> {
         self.enqueue(t, to, Entry::Move, None);
     }
 
-    /// Counts a move, and the caches the task has to refill after it.
     fn count_move(&mut self, t: usize, from: usize, to: usize) {
         let (from, to) = (CpuId(from as u32), CpuId(to as u32));
-        let distance = self.machine.topology.distance(from, to);
-        let memory = &self.machine.memory;
-        let lost = match distance {
-            Distance::Same | Distance::Core => 0,
-            Distance::Cache => memory.private_cache,
-            Distance::Near | Distance::Far => memory.private_cache + memory.shared_cache,
-        };
-        let task = &mut self.tasks[t];
-        let bytes = u128::from(task.profile.working_set.min(lost));
-        let ns = bytes * 1_000_000_000 / u128::from(memory.core_bandwidth.max(1));
-        task.refill = task.refill.max(ns as u64);
-        let counters = &mut self.apps[task.app].counters;
+        let far = self.machine.topology.distance(from, to) == Distance::Far;
+        let counters = &mut self.apps[self.tasks[t].app].counters;
         counters.migrations += 1;
-        counters.far_migrations += u64::from(distance == Distance::Far);
+        counters.far_migrations += u64::from(far);
         self.observe(Observation::Migrated { task: TaskId(t as u32), from, to });
     }
 }

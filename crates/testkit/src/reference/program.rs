@@ -7,8 +7,7 @@ use sim_core::rng;
 use sim_core::time::{Span, Work};
 
 use super::Reference;
-use super::memory::RefMemory;
-use super::state::{Doing, Lead, MIGRATION, NEVER, Then, Waiting};
+use super::state::{Doing, Lead, NEVER, Then, Waiting};
 
 impl Reference<'_> {
     /// The current task goes on with its program after `lead`, up to the next operation that takes time.
@@ -146,34 +145,6 @@ impl Reference<'_> {
         };
         self.compute(c, lead);
         false
-    }
-
-    /// The current task computes what it has left, after `lead` and whatever its caches have to refill.
-    pub(super) fn compute(&mut self, c: usize, mut lead: Lead) {
-        self.announce(c);
-        let Some(t) = self.cpus[c].current else { return };
-        let here = self.node(c);
-        lead.0[MIGRATION] += std::mem::take(&mut self.tasks[t].refill);
-        let own = *self.tasks[t].home.get_or_insert(here);
-        let home = match self.tasks[t].source {
-            None => own,
-            Some(rank) => {
-                let source = &self.tasks[self.task(self.tasks[t].app, rank)];
-                source.home.unwrap_or_else(|| self.node(source.cpu))
-            }
-        };
-        let speed = self.speed(c);
-        let job = RefMemory::job(&self.machine, &self.tasks[t].profile, home, c as u32, speed);
-        // New speeds come at the end of the instant; the lead counts as work at the speed before.
-        let rate = self.memory.rate(&self.machine, &job);
-        let todo = u128::from(lead.total()) * u128::from(rate) + self.work_here(c, t);
-        let cpu = &mut self.cpus[c];
-        cpu.job = job;
-        cpu.rate = rate;
-        cpu.todo = todo as i128;
-        cpu.since = self.now;
-        cpu.lead = lead;
-        cpu.doing = Doing::Compute;
     }
 
     /// The current task enters a system call.

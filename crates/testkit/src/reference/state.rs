@@ -17,17 +17,24 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 /// Overhead before an activity proper, in nanoseconds, paid in the order of [`PAID_AS`].
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lead(pub(super) [u64; 5]);
+pub(super) struct Lead(pub(super) [u64; 6]);
 
 pub(super) const SWITCH: usize = 0;
 pub(super) const MIGRATION: usize = 1;
 pub(super) const KERNEL: usize = 2;
 pub(super) const DAEMON: usize = 3;
-pub(super) const SPIN: usize = 4;
+pub(super) const REFILL: usize = 4;
+pub(super) const SPIN: usize = 5;
 
 /// The category each part of a lead is booked under.
-pub(super) const PAID_AS: [Category; 5] =
-    [Category::Switch, Category::Migration, Category::Kernel, Category::Daemon, Category::Spin];
+pub(super) const PAID_AS: [Category; 6] = [
+    Category::Switch,
+    Category::Migration,
+    Category::Kernel,
+    Category::Daemon,
+    Category::Refill,
+    Category::Spin,
+];
 
 impl Lead {
     pub(super) fn total(&self) -> u64 {
@@ -72,6 +79,18 @@ pub(super) struct RefCpu {
     /// Raw work done per nanosecond.
     pub(super) rate: u64,
     pub(super) job: Job,
+    /// Node of the pages of the operation, and the growth of its demand.
+    pub(super) page_home: u32,
+    pub(super) growth: u64,
+    /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its demand.
+    pub(super) pace: u64,
+    pub(super) traffic: u64,
+    /// Raw speed of its core, and what siblings leave of it (1/65,536).
+    pub(super) own: u64,
+    pub(super) share: u64,
+    /// Bytes that computing tasks have brought into its caches; the last of them and its part since another one did.
+    pub(super) brought: u64,
+    pub(super) bringer: Option<(usize, u64)>,
     pub(super) picked: u64,
     pub(super) charged: u64,
     pub(super) next_buddy: Option<usize>,
@@ -90,7 +109,7 @@ pub(super) struct RefCpu {
 }
 
 impl RefCpu {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(own: u64) -> Self {
         Self {
             current: None,
             queue: Vec::new(),
@@ -101,6 +120,14 @@ impl RefCpu {
             todo: 0,
             rate: 0,
             job: Job::NONE,
+            page_home: 0,
+            growth: 1 << 16,
+            pace: 0,
+            traffic: 0,
+            own,
+            share: 1 << 16,
+            brought: 0,
+            bringer: None,
             picked: 0,
             charged: 0,
             next_buddy: None,
@@ -169,6 +196,10 @@ pub(super) struct RefTask {
     /// Its start-up is over: it runs its program.
     pub(super) up: bool,
     pub(super) refill: u64,
+    /// The cpu where it last computed, and what had been brought into its caches by then.
+    pub(super) warm: Option<(usize, u64)>,
+    /// Bytes fetched from memory, 30 fraction bits.
+    pub(super) fetched: u128,
     pub(super) waiting: Waiting,
     pub(super) ready: u64,
     pub(super) deadline: u64,
@@ -205,6 +236,8 @@ impl RefTask {
             home: None,
             up: false,
             refill: 0,
+            warm: None,
+            fetched: 0,
             waiting: Waiting::No,
             ready: NEVER,
             deadline: NEVER,

@@ -5,9 +5,11 @@
 
 mod balancing;
 mod barriers;
+mod caches;
 mod jobs;
 mod memory;
 mod polling;
 mod sharing;
 mod support;
+mod threads;
 mod turns;

@@ -23,6 +23,11 @@ fn stream(cpu: u32, demand: u64, node: u32) -> AppSpec {
         pages: Pages::Node(NodeId(node)),
         shared: 0,
     };
+    second(cpu, profile)
+}
+
+/// One task of a second of work with this profile.
+pub(crate) fn second(cpu: u32, profile: MemoryProfile) -> AppSpec {
     let work = Work::from_span(Span::from_ms(1_000));
     let ops = vec![Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }];
     let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
@@ -31,9 +36,17 @@ fn stream(cpu: u32, demand: u64, node: u32) -> AppSpec {
     app
 }
 
+/// Barcelona, where overhead costs nothing, and cores and links can carry as much as anybody asks for.
+fn barcelona() -> Trial {
+    let mut trial = Trial::on("barcelona").free();
+    trial.machine.memory.core_bandwidth = 10 * CONTROLLER;
+    trial.machine.memory.link_bandwidth = 0;
+    trial
+}
+
 /// Run times of streams, each on its own cpu of node 0, with pages on the given node.
 fn times(demands: &[u64], node: u32) -> Vec<f64> {
-    let mut trial = Trial::on("barcelona").free();
+    let mut trial = barcelona();
     for (cpu, demand) in (0u32..).zip(demands) {
         trial = trial.app(stream(cpu, *demand, node));
     }
@@ -42,7 +55,7 @@ fn times(demands: &[u64], node: u32) -> Vec<f64> {
 }
 
 /// The stretch law with Barcelona's exponent.
-fn stretch(rho: f64) -> f64 {
+pub(crate) fn stretch(rho: f64) -> f64 {
     (1.0 + rho.powi(4)).powf(0.25)
 }
 
@@ -67,7 +80,7 @@ fn a_remote_stream_pays_the_remote_factor() {
 
 #[test]
 fn other_controllers_are_not_in_the_way() {
-    let mut trial = Trial::on("barcelona").free();
+    let mut trial = barcelona();
     for cpu in 0..4 {
         trial = trial.app(stream(4 * cpu, CONTROLLER, cpu));
     }
@@ -88,7 +101,7 @@ fn a_light_stream_slows_as_much_as_the_heavy_ones() {
 
 #[test]
 fn what_memory_adds_is_booked_as_stall() {
-    let trial = Trial::on("barcelona").free().app(stream(0, CONTROLLER, 0)).app(stream(1, CONTROLLER, 0));
+    let trial = barcelona().app(stream(0, CONTROLLER, 0)).app(stream(1, CONTROLLER, 0));
     let report = trial.run();
     for cpu in &report.cpus[..2] {
         let (compute, stall) = (cpu.get(Category::Compute).ns(), cpu.get(Category::MemoryStall).ns());
@@ -96,6 +109,87 @@ fn what_memory_adds_is_booked_as_stall() {
         let law = (stretch(2.0) - 1.0) * 1e9;
         assert!((stall as f64 / law - 1.0).abs() < 0.002, "{stall} ns of stall, not {law}");
     }
+}
+
+fn close(found: f64, law: f64, what: &str) {
+    assert!((found / law - 1.0).abs() < 0.002, "{what}: {found}, not {law}");
+}
+
+#[test]
+fn each_pair_of_nodes_has_its_distance() {
+    let mut trial = barcelona();
+    trial.machine.memory.distances = vec![
+        1_000, 1_200, 1_700, 1_400, //
+        1_200, 1_000, 1_400, 1_700, //
+        1_700, 1_400, 1_000, 1_200, //
+        1_400, 1_700, 1_200, 1_000,
+    ];
+    for (node, law) in [(0, 1.0), (1, 1.2), (2, 1.7), (3, 1.4)] {
+        let time = seconds(&trial.clone().app(stream(0, CONTROLLER / 100, node)).run(), 0);
+        close(time, law, &format!("node {node}"));
+    }
+    // Interleaved pages cost the mean.
+    let profile = MemoryProfile {
+        demand: CONTROLLER / 100,
+        bound: Some(1 << 16),
+        pages: Pages::Interleaved,
+        ..MemoryProfile::NONE
+    };
+    close(seconds(&trial.app(second(0, profile)).run(), 0), (1.0 + 1.2 + 1.7 + 1.4) / 4.0, "interleaved");
+}
+
+#[test]
+fn shared_data_are_spread_over_the_nodes() {
+    let profile = MemoryProfile {
+        demand: CONTROLLER / 100,
+        bound: Some(1 << 16),
+        shared: 1 << 15,
+        ..MemoryProfile::NONE
+    };
+    // Half at home, half spread: of those three quarters at 1.3.
+    let time = seconds(&barcelona().app(second(0, profile)).run(), 0);
+    close(time, 0.5 + 0.5 * (1.0 + 3.0 * 1.3) / 4.0, "half shared");
+}
+
+#[test]
+fn a_link_limits_what_a_node_serves_to_others() {
+    let mut trial = barcelona();
+    trial.machine.memory.link_bandwidth = CONTROLLER / 2;
+    for cpu in [0, 4] {
+        trial = trial.app(stream(cpu, CONTROLLER / 2, 2));
+    }
+    // The node's own stream does not use its port, but its controller: 1.5 of it.
+    let report = trial.app(stream(8, CONTROLLER / 2, 2)).run();
+    for i in 0..2 {
+        close(seconds(&report, i), 1.3 * stretch(2.0), "remote");
+    }
+    let home = seconds(&report, 2);
+    assert!(home > 1.0 && home < stretch(1.5) * 1.001, "{home}");
+}
+
+#[test]
+fn a_crossbar_limits_all_remote_traffic_together() {
+    let mut trial = barcelona();
+    trial.machine.memory.crossbar_bandwidth = CONTROLLER / 2;
+    trial = trial.app(stream(0, CONTROLLER / 2, 1)).app(stream(8, CONTROLLER / 2, 3));
+    let report = trial.app(stream(4, CONTROLLER / 100, 1)).run();
+    for i in 0..2 {
+        close(seconds(&report, i), 1.3 * stretch(2.0), "remote");
+    }
+    let home = seconds(&report, 2);
+    assert!(home < stretch(0.51) * 1.001, "{home}");
+}
+
+#[test]
+fn distance_and_contention_are_booked_apart() {
+    let light = barcelona().app(stream(0, CONTROLLER / 100, 2)).run();
+    let (remote, stall) = (light.cpus[0].get(Category::Remote), light.cpus[0].get(Category::MemoryStall));
+    assert!(remote.ns().abs_diff(300_000_000) < 20_000 && stall.ns() < 10_000, "{remote:?} {stall:?}");
+    // Two heavy ones: of the whole time, 1.3 h(2), distance takes 0.3 / 1.3.
+    let heavy = barcelona().app(stream(0, CONTROLLER, 2)).app(stream(1, CONTROLLER, 2)).run();
+    let (remote, stall) = (heavy.cpus[0].get(Category::Remote), heavy.cpus[0].get(Category::MemoryStall));
+    close(remote.ns() as f64 / 1e9, 0.3 * stretch(2.0), "remote");
+    close(stall.ns() as f64 / 1e9, stretch(2.0) - 1.0, "stall");
 }
 
 /// Time of 20 all-to-all transfers of 400 MB in all, over that of the same work without contention.

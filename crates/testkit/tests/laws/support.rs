@@ -31,6 +31,12 @@ fn values(table: &[Parameter], settings: &[Setting]) -> Values {
     values
 }
 
+/// The machine with one remote factor between all nodes, so that a law has one number.
+fn one_distance(mut machine: Machine) -> Machine {
+    machine.memory.distances.clear();
+    machine
+}
+
 /// One run.
 #[derive(Clone)]
 pub(crate) struct Trial {
@@ -41,19 +47,24 @@ pub(crate) struct Trial {
     policy: &'static str,
     settings: Vec<Setting>,
     placed: Vec<CpuId>,
+    moves: Vec<Move>,
 }
+
+/// A task is moved to a cpu at this millisecond.
+pub(crate) type Move = (u64, u32, u32);
 
 impl Trial {
     /// Nothing yet, on a machine of the shelf under Linux 2.6.28 and `LOAD`.
     pub(crate) fn on(machine: &str) -> Self {
         Self {
-            machine: machines::resolve(machine).unwrap().machine(),
+            machine: one_distance(machines::resolve(machine).unwrap().machine()),
             model: kernel(machine, &[]),
             apps: Vec::new(),
             options: Options { seed: 7, ..Options::default() },
             policy: "LOAD",
             settings: Vec::new(),
             placed: Vec::new(),
+            moves: Vec::new(),
         }
     }
 
@@ -80,6 +91,12 @@ impl Trial {
     /// Task i is created on the i-th of these cpus, whatever the policy thinks; from there on it decides.
     pub(crate) fn placed(mut self, cpus: impl IntoIterator<Item = u32>) -> Self {
         self.placed = cpus.into_iter().map(CpuId).collect();
+        self
+    }
+
+    /// Tasks are moved at these times, whatever the policy thinks.
+    pub(crate) fn moved(mut self, moves: &[Move]) -> Self {
+        self.moves = moves.to_vec();
         self
     }
 
@@ -115,7 +132,7 @@ impl Trial {
         let entry = policies::find(self.policy).unwrap();
         let choice = Choice { entry, values: values(entry.parameters, &self.settings) };
         let inner = choice.build(&machine, &model, &self.apps);
-        let mut policy = Placed { inner, cpus: self.placed.clone() };
+        let mut policy = Placed { inner, cpus: self.placed.clone(), moves: self.moves.clone() };
         let mut invariants = Invariants::new(self.apps.iter().map(|app| app.tasks));
         let simulation = Simulation::new(machine, model, self.apps.clone(), self.options).unwrap();
         let report = simulation.run(&mut policy, &mut (&mut invariants, observer));
@@ -238,15 +255,22 @@ impl Log {
     }
 }
 
-/// A policy whose first placements are dictated.
+/// A policy whose first placements, and moves at given times, are dictated.
 struct Placed {
     inner: Box<dyn Policy>,
     cpus: Vec<CpuId>,
+    moves: Vec<Move>,
 }
+
+/// Tokens from here on are those of dictated moves.
+const MOVES: u64 = u64::MAX - 1_000;
 
 impl Policy for Placed {
     fn init(&mut self, system: &mut dyn System) {
         self.inner.init(system);
+        for (token, (ms, ..)) in (MOVES..).zip(&self.moves) {
+            system.at(Time::from_ns(ms * MS), token);
+        }
     }
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
         self.inner.app_started(system, app);
@@ -270,7 +294,13 @@ impl Policy for Placed {
         self.inner.tick(system, cpu);
     }
     fn timer(&mut self, system: &mut dyn System, token: u64) {
-        self.inner.timer(system, token);
+        match token.checked_sub(MOVES) {
+            None => self.inner.timer(system, token),
+            Some(at) => {
+                let (_, task, cpu) = self.moves[at as usize];
+                assert!(system.migrate(TaskId(task), CpuId(cpu)));
+            }
+        }
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.inner.slot(system);

@@ -1,0 +1,203 @@
+//! The laws of memory as integer functions: the stretch of a resource, the growth of demand in a shared cache, the
+//! factor of remote access, and what a profile demands.
+
+use crate::machine::{Level, Machine};
+use crate::program::{MemoryProfile, Pages};
+
+/// One in the fixed-point format of stretches, shares and factors.
+pub(crate) const ONE: u64 = 1 << 16;
+
+/// Steps of the stretch table per unit of rho, and its length in units.
+pub(super) const STEPS: u64 = 256;
+const REACH: u64 = 8;
+/// The same of the cache table, which begins at 1: beyond, demand grows no more.
+const CACHE_STEPS: u64 = 64;
+const CACHE_REACH: u64 = 64;
+
+/// h(rho) for rho = i / STEPS in 1/65,536. Built once with a software power function that gives the same bits everywhere.
+#[expect(clippy::float_arithmetic, reason = "a table built once; no float enters simulated state")]
+pub(super) fn stretch_table(exponent: u32) -> Vec<u32> {
+    let p = f64::from(exponent.clamp(1, 16));
+    (0..=STEPS * REACH)
+        .map(|i| {
+            let rho = i as f64 / STEPS as f64;
+            let h = libm::pow(1.0 + libm::pow(rho, p), 1.0 / p);
+            libm::round(h * ONE as f64) as u32
+        })
+        .collect()
+}
+
+/// x^alpha for x = 1 + i / CACHE_STEPS in 1/65,536, alpha in thousandths (at most 4).
+#[expect(clippy::float_arithmetic, reason = "a table built once; no float enters simulated state")]
+fn cache_table(alpha: u32) -> Vec<u64> {
+    let alpha = f64::from(alpha.min(4_000)) / 1_000.0;
+    (0..=CACHE_STEPS * (CACHE_REACH - 1))
+        .map(|i| {
+            let x = 1.0 + i as f64 / CACHE_STEPS as f64;
+            libm::round(libm::pow(x, alpha) * ONE as f64) as u64
+        })
+        .collect()
+}
+
+/// A profile as the laws want it.
+#[derive(Clone, Copy)]
+pub(super) struct Demand {
+    /// Bytes per second.
+    pub(super) bytes: u64,
+    /// Memory-bound share of the time, 1/65,536.
+    pub(super) bound: u64,
+    /// Share of the accesses spread over all nodes, 1/65,536.
+    pub(super) spread: u64,
+    /// Bytes.
+    pub(super) working_set: u64,
+    pub(super) pages: Pages,
+}
+
+impl Demand {
+    pub(super) fn new(machine: &Machine, profile: &MemoryProfile) -> Self {
+        let memory = &machine.memory;
+        let full = (u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000) as u64;
+        let derived = if full == 0 {
+            if profile.demand > 0 && memory.node_bandwidth > 0 { ONE } else { 0 }
+        } else {
+            ((u128::from(profile.demand) << 16) / u128::from(full)).min(u128::from(ONE)) as u64
+        };
+        let everywhere = profile.pages == Pages::Interleaved;
+        Self {
+            bytes: profile.demand,
+            bound: profile.bound.map_or(derived, |b| u64::from(b).min(ONE)),
+            spread: if everywhere { ONE } else { u64::from(profile.shared).min(ONE) },
+            working_set: profile.working_set,
+            pages: profile.pages,
+        }
+    }
+}
+
+/// The law of the cache that the cpus of a group share.
+pub(super) struct CacheLaw {
+    table: Vec<u64>,
+    /// Bytes.
+    capacity: u64,
+    /// Cpus of a group; 0 = the law is switched off.
+    pub(super) span: u32,
+}
+
+/// Number of cpus that share a cache: of one [`Level::Cache`], or of a package where there is no such level.
+pub(crate) fn cache_span(machine: &Machine) -> u32 {
+    let topology = &machine.topology;
+    let has_level = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
+    topology.span(if has_level { Level::Cache } else { Level::Package })
+}
+
+impl CacheLaw {
+    pub(super) fn new(machine: &Machine) -> Self {
+        let memory = &machine.memory;
+        let on = memory.cache_exponent > 0 && memory.shared_cache > 0;
+        Self {
+            table: if on { cache_table(memory.cache_exponent) } else { Vec::new() },
+            capacity: memory.shared_cache,
+            span: if on { cache_span(machine) } else { 0 },
+        }
+    }
+
+    /// Growth of the demand of a task with this working set beside working sets of `sum` bytes in all, its own
+    /// included: (max(C, sum) / max(C, own))^alpha, at least 1.
+    pub(super) fn growth(&self, sum: u128, own: u64) -> u64 {
+        let Some(last) = self.table.last() else { return ONE };
+        let capacity = u128::from(self.capacity);
+        let (all, own) = (sum.max(capacity), u128::from(own).max(capacity));
+        if all <= own {
+            return ONE;
+        }
+        // The sum of at most 2^22 sets of 64 bits, times 2^22: no overflow.
+        let beyond = ((all - own) * u128::from(CACHE_STEPS << 16)) / own;
+        let beyond = beyond.min(1 << 40) as u64;
+        let (step, rest) = ((beyond >> 16) as usize, beyond & 0xffff);
+        match (self.table.get(step), self.table.get(step + 1)) {
+            (Some(low), Some(high)) => low + (((high - low) * rest) >> 16),
+            _ => *last,
+        }
+    }
+}
+
+/// Time of an access by the node of the cpu and the node of the page, over that of a local one.
+pub(super) struct Distances {
+    nodes: usize,
+    remote: u64,
+    /// Row by row; empty when one factor holds for all.
+    matrix: Vec<u64>,
+}
+
+const fn factor(thousandths: u32) -> u64 {
+    let at_least = if thousandths < 1_000 { 1_000 } else { thousandths };
+    ((at_least as u64) << 16) / 1_000
+}
+
+impl Distances {
+    pub(super) fn new(machine: &Machine) -> Self {
+        let (memory, nodes) = (&machine.memory, machine.nodes() as usize);
+        let given = memory.distances.len() == nodes * nodes;
+        let matrix = memory.distances.iter().map(|d| factor(*d)).collect();
+        Self { nodes, remote: factor(memory.remote_factor), matrix: if given { matrix } else { Vec::new() } }
+    }
+
+    pub(super) fn between(&self, cpu: u32, page: u32) -> u64 {
+        match self.matrix.get(cpu as usize * self.nodes + page as usize) {
+            Some(factor) => *factor,
+            None if cpu == page => ONE,
+            None => self.remote,
+        }
+    }
+
+    /// Mean over pages on all nodes.
+    pub(super) fn mean(&self, cpu: u32) -> u64 {
+        let nodes = self.nodes as u64;
+        if self.matrix.is_empty() {
+            return (ONE + (nodes - 1) * self.remote) / nodes;
+        }
+        (0..self.nodes as u32).map(|page| self.between(cpu, page)).sum::<u64>() / nodes
+    }
+}
+
+/// The stretch of a resource, 1/65,536: bytes per second over bytes per second (capacity 0 = without limit).
+pub(super) fn stretch(table: &[u32], load: u64, capacity: u64) -> u64 {
+    if capacity == 0 || load == 0 {
+        return ONE;
+    }
+    let scaled = ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity);
+    let (step, rest) = ((scaled >> 16) as u64, scaled as u64 & (ONE - 1));
+    if step >= STEPS * REACH {
+        return (scaled / u128::from(STEPS)) as u64;
+    }
+    let (low, high) = (u64::from(table[step as usize]), u64::from(table[step as usize + 1]));
+    low + (((high - low) * rest) >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table_value(exponent: u32, rho: u64) -> u64 {
+        u64::from(stretch_table(exponent)[(rho * STEPS) as usize])
+    }
+
+    #[test]
+    fn the_stretch_is_a_smooth_knee() {
+        assert_eq!(table_value(4, 0), ONE);
+        // (1 + 1)^(1/4) = 1.189207
+        assert_eq!(table_value(4, 1), 77_936);
+        // Far above the knee the stretch is rho itself.
+        assert!(table_value(4, 8).abs_diff(8 * ONE) < ONE / 100);
+    }
+
+    #[test]
+    fn demand_grows_by_the_power_of_what_does_not_fit() {
+        let law = CacheLaw { table: cache_table(500), capacity: 1_000, span: 2 };
+        assert_eq!(law.growth(900, 400), ONE);
+        assert_eq!(law.growth(2_000, 2_000), ONE);
+        // sqrt(2), and sqrt(4) beside own sets that fill the cache.
+        assert_eq!(law.growth(2_000, 700), 92_682);
+        assert_eq!(law.growth(4_000, 1_000), 2 * ONE);
+        assert_eq!(law.growth(1 << 90, 1), 8 * ONE);
+    }
+}

@@ -1,0 +1,165 @@
+//! What tasks find again in caches, what they have to refill, and pages that follow them.
+
+use crate::contention::cache_span;
+use crate::ids::{CpuId, NodeId, TaskId};
+use crate::kernel::Kernel;
+use crate::machine::{Distance, Machine};
+use crate::observe::Observer;
+use crate::program::{AppSpec, MemoryProfile, Pages};
+use crate::time::{Span, WORK_FRACTION_BITS, Work};
+
+/// Fraction bits of counts of fetched bytes: products of demand (bytes per second) and nanoseconds fit without rounding.
+pub(crate) const FETCH_BITS: u32 = 30;
+
+const NS_PER_S: u128 = 1_000_000_000;
+
+/// The caches of a run: what is the same for every cpu and for every execution of an operation.
+pub(crate) struct Caches {
+    /// Bytes of the caches a cpu may fill: the private ones and its part of the shared one.
+    capacity: u64,
+    /// Bytes of the private ones.
+    private: u64,
+    /// By profile: bytes that a task finds again when nobody disturbs it.
+    useful: Vec<u64>,
+}
+
+/// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the caches,
+/// falling to nothing when they are twice as large, for then it streams through them and finds nothing again anyway.
+///
+/// The shape is that of measured costs of a switch (Li, Ding, Shen, Quantifying the cost of context switch, ExpCS 2007):
+/// none for sets that fit together, most for sets about as large as the cache, little more for far larger ones.
+fn useful(working_set: u64, sets: u128, capacity: u64) -> u64 {
+    let capacity = u128::from(capacity);
+    let (full, none) = (capacity, 2 * capacity);
+    let part = if sets <= full {
+        u128::from(working_set)
+    } else {
+        (u128::from(working_set) * none.saturating_sub(sets)).checked_div(capacity).unwrap_or(0)
+    };
+    part.min(capacity) as u64
+}
+
+impl Caches {
+    pub(crate) fn new(machine: &Machine) -> Self {
+        let memory = &machine.memory;
+        let part = memory.shared_cache / u64::from(cache_span(machine));
+        let private = memory.private_cache.min(1 << 50);
+        Self { capacity: private + part.min(1 << 50), private, useful: Vec::new() }
+    }
+
+    /// Adds the profiles of an application, in the order of the run's table.
+    pub(crate) fn add_app(&mut self, machine: &Machine, app: &AppSpec, profiles: &[MemoryProfile]) {
+        let cpus = app
+            .allowed
+            .as_ref()
+            .map_or(machine.cpus(), |set| set.iter().filter(|cpu| cpu.0 < machine.cpus()).count() as u32);
+        let cores = u128::from(app.tasks.min(cpus).max(1));
+        for profile in profiles {
+            let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
+            self.useful.push(useful(profile.working_set, sets, self.capacity));
+        }
+    }
+}
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The node that holds the pages of the current task's operation (of its private ones).
+    pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        let here = self.memory.node(cpu);
+        let task = &mut self.tasks[id];
+        let own = *task.home.get_or_insert(here);
+        let (app, profile) = (task.app, task.profile);
+        let from = match self.transfer_source(&self.tasks[id]) {
+            Some(rank) => rank,
+            None if self.profiles[profile as usize].pages == Pages::Master => 0,
+            None => return own,
+        };
+        let source = &self.tasks[self.apps[app].task(from)];
+        source.home.unwrap_or_else(|| self.memory.node(source.cpu))
+    }
+
+    /// Pages under next touch follow a task that computes on another node: the time of the copy.
+    pub(crate) fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
+        let here = self.memory.node(cpu);
+        let task = &self.tasks[id];
+        let profile = &self.profiles[task.profile as usize];
+        let Some(home) = task.home.filter(|home| *home != here && profile.pages == Pages::NextTouch) else {
+            return Span::ZERO;
+        };
+        let factor = self.memory.distance(task.profile, home, cpu);
+        let (app, bytes) = (task.app, profile.working_set);
+        self.tasks[id].home = Some(here);
+        self.tasks[id].fetched += u128::from(bytes) << FETCH_BITS;
+        self.apps[app].counters.page_copies += 1;
+        self.fetch_time(bytes, factor)
+    }
+
+    /// The time one core needs to fetch bytes at a distance (1/65,536).
+    fn fetch_time(&self, bytes: u64, factor: u64) -> Span {
+        let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
+        let near = u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth;
+        let ns = (near * u128::from(factor)) >> 16;
+        Span::from_ns(ns.min(1 << 50) as u64)
+    }
+
+    /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill, and what
+    /// it lost since it last computed; together at most all it can find again.
+    pub(crate) fn refill(&mut self, cpu: CpuId, id: TaskId, home: NodeId, copy: Span) -> Span {
+        let task = &self.tasks[id];
+        let left = task.refill;
+        let useful = self.caches.useful[task.profile as usize];
+        let lost = self.lost(cpu, id, useful);
+        let factor = self.memory.distance(task.profile, home, cpu);
+        let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
+        let total = left.max((left + price).min(most));
+        let added = total - left;
+        let task = &mut self.tasks[id];
+        task.refill = Span::ZERO;
+        if price > Span::ZERO {
+            task.fetched +=
+                (u128::from(lost) * u128::from(added.ns()) / u128::from(price.ns())) << FETCH_BITS;
+        }
+        total + copy
+    }
+
+    /// Bytes of a task's useful set that its caches no longer hold.
+    fn lost(&self, cpu: CpuId, id: TaskId, useful: u64) -> u64 {
+        let Some((last, filled)) = self.tasks[id].warm else { return 0 };
+        let caches = &self.caches;
+        match self.machine.topology.distance(last, cpu) {
+            Distance::Same => {
+                let foreign = self.cpus[cpu].filled - filled;
+                let set = self.profiles[self.tasks[id].profile as usize].working_set.min(caches.capacity);
+                useful.min(set.saturating_add(foreign).saturating_sub(caches.capacity))
+            }
+            Distance::Core => 0,
+            Distance::Cache => useful.min(caches.private),
+            Distance::Near | Distance::Far => useful,
+        }
+    }
+
+    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in that time.
+    pub(crate) fn fill(&mut self, cpu: CpuId, id: TaskId, elapsed: Span) {
+        let set = self.profiles[self.tasks[id].profile as usize].working_set.min(1 << 50);
+        let bandwidth = u128::from(self.machine.memory.core_bandwidth);
+        let record = &mut self.cpus[cpu];
+        if record.filler != id {
+            record.filler = id;
+            record.filler_part = 0;
+        }
+        let possible = (u128::from(elapsed.ns()) * bandwidth / NS_PER_S).min(1 << 50) as u64;
+        let part = possible.min(set.saturating_sub(record.filler_part));
+        record.filler_part += part;
+        record.filled = record.filled.saturating_add(part);
+        self.tasks[id].warm = Some((cpu, record.filled));
+    }
+
+    /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
+    pub(crate) fn count_fetched(&mut self, id: TaskId, work: Work, growth: u64) {
+        let task = &mut self.tasks[id];
+        let demand = self.profiles[task.profile as usize].demand.min(1 << 44);
+        // Bytes per second times nanoseconds.
+        let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
+        let grown = (product * u128::from(growth.min(1 << 36))) >> 16;
+        task.fetched += ((grown / NS_PER_S) << FETCH_BITS) + ((grown % NS_PER_S) << FETCH_BITS) / NS_PER_S;
+    }
+}

@@ -1,0 +1,132 @@
+//! What caches hold in the reference kernel: who has to refill how much, and pages that follow their task.
+
+use sim_core::ids::CpuId;
+use sim_core::machine::Distance;
+use sim_core::program::Pages;
+
+use super::Reference;
+use super::memory::{cache_level, distance, mean_distance, pages};
+
+const NS_PER_S: u128 = 1_000_000_000;
+
+impl Reference<'_> {
+    /// Bytes of the caches that one cpu may fill.
+    fn cache(&self) -> u64 {
+        let memory = &self.machine.memory;
+        let sharers = self.machine.topology.span(cache_level(&self.machine));
+        memory.private_cache + memory.shared_cache / u64::from(sharers)
+    }
+
+    /// Bytes a task finds again when nobody disturbs it: all up to a cache full per core, nothing from two on.
+    fn useful(&self, t: usize) -> u64 {
+        let spec = &self.apps[self.tasks[t].app].spec;
+        let all = self.machine.cpus();
+        let cpus = match &spec.allowed {
+            None => all,
+            Some(set) => set.iter().filter(|cpu| cpu.0 < all).count() as u32,
+        };
+        let (cache, set) = (u128::from(self.cache()), u128::from(self.tasks[t].profile.working_set));
+        let per_core = set * u128::from(spec.tasks) / u128::from(spec.tasks.min(cpus).max(1));
+        let useful = if per_core <= cache {
+            set
+        } else if per_core >= 2 * cache {
+            0
+        } else {
+            set * (2 * cache - per_core) / cache
+        };
+        useful.min(cache) as u64
+    }
+
+    fn fetch_time(&self, bytes: u64, factor: u64) -> u64 {
+        let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
+        (((u128::from(bytes) * NS_PER_S / bandwidth) * u128::from(factor)) >> 16) as u64
+    }
+
+    /// The factor of distance of a task's own pages.
+    fn page_distance(&self, c: usize, t: usize, home: u32) -> u64 {
+        let here = self.node(c) as usize;
+        match pages(&self.machine, &self.tasks[t].profile, home) {
+            Some(node) => distance(&self.machine, here, node),
+            None => mean_distance(&self.machine, here),
+        }
+    }
+
+    /// The node of the pages of the current operation.
+    pub(super) fn page_home(&mut self, c: usize, t: usize) -> u32 {
+        let here = self.node(c);
+        let own = *self.tasks[t].home.get_or_insert(here);
+        let master = (self.tasks[t].profile.pages == Pages::Master).then_some(0);
+        let Some(rank) = self.tasks[t].source.or(master) else { return own };
+        let other = &self.tasks[self.task(self.tasks[t].app, rank)];
+        other.home.unwrap_or_else(|| self.node(other.cpu))
+    }
+
+    /// The time to copy pages under next touch to the node where their task computes now.
+    pub(super) fn follow_pages(&mut self, c: usize, t: usize) -> u64 {
+        let here = self.node(c);
+        let profile = self.tasks[t].profile;
+        let Some(home) = self.tasks[t].home else { return 0 };
+        if profile.pages != Pages::NextTouch || home == here {
+            return 0;
+        }
+        let factor = self.page_distance(c, t, home);
+        let app = self.tasks[t].app;
+        self.tasks[t].home = Some(here);
+        self.tasks[t].fetched += u128::from(profile.working_set) << 30;
+        self.apps[app].counters.page_copies += 1;
+        self.fetch_time(profile.working_set, factor)
+    }
+
+    /// The time to refill what has been lost, together with what is left of the last refill.
+    pub(super) fn refill(&mut self, c: usize, t: usize, home: u32) -> u64 {
+        let left = std::mem::take(&mut self.tasks[t].refill);
+        let useful = self.useful(t);
+        let lost = self.lost(c, t, useful);
+        let factor = self.page_distance(c, t, home);
+        let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
+        let total = if left >= most { left } else { most.min(left + price) };
+        let fetched = u128::from(lost) * u128::from(total - left);
+        self.tasks[t].fetched += fetched.checked_div(u128::from(price)).unwrap_or(0) << 30;
+        total
+    }
+
+    fn lost(&self, c: usize, t: usize, useful: u64) -> u64 {
+        let Some((last, brought)) = self.tasks[t].warm else { return 0 };
+        let cache = self.cache();
+        let foreign = self.cpus[c].brought.saturating_sub(brought);
+        let lost = match self.machine.topology.distance(CpuId(last as u32), CpuId(c as u32)) {
+            Distance::Same => {
+                // The cache was as full as it gets; what has come since pushes out what does not fit.
+                let held = self.tasks[t].profile.working_set.min(cache);
+                (held + foreign).saturating_sub(cache)
+            }
+            Distance::Core => 0,
+            Distance::Cache => self.machine.memory.private_cache,
+            Distance::Near | Distance::Far => cache,
+        };
+        lost.min(useful)
+    }
+
+    /// The current task has computed for this long: its working set has come into the caches, once while it is alone.
+    pub(super) fn bring(&mut self, c: usize, t: usize, elapsed: u64) {
+        let bandwidth = u128::from(self.machine.memory.core_bandwidth);
+        let possible = (u128::from(elapsed) * bandwidth / NS_PER_S) as u64;
+        let cpu = &mut self.cpus[c];
+        let before = match cpu.bringer {
+            Some((task, part)) if task == t => part,
+            _ => 0,
+        };
+        let part = self.tasks[t].profile.working_set.saturating_sub(before).min(possible);
+        cpu.bringer = Some((t, before + part));
+        cpu.brought += part;
+        self.tasks[t].warm = Some((c, cpu.brought));
+    }
+
+    /// Counts the bytes that a piece of raw work fetched while its demand had grown by this much.
+    pub(super) fn count_fetched(&mut self, t: usize, work: u64, growth: u64) {
+        let task = &mut self.tasks[t];
+        let ns_bytes = (u128::from(work) * u128::from(task.profile.demand)) >> 20;
+        let grown = (ns_bytes * u128::from(growth)) >> 16;
+        task.fetched += (grown << 30) / NS_PER_S;
+    }
+}

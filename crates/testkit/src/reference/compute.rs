@@ -1,0 +1,105 @@
+//! Computing in the reference kernel: how it begins, is counted down, stops, and is booked.
+
+use sim_core::account::Category;
+use sim_core::time::WORK_FRACTION_BITS;
+
+use super::Reference;
+use super::memory::{ONE, RefMemory};
+use super::state::{Doing, Lead, PAID_AS, REFILL};
+
+const ONE_NS: u128 = 1 << WORK_FRACTION_BITS;
+
+impl Reference<'_> {
+    /// The work a task has left as work of this cpu, rounded up; raw.
+    pub(super) fn work_here(&self, c: usize, t: usize) -> u128 {
+        (u128::from(self.tasks[t].remaining) * ONE_NS).div_ceil(u128::from(self.speed(c)))
+    }
+
+    /// The current task computes what it has left, after `lead` and whatever its caches have to refill.
+    pub(super) fn compute(&mut self, c: usize, mut lead: Lead) {
+        self.announce(c);
+        let Some(t) = self.cpus[c].current else { return };
+        lead.0[REFILL] += self.follow_pages(c, t);
+        let home = self.page_home(c, t);
+        lead.0[REFILL] += self.refill(c, t, home);
+        self.cpus[c].page_home = home;
+        self.start_compute(c, lead);
+    }
+
+    /// It computes from now on at the cpu's present speed.
+    pub(super) fn start_compute(&mut self, c: usize, lead: Lead) {
+        let Some(t) = self.cpus[c].current else { return };
+        let job = self.job(c, t, self.cpus[c].page_home);
+        // New rates come at the end of the instant; the lead counts as work at the rate before.
+        let rate = self.memory.rate(&self.machine, &job);
+        let todo = u128::from(lead.total()) * u128::from(rate) + self.work_here(c, t);
+        let growth = self.memory.growth(&self.machine, &job);
+        let cpu = &mut self.cpus[c];
+        cpu.job = job;
+        cpu.rate = rate;
+        cpu.growth = growth;
+        cpu.pace = 0;
+        cpu.traffic = 0;
+        cpu.todo = todo as i128;
+        cpu.since = self.now;
+        cpu.lead = lead;
+        cpu.doing = Doing::Compute;
+    }
+
+    /// Takes the work done off the current task and books the time behind the lead (`rest` of `elapsed`).
+    pub(super) fn stop_computing(&mut self, c: usize, t: usize, rest: u64, elapsed: u64) {
+        let work = self.work_here(c, t);
+        let left = work.min(self.cpus[c].todo.max(0) as u128);
+        let nominal = (left * u128::from(self.speed(c))).div_ceil(ONE_NS) as u64;
+        let (pace, traffic) = (u128::from(self.cpus[c].pace), u128::from(self.cpus[c].traffic));
+        let growth = (traffic << 16).checked_div(pace).map_or(ONE, |growth| growth as u64);
+        let task = &mut self.tasks[t];
+        let after = nominal.min(task.remaining);
+        let done = task.remaining - after;
+        task.done += u128::from(done);
+        task.remaining = after;
+        self.count_fetched(t, done, growth);
+        self.bring(c, t, elapsed);
+        let ideal = ((work - left).div_ceil(ONE_NS) as u64).min(rest);
+        self.book_compute(c, ideal, rest);
+    }
+
+    /// Books computing: alone on its core, then what siblings add, then what distance and crowding of memory add.
+    fn book_compute(&mut self, c: usize, ideal: u64, rest: u64) {
+        let (job, share) = (self.cpus[c].job, self.cpus[c].share);
+        let alone = (u128::from(ideal) * u128::from(share) / u128::from(ONE)) as u64;
+        let computing = (u128::from(ideal) * u128::from(ONE - job.bound) / u128::from(ONE)) as u64;
+        let distance = u128::from(RefMemory::remoteness(&self.machine, &job));
+        let far = u128::from(rest - computing) * (distance - u128::from(ONE)) / distance;
+        let far = (rest - ideal).min(far as u64);
+        let cpu = &mut self.cpus[c];
+        cpu.add(Category::Compute, alone);
+        cpu.add(Category::Smt, ideal - alone);
+        cpu.add(Category::Remote, far);
+        cpu.add(Category::MemoryStall, rest - ideal - far);
+    }
+
+    /// Books a computing task up to now and stops it; returns what is left of its lead.
+    pub(super) fn interrupt_compute(&mut self, c: usize) -> Lead {
+        let Some(t) = self.cpus[c].current else { return Lead::default() };
+        let elapsed = self.now - self.cpus[c].since;
+        let rest = self.pay_lead(c, elapsed);
+        self.tasks[t].cpu_time += elapsed;
+        self.tasks[t].last_ran = self.now;
+        self.stop_computing(c, t, rest, elapsed);
+        self.cpus[c].lead
+    }
+
+    /// Books what of a span goes to the lead; returns the rest.
+    pub(super) fn pay_lead(&mut self, c: usize, span: u64) -> u64 {
+        let cpu = &mut self.cpus[c];
+        let mut rest = span;
+        for (part, category) in PAID_AS.into_iter().enumerate() {
+            let paid = rest.min(cpu.lead.0[part]);
+            cpu.lead.0[part] -= paid;
+            cpu.book[category as usize] += paid;
+            rest -= paid;
+        }
+        rest
+    }
+}

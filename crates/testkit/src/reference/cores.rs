@@ -1,0 +1,118 @@
+//! Speeds of cpus in the reference kernel, worked out anew at the end of every instant: turbo, threads of one core.
+
+use sim_core::ids::CpuId;
+use sim_core::machine::{Level, Machine};
+use sim_core::time::Speed;
+
+use super::Reference;
+use super::memory::{ONE, RefMemory, bound, draw};
+use super::state::Doing;
+
+fn fixed(thousandths: u32) -> u64 {
+    (u64::from(thousandths) << 16) / 1_000
+}
+
+/// Raw speed of the core of a cpu with this many busy cores in its package, the share of timer ticks (at most nine
+/// tenths) off.
+pub(super) fn core_speed(machine: &Machine, period: u64, c: usize, busy: usize) -> u64 {
+    let tick = machine.costs.tick.ns();
+    let usable = Speed::ratio(period.saturating_sub(tick).max(period / 10), period);
+    let base = (machine.speed_of(CpuId(c as u32)) * usable).raw();
+    let boost = match machine.turbo.last() {
+        None => ONE,
+        Some(last) => fixed(*machine.turbo.get(busy.max(1) - 1).unwrap_or(last)).max(1),
+    };
+    times(base, boost)
+}
+
+/// A raw speed times a factor; at least 1.
+pub(super) fn times(speed: u64, factor: u64) -> u64 {
+    ((u128::from(speed) * u128::from(factor)) >> 16).max(1) as u64
+}
+
+impl Reference<'_> {
+    fn cpus_with(&self, level: Level, c: usize) -> std::ops::Range<usize> {
+        let topology = &self.machine.topology;
+        let members = topology.members(level, topology.group(level, CpuId(c as u32)));
+        members.start as usize..members.end as usize
+    }
+
+    fn is_busy(&self, c: usize) -> bool {
+        self.cpus[c].doing != Doing::Nothing
+    }
+
+    fn busy_cores(&self, c: usize) -> usize {
+        let cores =
+            self.cpus_with(Level::Package, c).step_by(self.machine.topology.span(Level::Core) as usize);
+        cores.filter(|core| self.cpus_with(Level::Core, *core).any(|c| self.is_busy(c))).count()
+    }
+
+    /// What its siblings leave of the core to a computing thread.
+    fn share_of_core(&self, c: usize, own: u64) -> u64 {
+        let machine = &self.machine;
+        let bound_of = |c: usize| match self.cpus[c].current {
+            Some(t) if self.cpus[c].doing == Doing::Compute => Some(bound(machine, &self.tasks[t].profile)),
+            _ => None,
+        };
+        let Some(mine) = bound_of(c) else { return ONE };
+        let (compute, memory) = (fixed(machine.smt.compute), fixed(machine.smt.memory));
+        let mut share = ONE;
+        for other in self.cpus_with(Level::Core, c) {
+            if other == c || !self.is_busy(other) {
+                continue;
+            }
+            let left = match bound_of(other) {
+                None => fixed(machine.smt.poll),
+                Some(theirs) => {
+                    let gain = i128::from(memory) - i128::from(compute);
+                    let left = (gain * i128::from(mine + theirs)).div_euclid(2 * i128::from(ONE));
+                    (i128::from(compute) + left).max(1) as u64
+                }
+            };
+            share = share * left / ONE;
+        }
+        let profiles = self.cpus_with(Level::Core, c).filter(|c| self.cpus[*c].doing == Doing::Compute);
+        let profiles = profiles.filter_map(|c| self.cpus[c].current).map(|t| &self.tasks[t].profile);
+        let drawn: u64 = profiles.map(|profile| draw(machine, profile, own)).sum();
+        let bandwidth = machine.memory.core_bandwidth.max(1);
+        if drawn > bandwidth {
+            let ratio = (u128::from(drawn) << 16) / u128::from(bandwidth);
+            let slow = u128::from(ONE - mine) + ((u128::from(mine) * ratio) >> 16);
+            share = ((u128::from(share) << 16) / slow) as u64;
+        }
+        share.max(1)
+    }
+
+    /// New speeds for all; who computes at another one from now on has the time so far booked at the old one.
+    pub(super) fn new_speeds(&mut self) {
+        let new: Vec<(u64, u64)> = (0..self.cpus.len())
+            .map(|c| {
+                let own = core_speed(&self.machine, self.model.tick.ns(), c, self.busy_cores(c));
+                (own, self.share_of_core(c, own))
+            })
+            .collect();
+        for (c, new) in new.into_iter().enumerate() {
+            if new == (self.cpus[c].own, self.cpus[c].share) {
+                continue;
+            }
+            if self.cpus[c].doing == Doing::Compute {
+                let lead = self.interrupt_compute(c);
+                (self.cpus[c].own, self.cpus[c].share) = new;
+                self.start_compute(c, lead);
+            } else {
+                (self.cpus[c].own, self.cpus[c].share) = new;
+            }
+        }
+    }
+
+    /// The job of a computing task.
+    pub(super) fn job(&self, c: usize, t: usize, home: u32) -> super::memory::Job {
+        let (own, share) = (self.cpus[c].own, self.cpus[c].share);
+        RefMemory::job(&self.machine, &self.tasks[t].profile, home, c as u32, own, share)
+    }
+
+    /// The speed of a cpu; raw.
+    pub(super) fn speed(&self, c: usize) -> u64 {
+        times(self.cpus[c].own, self.cpus[c].share)
+    }
+}
