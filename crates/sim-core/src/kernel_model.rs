@@ -25,6 +25,8 @@ pub enum Discipline {
         /// Quantum; at least 1 us.
         quantum: Span,
     },
+    /// Earliest eligible virtual deadline first, of Linux 6.18.
+    Eevdf(EevdfParams),
 }
 
 /// What `sched_yield` does under CFS.
@@ -77,9 +79,54 @@ impl CfsParams {
     }
 }
 
+/// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EevdfParams {
+    /// What a task asks for at a time (`base_slice_ns`); at least 1 us.
+    pub slice: Span,
+    /// Each tick of each cpu is late by a random time up to this; less than the tick's period.
+    pub tick_jitter: Span,
+    /// A task that sleeps while it is ahead of its share stays in the queue until it would be picked (`DELAY_DEQUEUE`).
+    pub delayed_dequeue: bool,
+    /// A task comes back with the lag it left with (`PLACE_LAG`).
+    pub place_lag: bool,
+    /// How long a task that was picked is protected as long as it is eligible; at most its slice counts. The slice under
+    /// `RUN_TO_PARITY`, without it [`EevdfParams::SHORT_SLICE`] (`set_protect_slice`).
+    pub protected: Span,
+    /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever is longer
+    /// (`entity_lag`).
+    pub lag_bound: Span,
+}
+
+impl EevdfParams {
+    /// The slice before scaling (`normalized_sysctl_sched_base_slice`, kernel/sched/fair.c of Linux 6.18).
+    pub const SHORT_SLICE: Span = Span::from_us(700);
+
+    /// Linux 6.18 on `cpus` online cpus: 0.7 ms times 1 + floor(log2(min(cpus, 8))) (kernel/sched/fair.c,
+    /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured on a virtual machine.
+    #[must_use]
+    pub fn linux_6_18(cpus: u32) -> Self {
+        let slice = Self::SHORT_SLICE * u64::from(cpus.clamp(1, 8).ilog2() + 1);
+        Self {
+            slice,
+            tick_jitter: Span::from_us(10),
+            delayed_dequeue: true,
+            place_lag: true,
+            protected: slice,
+            lag_bound: (slice * 2).max(Span::from_ms(4)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn eevdf_slices_grow_up_to_eight_cpus() {
+        let slice = |cpus| EevdfParams::linux_6_18(cpus).slice.ns() / 100_000;
+        assert_eq!([1, 2, 4, 7, 8, 16, 1024].map(slice), [7, 14, 21, 21, 28, 28, 28]);
+    }
 
     #[test]
     fn boot_scaling_matches_the_kernel() {

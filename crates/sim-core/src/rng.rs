@@ -23,6 +23,8 @@ pub enum Purpose {
     Arrival = 21,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
+    /// Lateness of timer ticks; entity = cpu.
+    TickLateness = 8,
 }
 
 /// The stream of one (seed, purpose, entity).

@@ -10,6 +10,7 @@ mod meet;
 mod placement;
 mod polling;
 mod ring;
+mod ring_eevdf;
 mod setup;
 mod startup;
 pub(crate) mod state;
@@ -23,13 +24,14 @@ use std::sync::Arc;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
-use crate::kernel_model::KernelModel;
+use crate::kernel_model::{Discipline, EevdfParams, KernelModel};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::Policy;
 use crate::program::{AppSpec, MemoryProfile};
+use crate::rng::draw;
 use crate::time::{Span, Time};
 use caches::Caches;
 use cores::Cores;
@@ -303,8 +305,16 @@ impl<O: Observer> Kernel<'_, O> {
         let period = self.model.tick.ns();
         let phase =
             if self.model.tick_skew { period / 2 / self.cpus.len() as u64 * cpu.index() as u64 } else { 0 };
-        let periods = at.ns().saturating_sub(phase).div_ceil(period);
-        Time::from_ns(phase + periods * period)
+        let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.model.discipline else {
+            let periods = at.ns().saturating_sub(phase).div_ceil(period);
+            return Time::from_ns(phase + periods * period);
+        };
+        // Each is late by less than a period: the last one that is due by now, or the one after it.
+        let due = at.ns().saturating_sub(phase) / period;
+        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(tick_jitter.ns()) + 1);
+        let late = |n: u64| (u128::from(draw(key, n)) * choices >> 32) as u64;
+        let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
+        if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }
 
     fn arm_pending(&mut self, at: Time, timer: Timer) {

@@ -4,6 +4,7 @@ use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::Activity;
+use crate::kernel_model::Discipline;
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::policy::{Placement, Policy, TaskState};
@@ -17,6 +18,14 @@ impl<O: Observer> Kernel<'_, O> {
             return;
         }
         let previous = self.tasks[id].cpu;
+        if self.tasks[id].delayed {
+            // It has never left its queue; no cpu is chosen.
+            if self.tasks[id].affinity.allows(previous) {
+                self.enqueue(id, previous, Entry::Wake, Some(waker));
+                return;
+            }
+            self.end_delay(id);
+        }
         let choice = policy.select_cpu(self, id, Placement::Wake { waker, previous });
         let cpu = self.corrected(id, choice);
         self.renormalise(id, previous, cpu);
@@ -39,7 +48,8 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
     fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
-        if from != to {
+        // Under EEVDF a task takes its lag along instead.
+        if from != to && !matches!(self.model.discipline, Discipline::Eevdf(_)) {
             self.catch_up(from);
             self.catch_up(to);
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
@@ -56,8 +66,33 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
+    /// A sleeping task that still competes on its cpu leaves it.
+    pub(crate) fn end_delay(&mut self, id: TaskId) {
+        let cpu = self.tasks[id].cpu;
+        self.catch_up(cpu);
+        if let Discipline::Eevdf(params) = &self.model.discipline {
+            run_queue::eevdf::drop_delayed(params, &mut self.tasks, &mut self.cpus[cpu], id);
+        }
+    }
+
+    /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
+    /// the yield would not find.
+    pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
+        while self.cpus[cpu].next_tick <= self.now {
+            let record = &self.cpus[cpu];
+            let busy = !record.current.is_none() && record.activity != Activity::Poll;
+            let from = if busy { record.next_tick } else { self.now };
+            let next = self.tick_at(cpu, from + Span::from_ns(1));
+            if busy {
+                run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], from);
+            }
+            self.cpus[cpu].next_tick = next;
+        }
+    }
+
     /// Charges the current task of a cpu for the time until now.
     pub(crate) fn charge(&mut self, cpu: CpuId) {
+        self.pass_ticks(cpu);
         run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], self.now);
     }
 
@@ -74,7 +109,7 @@ impl<O: Observer> Kernel<'_, O> {
         task.entered = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
-        run_queue::insert(&mut self.tasks, record, id);
+        run_queue::insert(discipline, &mut self.tasks, record, id);
         run_queue::cfs::advance_minimum(&self.tasks, record);
         let idle = record.current.is_none();
         let preempts = run_queue::preempts(discipline, &self.tasks, record, id);
@@ -101,6 +136,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn dequeue(&mut self, id: TaskId) {
         let cpu = self.tasks[id].cpu;
         let record = &mut self.cpus[cpu];
+        run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, LeaveReason::Moved);
         run_queue::remove(&mut self.tasks, record, id);
         self.depart(id, cpu);
     }
@@ -142,6 +178,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.count_switch(id, reason);
         self.renounce(cpu, reason);
         let record = &mut self.cpus[cpu];
+        run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, reason);
         record.previous = id;
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;

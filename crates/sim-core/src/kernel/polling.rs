@@ -8,6 +8,7 @@ use crate::kernel::state::{Activity, Lead, Waiting};
 use crate::kernel_model::{Discipline, YieldMode};
 use crate::observe::Observer;
 use crate::policy::TaskState;
+use crate::run_queue;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Kernel<'_, O> {
@@ -40,7 +41,8 @@ impl<O: Observer> Kernel<'_, O> {
         if task.ready.min(task.deadline) <= check {
             return check;
         }
-        if self.options.stepwise {
+        let delayed = run_queue::eevdf::delayed_in(&self.tasks, record, task.band);
+        if self.options.stepwise || delayed {
             return check + self.machine.costs.yield_call;
         }
         if self.all_wait_in_vain(cpu) {
@@ -82,6 +84,10 @@ impl<O: Observer> Kernel<'_, O> {
             Discipline::RoundRobin { .. } => YieldRule::RoundRobin,
             Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
             Discipline::Cfs(_) => YieldRule::Fair,
+            Discipline::Eevdf(params) => {
+                ring.eevdf = Some(*params);
+                YieldRule::Eevdf
+            }
         };
         ring.since = record.since;
         ring.lead = record.lead;
@@ -103,6 +109,8 @@ impl<O: Observer> Kernel<'_, O> {
                 band: task.band,
                 weight: task.weight,
                 vruntime: task.vruntime,
+                vdeadline: task.vdeadline,
+                protection: task.protection,
                 ready: task.ready.min(task.deadline),
                 polls: task.waiting != Waiting::No && runtime.wait.yields(),
                 directed: runtime.wait == crate::wait::WaitMode::YieldTo,
@@ -144,6 +152,8 @@ impl<O: Observer> Kernel<'_, O> {
         for member in &ring.members {
             let task = &mut self.tasks[member.task];
             task.vruntime = member.vruntime;
+            task.vdeadline = member.vdeadline;
+            task.protection = member.protection;
             task.cpu_time += member.used;
             if let Some(at) = member.last_ran {
                 task.last_ran = at;

@@ -7,11 +7,13 @@
 
 use crate::ids::{AppId, TaskId};
 use crate::kernel::state::Lead;
+use crate::kernel::ring_eevdf::Mark;
+use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
 use crate::time::{Span, Time};
 
 /// Turns that are foretold one by one before an event is armed to look again.
-const TURNS_FORETOLD: usize = 512;
+pub(crate) const TURNS_FORETOLD: usize = 512;
 
 /// How a yield changes the caller's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +24,8 @@ pub(crate) enum YieldRule {
     Posix,
     /// Behind the last of the band.
     RoundRobin,
+    /// See [`Ring::run_eevdf`].
+    Eevdf,
 }
 
 /// A runnable task of the cpu.
@@ -32,6 +36,8 @@ pub(crate) struct Member {
     pub(crate) band: u8,
     pub(crate) weight: u32,
     pub(crate) vruntime: i64,
+    pub(crate) vdeadline: i64,
+    pub(crate) protection: i64,
     /// When it will find its wait over or its patience at an end.
     pub(crate) ready: Time,
     /// It polls and yields; any other task ends the closed form when it is picked.
@@ -90,6 +96,9 @@ pub(crate) struct Ring {
     pub(crate) paid: Lead,
     pub(crate) cycles: u64,
     pub(crate) switches: u64,
+    /// Tunables under [`YieldRule::Eevdf`], and where a period may have begun.
+    pub(crate) eevdf: Option<EevdfParams>,
+    pub(crate) mark: Mark,
 }
 
 impl Default for Ring {
@@ -106,6 +115,8 @@ impl Default for Ring {
             paid: Lead::NONE,
             cycles: 0,
             switches: 0,
+            eevdf: None,
+            mark: Mark::default(),
         }
     }
 }
@@ -116,12 +127,12 @@ impl Ring {
         &self.members[self.order[position] as usize]
     }
 
-    fn at_mut(&mut self, position: usize) -> &mut Member {
+    pub(crate) fn at_mut(&mut self, position: usize) -> &mut Member {
         &mut self.members[self.order[position] as usize]
     }
 
     /// The members in queue order.
-    fn queue(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
+    pub(crate) fn queue(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
         self.order.iter().map(|at| &self.members[*at as usize])
     }
 
@@ -129,6 +140,9 @@ impl Ring {
     /// (it sees) or the end of its cycle (somebody else than a poller follows). Cycles that end before `limit` are done;
     /// when nothing happens before `limit`, or nothing ever, it stops there.
     pub(crate) fn run(&mut self, limit: Time) -> Time {
+        if let Some(params) = self.eevdf {
+            return self.run_eevdf(&params, limit);
+        }
         let (mut turns, mut try_skip) = (0, 0);
         loop {
             if turns == try_skip {
@@ -169,7 +183,7 @@ impl Ring {
     }
 
     /// The current member's turn does not end before `limit`, or in it the member sees: goes up to there.
-    fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
+    pub(crate) fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
         let cycle = self.prices.cycle();
         let ready = self.at(0).ready;
         // It sees at the first look that is not before `ready`.
@@ -234,8 +248,12 @@ impl Ring {
         let rule = self.rule;
         let each = self.prices.cycle();
         let used = end - self.since;
+        if let Some(params) = self.eevdf {
+            self.age_alone(&params, charge, each, cycles);
+        }
         let current = self.at_mut(0);
         match rule {
+            YieldRule::Eevdf => {}
             YieldRule::Posix | YieldRule::Fair => {
                 if let (YieldRule::Posix, Some(last)) = (rule, last) {
                     current.vruntime = current.vruntime.max(last + 1);
@@ -250,7 +268,7 @@ impl Ring {
         current.last_ran = Some(end);
         self.since = end;
         self.charged = end;
-        if rule != YieldRule::RoundRobin {
+        if matches!(rule, YieldRule::Fair | YieldRule::Posix) {
             self.advance_minimum();
         }
     }
@@ -311,7 +329,7 @@ impl Ring {
         self.charged = (end + cost).saturating_sub(self.prices.charged);
     }
 
-    fn switch_cost(&self, old: &Member, new: &Member) -> Span {
+    pub(crate) fn switch_cost(&self, old: &Member, new: &Member) -> Span {
         if old.process == new.process { self.prices.thread } else { self.prices.process }
     }
 
@@ -338,7 +356,7 @@ impl Ring {
             round += self.turn_cost(group, at) + cycle;
             ready = ready.min(member.ready);
             gain += match self.rule {
-                YieldRule::Fair => 0,
+                YieldRule::Fair | YieldRule::Eevdf => 0,
                 YieldRule::Posix => 1 + weighted(self.prices.turn(), member.weight),
                 YieldRule::RoundRobin => 1,
             };
@@ -452,7 +470,7 @@ impl Ring {
         (1..group).all(|at| {
             let step = match self.rule {
                 YieldRule::RoundRobin => 1,
-                YieldRule::Posix | YieldRule::Fair => 1 + weighted(turn, self.at(at).weight),
+                YieldRule::Posix | YieldRule::Fair | YieldRule::Eevdf => 1 + weighted(turn, self.at(at).weight),
             };
             self.at(at).vruntime - self.at(at - 1).vruntime == step
         })

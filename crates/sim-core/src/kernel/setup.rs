@@ -48,6 +48,14 @@ pub(crate) fn check(
     {
         return Err("the quantum must be at least 1us".into());
     }
+    if let Discipline::Eevdf(params) = &model.discipline {
+        if params.slice < Span::from_us(1) {
+            return Err("the slice must be at least 1us".into());
+        }
+        if params.tick_jitter >= model.tick {
+            return Err("ticks must be late by less than their period".into());
+        }
+    }
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
     }
@@ -140,6 +148,10 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64) -> App {
 fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64) -> Task {
     Task {
         vruntime: 0,
+        vdeadline: 0,
+        vlag: 0,
+        protection: 0,
+        delayed: false,
         remaining: Work::ZERO,
         ready: Time::NEVER,
         deadline: Time::NEVER,
@@ -173,6 +185,18 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         asked: 0,
         profile: 0,
     }
+}
+
+/// The cpus, all idle. Only EEVDF looks at every tick.
+fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> {
+    let mut cpus = PerCpu::filled(machine.cpus() as usize, Cpu::new());
+    if let Discipline::Eevdf(_) = model.discipline {
+        for cpu in machine.cpu_ids() {
+            cpus[cpu].next_tick = Time::ZERO;
+            cpus[cpu].tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
+        }
+    }
+    cpus
 }
 
 impl<'o, O: Observer> Kernel<'o, O> {
@@ -213,7 +237,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
         let cores = Cores::new(&machine, usable);
         Self {
             now: Time::ZERO,
-            cpus: PerCpu::filled(cpus, Cpu::new()),
+            cpus: build_cpus(&machine, &model, options.seed),
             sources: Tournament::new(cpus),
             marks: Vec::with_capacity(cpus),
             working: Vec::with_capacity(cpus),

@@ -147,6 +147,12 @@ pub(crate) struct Cpu {
     pub(crate) filler: TaskId,
     pub(crate) filler_part: u64,
     pub(crate) account: Account,
+    /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
+    pub(crate) delayed: TaskId,
+    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
+    pub(crate) next_tick: Time,
+    /// Key of the lateness of its ticks.
+    pub(crate) tick_key: u64,
 }
 
 impl Cpu {
@@ -179,6 +185,9 @@ impl Cpu {
             filler: TaskId::NONE,
             filler_part: 0,
             account: Account::default(),
+            delayed: TaskId::NONE,
+            next_tick: Time::NEVER,
+            tick_key: 0,
         }
     }
 }
@@ -215,6 +224,14 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) vruntime: i64,
+    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
+    pub(crate) vdeadline: i64,
+    /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
+    pub(crate) vlag: i64,
+    /// EEVDF: as long as its virtual runtime is below this, nobody but an ineligible current task gives way.
+    pub(crate) protection: i64,
+    /// EEVDF: it sleeps and still competes on its cpu.
+    pub(crate) delayed: bool,
     /// Work of the present compute operation still to do, at nominal speed.
     pub(crate) remaining: Work,
     /// When what it waits for is (or will be) visible to it.

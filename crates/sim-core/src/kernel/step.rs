@@ -29,6 +29,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Does one thing that is due; false when nothing is.
     fn step_once(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        self.pass_ticks(cpu);
         let record = &self.cpus[cpu];
         let now = self.now;
         let due = record.resched || now >= record.slice_end;
@@ -189,18 +190,20 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
-        record.resched = false;
         run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
-        let directed = self.directed(cpu);
-        let next = directed
-            .or_else(|| run_queue::choose(&self.model.discipline, &self.tasks, &self.cpus[cpu], true))
-            .unwrap_or(id);
+        record.resched = false;
+        let next = self.directed(cpu).or_else(|| self.choose(cpu, true)).unwrap_or(id);
         if next == id {
             self.stay(cpu, policy);
         } else {
             self.count_yield_switch(cpu);
             self.switch(cpu, next, LeaveReason::Waits, policy);
         }
+    }
+
+    /// Who runs next on a cpu.
+    fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+        run_queue::choose(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], stays)
     }
 
     /// The current task, between two activities, keeps the cpu.
@@ -239,11 +242,13 @@ impl<O: Observer> Kernel<'_, O> {
     /// The kernel picks again while the current task could go on; true when something changed.
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
-        self.cpus[cpu].resched = false;
         self.cpus[cpu].slice_end = Time::NEVER;
-        let record = &self.cpus[cpu];
-        let id = record.current;
-        let next = run_queue::choose(&self.model.discipline, &self.tasks, record, true).unwrap_or(id);
+        let asked = std::mem::replace(&mut self.cpus[cpu].resched, false);
+        if !asked && !run_queue::picks_at_tick(&self.model.discipline) {
+            return false;
+        }
+        let id = self.cpus[cpu].current;
+        let next = self.choose(cpu, true).unwrap_or(id);
         if next == id {
             // It wins again: a new slice begins, nothing is switched.
             self.cpus[cpu].picked = self.now;
@@ -264,7 +269,7 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         record.previous = id;
         record.current = TaskId::NONE;
-        run_queue::insert(&mut self.tasks, record, id);
+        run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
         self.run_next(cpu, next, policy);
     }
 
@@ -280,6 +285,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.slice_end = Time::NEVER;
         record.picked = self.now;
         record.charged = (self.now + cost).saturating_sub(record.switch_charge);
+        run_queue::picked(&self.model.discipline, &mut self.tasks, record, self.now);
         self.tasks[next].state = TaskState::Running;
         self.resume(cpu, lead, policy);
     }
@@ -298,15 +304,15 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        if self.cpus[cpu].head.is_none() {
+            run_queue::emptied(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu]);
+        }
         if self.cpus[cpu].head.is_none() && self.cpus[cpu].emptied {
             self.cpus[cpu].emptied = false;
             self.tell(policy);
             policy.idle(self, cpu);
         }
-        let record = &self.cpus[cpu];
-        let Some(next) = run_queue::choose(&self.model.discipline, &self.tasks, record, false) else {
-            return false;
-        };
+        let Some(next) = self.choose(cpu, false) else { return false };
         self.cpus[cpu].emptied = false;
         self.close_segment(cpu);
         self.run_next(cpu, next, policy);

@@ -149,23 +149,29 @@ impl<O: Observer> System for Kernel<'_, O> {
         if self.tasks[task].band == band {
             return true;
         }
+        let model = std::sync::Arc::clone(&self.model);
         match self.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
                 self.catch_up(cpu);
-                let record = &mut self.cpus[cpu];
+                let (discipline, record) = (&model.discipline, &mut self.cpus[cpu]);
                 if record.current == task {
-                    self.tasks[task].band = band;
+                    run_queue::change_band(discipline, &mut self.tasks, record, task, band);
                 } else {
                     run_queue::remove(&mut self.tasks, record, task);
-                    self.tasks[task].band = band;
-                    run_queue::insert(&mut self.tasks, record, task);
+                    run_queue::change_band(discipline, &mut self.tasks, record, task, band);
+                    run_queue::insert(discipline, &mut self.tasks, record, task);
                 }
                 if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
                     record.resched |= self.tasks[head].band < self.tasks[current].band;
                 }
                 self.mark(cpu);
             }
-            _ => self.tasks[task].band = band,
+            _ => {
+                if self.tasks[task].delayed {
+                    self.end_delay(task);
+                }
+                self.tasks[task].band = band;
+            }
         }
         true
     }

@@ -1,14 +1,17 @@
 //! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the disciplines
 //! that decide its order.
 //!
-//! Order: band, then virtual runtime, then first come. Round robin is the same list with arrival numbers for keys.
+//! Order: band, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
+//! arrival numbers for keys.
 
 pub(crate) mod cfs;
+pub(crate) mod eevdf;
 pub(crate) mod round_robin;
 
 use crate::ids::{IdVec, TaskId};
 use crate::kernel::state::{Cpu, Task};
 use crate::kernel_model::{Discipline, YieldMode};
+use crate::observe::LeaveReason;
 use crate::time::{Span, Time};
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
@@ -22,8 +25,9 @@ pub(crate) enum Entry {
 }
 
 /// Inserts a task behind all with the same key.
-pub(crate) fn insert(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    let key = |t: &Task| (t.band, t.vruntime);
+pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let by_deadline = matches!(discipline, Discipline::Eevdf(_));
+    let key = |t: &Task| (t.band, if by_deadline { t.vdeadline } else { t.vruntime });
     let mine = key(&tasks[id]);
     let mut after = cpu.tail;
     while !after.is_none() && key(&tasks[after]) > mine {
@@ -85,6 +89,9 @@ pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.
 pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
+    if let Discipline::Eevdf(params) = discipline {
+        eevdf::charge(params, tasks, cpu, now);
+    }
     if let Discipline::Cfs(_) = discipline {
         if now > cpu.charged {
             let task = &mut tasks[current];
@@ -104,6 +111,9 @@ pub(crate) fn slice_end(
     next_tick: impl Fn(Time) -> Time,
 ) -> Time {
     let Some(current) = cpu.current.some() else { return Time::NEVER };
+    if let Discipline::Eevdf(_) = discipline {
+        return if eevdf::contested(tasks, cpu) { cpu.next_tick } else { Time::NEVER };
+    }
     if !contested(tasks, cpu) {
         return Time::NEVER;
     }
@@ -114,6 +124,7 @@ pub(crate) fn slice_end(
             next_tick((cpu.picked + slice + Span::from_ns(1)).max(soonest))
         }
         Discipline::RoundRobin { quantum } => (cpu.picked + *quantum).max(soonest),
+        Discipline::Eevdf(_) => Time::NEVER,
     }
 }
 
@@ -122,6 +133,7 @@ pub(crate) fn place(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, i
     match discipline {
         Discipline::Cfs(params) => cfs::place(params, tasks, cpu, id, entry),
         Discipline::RoundRobin { .. } => tasks[id].vruntime = round_robin::behind_all(tasks, cpu, id),
+        Discipline::Eevdf(params) => eevdf::place(params, tasks, cpu, id, entry),
     }
 }
 
@@ -135,11 +147,20 @@ pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id
     match discipline {
         Discipline::Cfs(params) => cfs::preempts(params, tasks, cpu, id),
         Discipline::RoundRobin { .. } => false,
+        Discipline::Eevdf(_) => eevdf::preempts(tasks, cpu, id),
     }
 }
 
 /// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one.
-pub(crate) fn choose(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, stays: bool) -> Option<TaskId> {
+pub(crate) fn choose(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    stays: bool,
+) -> Option<TaskId> {
+    if let Discipline::Eevdf(params) = discipline {
+        return eevdf::choose(params, tasks, cpu);
+    }
     let current = cpu.current.some().filter(|_| stays);
     let Some(head) = cpu.head.some() else { return current };
     let mut best = head;
@@ -148,7 +169,7 @@ pub(crate) fn choose(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, stays: b
         let key = |id: TaskId| (tasks[id].band, tasks[id].vruntime);
         let wins = match discipline {
             Discipline::Cfs(_) => key(current) < key(head),
-            Discipline::RoundRobin { .. } => tasks[current].band < tasks[head].band,
+            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => tasks[current].band < tasks[head].band,
         };
         if wins {
             best = current;
@@ -189,5 +210,46 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
         Discipline::RoundRobin { .. } => {
             tasks[current].vruntime = round_robin::behind_all(tasks, cpu, current);
         }
+        Discipline::Eevdf(params) => eevdf::yields(params, tasks, cpu, now),
+    }
+}
+
+/// The current task of a cpu has been picked in place of another one.
+pub(crate) fn picked(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+    if let Discipline::Eevdf(params) = discipline {
+        eevdf::picked(params, tasks, cpu, now);
+    }
+}
+
+/// A task is about to leave the queue or the cpu it is on.
+pub(crate) fn leave(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    id: TaskId,
+    reason: LeaveReason,
+) {
+    if let Discipline::Eevdf(params) = discipline {
+        eevdf::leave(params, tasks, cpu, id, reason);
+    }
+}
+
+/// Whether a timer tick is a reason to pick again whatever it finds; under EEVDF it finds out itself.
+pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
+    !matches!(discipline, Discipline::Eevdf(_))
+}
+
+/// A task that is not in a list, but may be the current one, changes its band.
+pub(crate) fn change_band(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
+    match discipline {
+        Discipline::Eevdf(params) => eevdf::change_band(params, tasks, cpu, id, band),
+        Discipline::Cfs(_) | Discipline::RoundRobin { .. } => tasks[id].band = band,
+    }
+}
+
+/// A cpu has no runnable task any more: nothing competes with nobody.
+pub(crate) fn emptied(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu) {
+    if let Discipline::Eevdf(params) = discipline {
+        eevdf::drop_all(params, tasks, cpu);
     }
 }

@@ -1,0 +1,296 @@
+//! Earliest eligible virtual deadline first of Linux 6.18 (kernel/sched/fair.c): lag, eligibility, protection, delayed
+//! dequeue, the yield that forfeits.
+//!
+//! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and yields.
+//! Deviations: a tick within a poll-and-yield cycle waits for the yield; each band has averages of its own; a task
+//! that enters an empty band starts at 0 (only differences count).
+
+use crate::ids::TaskId;
+use crate::kernel::state::{Cpu, Task};
+use crate::kernel_model::EevdfParams;
+use crate::observe::LeaveReason;
+use crate::run_queue::cfs::weighted;
+use crate::run_queue::{Entry, Tasks};
+use crate::time::Time;
+
+/// What a task competes with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    pub(crate) weight: u32,
+    pub(crate) vruntime: i64,
+    pub(crate) vdeadline: i64,
+}
+
+impl Contender {
+    pub(crate) const fn of(task: &Task) -> Self {
+        Self { weight: task.weight, vruntime: task.vruntime, vdeadline: task.vdeadline }
+    }
+
+    /// Runs on by this much virtual time; true when its request is used up and a new one begins.
+    pub(crate) fn age(&mut self, by: i64, params: &EevdfParams) -> bool {
+        self.vruntime += by;
+        let used_up = self.vruntime >= self.vdeadline;
+        if used_up {
+            self.vdeadline = self.vruntime + weighted(params.slice, self.weight);
+        }
+        used_up
+    }
+
+    /// Gives up the rest of its request.
+    pub(crate) fn forfeit(&mut self, params: &EevdfParams) {
+        self.vruntime = self.vdeadline;
+        self.vdeadline += weighted(params.slice, self.weight);
+    }
+
+    /// Up to where it is protected when it is picked.
+    pub(crate) fn protection(&self, params: &EevdfParams) -> i64 {
+        if params.protected < params.slice {
+            self.vdeadline.min(self.vruntime + weighted(params.protected, self.weight))
+        } else {
+            self.vdeadline
+        }
+    }
+}
+
+/// The weighted mean of virtual runtimes, V, as two sums: comparing with it needs no division.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Average {
+    load: i128,
+    sum: i128,
+}
+
+impl Average {
+    pub(crate) fn add(&mut self, one: Contender) {
+        self.load += i128::from(one.weight);
+        self.sum += i128::from(one.weight) * i128::from(one.vruntime);
+    }
+
+    /// Eligible: not ahead of the mean.
+    pub(crate) fn allows(&self, vruntime: i64) -> bool {
+        i128::from(vruntime) * self.load <= self.sum
+    }
+
+    /// The mean, rounded down.
+    fn value(&self) -> i64 {
+        if self.load == 0 { 0 } else { self.sum.div_euclid(self.load) as i64 }
+    }
+}
+
+/// The pick (`pick_eevdf`): the current task (`None`) when it is eligible and protected, else the earliest deadline among
+/// the eligible, the current one last among equals. Of the waiting ones the first among equals wins.
+pub(crate) fn best<T>(
+    average: &Average,
+    current: Option<(Contender, i64)>,
+    waiting: impl Iterator<Item = (T, Contender)>,
+) -> Option<T> {
+    let current = current.filter(|(one, _)| average.allows(one.vruntime));
+    if current.is_some_and(|(one, protection)| one.vruntime < protection) {
+        return None;
+    }
+    let mut best: Option<(T, i64)> = None;
+    for (id, one) in waiting.filter(|(_, one)| average.allows(one.vruntime)) {
+        if best.as_ref().is_none_or(|(_, deadline)| one.vdeadline < *deadline) {
+            best = Some((id, one.vdeadline));
+        }
+    }
+    let best = best.filter(|(_, deadline)| current.is_none_or(|(one, _)| one.vdeadline >= *deadline));
+    best.map(|(id, _)| id)
+}
+
+/// The tasks of a list linked by `next`.
+fn list(tasks: &Tasks, first: TaskId) -> impl Iterator<Item = TaskId> {
+    std::iter::successors(first.some(), |id| tasks[*id].next.some())
+}
+
+/// The tasks of a band that wait on a cpu, the delayed ones last.
+fn waiting<'a>(tasks: &'a Tasks, cpu: &Cpu, band: u8) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
+    let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
+    both.filter(move |id| tasks[*id].band == band).map(|id| (id, Contender::of(&tasks[id])))
+}
+
+/// The average of a band on a cpu without one task.
+fn average(tasks: &Tasks, cpu: &Cpu, band: u8, without: TaskId) -> Average {
+    let mut average = Average::default();
+    for (id, one) in waiting(tasks, cpu, band) {
+        if id != without {
+            average.add(one);
+        }
+    }
+    if let Some(current) = cpu.current.some().filter(|id| *id != without && tasks[*id].band == band) {
+        average.add(Contender::of(&tasks[current]));
+    }
+    average
+}
+
+/// True when delayed tasks compete in a band.
+pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, band: u8) -> bool {
+    list(tasks, cpu.delayed).any(|id| tasks[id].band == band)
+}
+
+/// True when somebody competes with the current task, be it a delayed one.
+pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
+    let Some(current) = cpu.current.some() else { return false };
+    let band = tasks[current].band;
+    cpu.head.some().is_some_and(|head| tasks[head].band <= band) || delayed_in(tasks, cpu, band)
+}
+
+/// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the kernel is to
+/// pick again then, or when the protection is used up, if anybody competes.
+pub(crate) fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+    let Some(current) = cpu.current.some() else { return };
+    if now <= cpu.charged {
+        return;
+    }
+    let task = &mut tasks[current];
+    let mut one = Contender::of(task);
+    let used_up = one.age(weighted(now - cpu.charged, task.weight), params);
+    (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+    let unprotected = task.vruntime >= task.protection;
+    cpu.charged = now;
+    if (used_up || unprotected) && contested(tasks, cpu) {
+        cpu.resched = true;
+    }
+}
+
+/// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average, it forfeits the
+/// rest of its request. Nothing happens to a task that is alone.
+pub(crate) fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+    charge(params, tasks, cpu, now);
+    let Some(current) = cpu.current.some() else { return };
+    let band = tasks[current].band;
+    let alone = waiting(tasks, cpu, band).next().is_none();
+    let mut one = Contender::of(&tasks[current]);
+    if !alone && average(tasks, cpu, band, TaskId::NONE).allows(one.vruntime) {
+        one.forfeit(params);
+        (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
+    }
+}
+
+/// Whom the kernel would pick, be it a delayed task. The lowest band that somebody runnable stands in counts.
+fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
+    let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
+    let band = runnable.map(|id| tasks[id].band).min()?;
+    let average = average(tasks, cpu, band, TaskId::NONE);
+    let current = cpu.current.some().filter(|id| tasks[*id].band == band);
+    let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].protection));
+    best(&average, me, waiting(tasks, cpu, band)).or(current)
+}
+
+/// Picks the next task; delayed ones that come up are dropped on the way.
+pub(crate) fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
+    while let Some(next) = pick(tasks, cpu) {
+        if !tasks[next].delayed {
+            return Some(next);
+        }
+        drop_delayed(params, tasks, cpu, next);
+    }
+    drop_all(params, tasks, cpu);
+    None
+}
+
+/// A task that has just entered takes the cpu when it would be picked.
+pub(crate) fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    pick(tasks, cpu) == Some(id)
+}
+
+/// The current task of a cpu has been picked in place of another one.
+pub(crate) fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+    let Some(current) = cpu.current.some() else { return };
+    cpu.charged = now;
+    tasks[current].protection = Contender::of(&tasks[current]).protection(params);
+}
+
+/// How far a task of a cpu, linked there or not, lies behind the average, within bounds (`entity_lag`).
+fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
+    let task = &tasks[id];
+    let mut average = average(tasks, cpu, task.band, id);
+    average.add(Contender::of(task));
+    let limit = weighted(params.lag_bound, task.weight);
+    (average.value() - task.vruntime).clamp(-limit, limit)
+}
+
+/// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead of the
+/// average stays as a delayed one instead.
+pub(crate) fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+    let average = average(tasks, cpu, tasks[id].band, TaskId::NONE);
+    if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
+        tasks[id].delayed = true;
+        cpu.current = TaskId::NONE;
+        let last = list(tasks, cpu.delayed).last();
+        tasks[id].next = TaskId::NONE;
+        match last {
+            Some(last) => tasks[last].next = id,
+            None => cpu.delayed = id,
+        }
+        return;
+    }
+    tasks[id].vlag = lag(params, tasks, cpu, id);
+    if reason == LeaveReason::Moved {
+        tasks[id].vdeadline -= tasks[id].vruntime;
+    }
+}
+
+/// A delayed task leaves its cpu: what it has fallen behind while it slept does not count (`DELAY_ZERO`).
+pub(crate) fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    tasks[id].vlag = lag(params, tasks, cpu, id).min(0);
+    unlink(tasks, cpu, id);
+}
+
+/// All delayed tasks leave a cpu that has nobody else, in the order of their deadlines.
+pub(crate) fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
+    while let Some(first) = cpu.delayed.some() {
+        let average = average(tasks, cpu, tasks[first].band, TaskId::NONE);
+        let next = best(&average, None, waiting(tasks, cpu, tasks[first].band)).unwrap_or(first);
+        drop_delayed(params, tasks, cpu, next);
+    }
+}
+
+fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let next = tasks[id].next;
+    let before = list(tasks, cpu.delayed).find(|before| tasks[*before].next == id);
+    match before {
+        Some(before) => tasks[before].next = next,
+        None => cpu.delayed = next,
+    }
+    tasks[id].next = TaskId::NONE;
+    tasks[id].delayed = false;
+}
+
+/// Places a task that enters (`place_entity`): by its lag around the average of the others, scaled so that it has that
+/// lag once it is in. A delayed one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
+pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+    if tasks[id].delayed {
+        let lag = lag(params, tasks, cpu, id);
+        unlink(tasks, cpu, id);
+        if lag <= 0 {
+            return;
+        }
+        tasks[id].vlag = 0;
+    }
+    let others = average(tasks, cpu, tasks[id].band, id);
+    let task = &mut tasks[id];
+    let lag = if params.place_lag && others.load > 0 {
+        (i128::from(task.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
+    } else {
+        0
+    };
+    task.vruntime = others.value() - lag;
+    let slice = weighted(params.slice, task.weight);
+    task.vdeadline = match entry {
+        Entry::Fork => task.vruntime + slice / 2,
+        Entry::Wake => task.vruntime + slice,
+        Entry::Move => task.vruntime + task.vdeadline,
+    };
+}
+
+/// A task of a cpu changes its band, with its lag, its deadline and its protection as they are relative to itself. It must
+/// not be linked unless it is the current one.
+pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
+    tasks[id].vlag = lag(params, tasks, cpu, id);
+    let task = &mut tasks[id];
+    task.vdeadline -= task.vruntime;
+    task.protection -= task.vruntime;
+    task.band = band;
+    place(params, tasks, cpu, id, Entry::Move);
+    tasks[id].protection += tasks[id].vruntime;
+}
