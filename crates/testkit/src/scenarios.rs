@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
-use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
+use sim_core::kernel_model::{CfsParams, Discipline, EevdfParams, KernelModel, YieldMode};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -129,8 +129,12 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
 }
 
 fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
-    let discipline = if rng.random_range(0..4) == 0 {
+    let tick = Span::from_ns(rng.random_range(3_000..60_000));
+    let kind = rng.random_range(0..6);
+    let discipline = if kind == 0 {
         Discipline::RoundRobin { quantum: Span::from_ns(rng.random_range(5_000..400_000)) }
+    } else if kind < 3 {
+        Discipline::Eevdf(eevdf(rng, tick))
     } else {
         // Short periods, so that slices, credits and granularities all matter within milliseconds.
         Discipline::Cfs(CfsParams {
@@ -146,9 +150,21 @@ fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
     };
     KernelModel {
         name: "random".into(),
-        tick: Span::from_ns(rng.random_range(3_000..60_000)),
+        tick,
         tick_skew: rng.random_range(0..2) == 0,
         discipline,
+    }
+}
+
+fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {
+    let slice = Span::from_ns(rng.random_range(1_000..120_000));
+    EevdfParams {
+        slice,
+        tick_jitter: [Span::ZERO, ns(rng, tick.ns())][rng.random_range(0..2)],
+        delayed_dequeue: rng.random_range(0..4) > 0,
+        place_lag: rng.random_range(0..4) > 0,
+        protected: [slice, ns(rng, 30_000)][rng.random_range(0..2)],
+        lag_bound: (slice * 2).max(tick),
     }
 }
 

@@ -312,7 +312,7 @@ impl<O: Observer> Kernel<'_, O> {
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
         let (key, choices) = (self.cpus[cpu].tick_key, u128::from(tick_jitter.ns()) + 1);
-        let late = |n: u64| (u128::from(draw(key, n)) * choices >> 32) as u64;
+        let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
         let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }

@@ -186,7 +186,7 @@ impl Ring {
         self.paid.switch += (self.paid.switch - self.mark.paid.switch) * times;
         self.cycles += (self.cycles - self.mark.cycles) * times;
         self.switches += (self.switches - self.mark.switches) * times;
-        self.since = self.since + shift;
+        self.since += shift;
         self.charged = self.since;
         false
     }

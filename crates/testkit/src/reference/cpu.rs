@@ -215,8 +215,8 @@ impl Reference<'_> {
     fn sched_yield(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
         self.cpus[c].next_buddy = None;
         self.cpus[c].last_buddy = None;
-        self.cpus[c].resched = false;
         self.yield_key(c, t);
+        self.cpus[c].resched = false;
         let next = self.directed(c, t).or_else(|| self.choose(c)).unwrap_or(t);
         if next == t {
             self.cpus[c].picked = self.now;
@@ -311,6 +311,9 @@ impl Reference<'_> {
         cpu.slice_over = false;
         cpu.picked = self.now;
         cpu.charged = (self.now + cost).saturating_sub(charge);
+        if let Some(params) = self.eevdf() {
+            self.protect(params, c, next);
+        }
         self.resume(c, lead, policy);
     }
 
@@ -328,6 +331,9 @@ impl Reference<'_> {
 
     /// An idle cpu takes a task; when its last one has just left it asks the policy first.
     fn leave_idle(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        if self.cpus[c].queue.is_empty() {
+            self.end_delays(c);
+        }
         if self.cpus[c].queue.is_empty() && std::mem::take(&mut self.cpus[c].emptied) {
             self.tell(policy);
             policy.idle(self, CpuId(c as u32));

@@ -8,6 +8,7 @@ mod caches;
 mod compute;
 mod cores;
 mod cpu;
+mod eevdf;
 mod finish;
 mod meet;
 mod memory;
@@ -193,12 +194,15 @@ impl<'o> Reference<'o> {
         let mut next = self.timers.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
         for c in 0..self.cpus.len() {
             next = next.min(self.next_due(c));
-            if self.contested(c) {
+            if self.feels_ticks(c) {
+                next = next.min(self.tick_from(c, self.now + 1));
+            } else if self.contested(c) {
                 let check = match &self.model.discipline {
                     Discipline::Cfs(_) => self.tick_from(c, self.now + 1),
                     Discipline::RoundRobin { quantum } => {
                         (self.cpus[c].picked + quantum.ns()).max(self.now + 1)
                     }
+                    Discipline::Eevdf(_) => NEVER,
                 };
                 next = next.min(check);
             }
@@ -219,6 +223,11 @@ impl<'o> Reference<'o> {
             self.cpus[c].slice_over = span > 0 && self.slice_used_up(c, to);
         }
         self.now = to;
+        for c in 0..self.cpus.len() {
+            if span > 0 && self.feels_ticks(c) && self.tick_from(c, to) == to {
+                self.tick(c);
+            }
+        }
     }
 
     /// Timers, then what is due on cpus, then the decisions of the cpus concerned in id order, then new speeds.
@@ -294,6 +303,11 @@ impl<'o> Reference<'o> {
         let period = self.model.tick.ns();
         let skew = if self.model.tick_skew { period / 2 / self.cpus.len() as u64 } else { 0 };
         let phase = skew * c as u64;
+        if self.eevdf().is_some() {
+            let ticks = (at.saturating_sub(phase) / period)..;
+            let late = |n: u64| phase + n * period + self.lateness(c, n);
+            return ticks.map(late).find(|tick| *tick >= at).unwrap_or(NEVER);
+        }
         if at <= phase { phase } else { phase + (at - phase).div_ceil(period) * period }
     }
 

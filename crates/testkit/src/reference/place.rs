@@ -16,6 +16,13 @@ impl Reference<'_> {
             return;
         }
         let from = self.tasks[t].cpu;
+        if self.cpus[from].delayed.contains(&t) {
+            // It has never left its queue; no cpu is chosen.
+            if self.tasks[t].affinity.allows(CpuId(from as u32)) {
+                return self.enqueue(t, from, Entry::Wake, Some(by));
+            }
+            self.leave_delayed(t);
+        }
         let why = Placement::Wake { waker: CpuId(by as u32), previous: CpuId(from as u32) };
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let to = self.corrected(t, choice);
@@ -38,6 +45,9 @@ impl Reference<'_> {
 
     /// Virtual runtime moves with the difference of the two queues' minima.
     fn shift(&mut self, t: usize, from: usize, to: usize) {
+        if self.eevdf().is_some() {
+            return;
+        }
         self.charge(from);
         self.charge(to);
         self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
@@ -68,6 +78,16 @@ impl Reference<'_> {
         self.mark(c);
     }
 
+    /// A sleeping task that still competes on its cpu stops doing so.
+    pub(super) fn leave_delayed(&mut self, t: usize) {
+        let Some(params) = self.eevdf() else { return };
+        let c = self.tasks[t].cpu;
+        if self.cpus[c].delayed.contains(&t) {
+            self.charge(c);
+            self.end_delay(params, c, t);
+        }
+    }
+
     /// A task no longer belongs to a cpu.
     fn depart(&mut self, t: usize, c: usize) {
         self.remove(c, t);
@@ -85,6 +105,9 @@ impl Reference<'_> {
         self.charge(c);
         self.count_switch(t, reason);
         self.renounce(c, reason);
+        if self.take_leave(c, t, reason) {
+            self.cpus[c].delayed.push(t);
+        }
         self.cpus[c].previous = Some(t);
         self.cpus[c].current = None;
         self.cpus[c].emptied = true;
@@ -110,6 +133,7 @@ impl Reference<'_> {
             self.leave(from, LeaveReason::Moved);
             self.cpus[from].debt.0[KERNEL] += self.machine.costs.ipi.ns();
         } else {
+            self.take_leave(from, t, LeaveReason::Moved);
             self.depart(t, from);
         }
         self.shift(t, from, to);

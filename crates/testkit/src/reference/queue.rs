@@ -20,13 +20,14 @@ pub(super) fn weighted(ns: u64, weight: u32) -> i64 {
 
 impl Reference<'_> {
     fn key(&self, t: usize) -> (u8, i64) {
-        (self.tasks[t].band, self.tasks[t].vruntime)
+        let task = &self.tasks[t];
+        (task.band, if self.eevdf().is_some() { task.vdeadline } else { task.vruntime })
     }
 
     fn cfs(&self) -> Option<&CfsParams> {
         match &self.model.discipline {
             Discipline::Cfs(params) => Some(params),
-            Discipline::RoundRobin { .. } => None,
+            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => None,
         }
     }
 
@@ -56,6 +57,9 @@ impl Reference<'_> {
 
     /// Charges the current task for the time since it was last charged.
     pub(super) fn charge(&mut self, c: usize) {
+        if let Some(params) = self.eevdf() {
+            return self.update(params, c);
+        }
         let Some(t) = self.cpus[c].current else { return };
         let span = self.now.saturating_sub(self.cpus[c].charged);
         if self.cfs().is_some() {
@@ -106,11 +110,15 @@ impl Reference<'_> {
                 self.tick_from(c, at) == at && at > picked + slice
             }
             Discipline::RoundRobin { quantum } => at >= picked + quantum.ns(),
+            Discipline::Eevdf(_) => false,
         }
     }
 
     /// Sets the key of a task that enters.
     pub(super) fn place(&mut self, c: usize, t: usize, entry: Entry) {
+        if let Some(params) = self.eevdf() {
+            return self.seat(params, c, t, entry);
+        }
         let (minimum, weight, past) = (self.cpus[c].minimum, self.tasks[t].weight, self.tasks[t].vruntime);
         let placed = match (self.cfs(), entry) {
             (None, _) => self.behind_all(c, t),
@@ -140,6 +148,9 @@ impl Reference<'_> {
         if mine.band != theirs.band {
             return mine.band < theirs.band;
         }
+        if self.eevdf().is_some() {
+            return self.would_pick(c) == Some(t);
+        }
         let Some(params) = self.cfs() else { return false };
         let granularity = weighted(params.wakeup_granularity.ns(), theirs.weight.max(1024));
         let wins = theirs.vruntime - mine.vruntime > granularity;
@@ -151,7 +162,10 @@ impl Reference<'_> {
     }
 
     /// Who runs next; the current task takes part when there is one.
-    pub(super) fn choose(&self, c: usize) -> Option<usize> {
+    pub(super) fn choose(&mut self, c: usize) -> Option<usize> {
+        if let Some(params) = self.eevdf() {
+            return self.pick(params, c);
+        }
         let cpu = &self.cpus[c];
         let best = match (cpu.current, cpu.queue.first().copied()) {
             (current, None) => current?,
@@ -175,13 +189,16 @@ impl Reference<'_> {
 
     /// The key of the current task for going back into the queue after a pre-emption.
     pub(super) fn put_back(&mut self, c: usize, t: usize) {
-        if self.cfs().is_none() {
+        if self.cfs().is_none() && self.eevdf().is_none() {
             self.tasks[t].vruntime = self.behind_all(c, t);
         }
     }
 
     /// The key of the current task after `sched_yield`.
     pub(super) fn yield_key(&mut self, c: usize, t: usize) {
+        if let Some(params) = self.eevdf() {
+            return self.forfeit(params, c, t);
+        }
         let last = self.last_of_band(c, self.tasks[t].band);
         match self.cfs().map(|params| params.yield_mode) {
             None => self.tasks[t].vruntime = self.behind_all(c, t),

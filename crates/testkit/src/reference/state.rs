@@ -71,6 +71,8 @@ pub(super) struct RefCpu {
     /// Waiting tasks by (band, virtual runtime), first come first among equals.
     pub(super) queue: Vec<usize>,
     pub(super) minimum: i64,
+    /// Tasks that sleep but still compete.
+    pub(super) delayed: Vec<usize>,
     pub(super) doing: Doing,
     pub(super) since: u64,
     pub(super) lead: Lead,
@@ -114,6 +116,7 @@ impl RefCpu {
             current: None,
             queue: Vec::new(),
             minimum: 0,
+            delayed: Vec::new(),
             doing: Doing::Nothing,
             since: 0,
             lead: Lead::default(),
@@ -183,6 +186,9 @@ pub(super) struct RefTask {
     pub(super) band: u8,
     pub(super) weight: u32,
     pub(super) vruntime: i64,
+    pub(super) vdeadline: i64,
+    pub(super) vlag: i64,
+    pub(super) protection: i64,
     pub(super) entered: u64,
     /// Raw nominal work of the present operation still to do.
     pub(super) remaining: u64,
@@ -226,6 +232,9 @@ impl RefTask {
             band: 0,
             weight: spec.weight,
             vruntime: 0,
+            vdeadline: 0,
+            vlag: 0,
+            protection: 0,
             entered: 0,
             remaining: 0,
             done: 0,

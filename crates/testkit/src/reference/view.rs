@@ -139,9 +139,14 @@ impl System for Reference<'_> {
         if runnable {
             self.charge(c);
         }
-        self.tasks[t].band = band;
-        if self.cpus[c].queue.contains(&t) {
-            self.remove(c, t);
+        self.leave_delayed(t);
+        let waits = self.cpus[c].queue.contains(&t);
+        self.remove(c, t);
+        match self.eevdf().filter(|_| runnable) {
+            Some(params) => self.move_band(params, c, t, band),
+            None => self.tasks[t].band = band,
+        }
+        if waits {
             self.insert(c, t);
         }
         if runnable {
