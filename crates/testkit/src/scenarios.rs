@@ -148,12 +148,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
         })
     };
-    KernelModel {
-        name: "random".into(),
-        tick,
-        tick_skew: rng.random_range(0..2) == 0,
-        discipline,
-    }
+    KernelModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline }
 }
 
 fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {

@@ -1,6 +1,7 @@
 //! The shelf of kernels, one file each: what a scenario's `kernel:` may name, with the parameters that may be overridden.
 
 mod linux_2_6;
+mod linux_6_18;
 mod round_robin;
 
 use notation::parameter::{Kind, Parameter, Values};
@@ -42,7 +43,7 @@ const TICK_SKEW: Parameter = flag(
     "Ticks of the cpus are spread over half a period, as Linux did until 2.6.38, instead of all on one grid",
 );
 
-const ENTRIES: &[Entry] = &[linux_2_6::LINUX_2_6_28, round_robin::ROUND_ROBIN];
+const ENTRIES: &[Entry] = &[linux_2_6::LINUX_2_6_28, linux_6_18::LINUX_6_18, round_robin::ROUND_ROBIN];
 
 /// The kernels of the shelf.
 #[must_use]

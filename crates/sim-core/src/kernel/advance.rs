@@ -175,7 +175,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task begins to wait.
     pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time, lead: Lead) {
         self.renounce(cpu, LeaveReason::Waits);
-        self.charge(cpu);
+        self.charge_waiter(cpu);
         let id = self.cpus[cpu].current;
         let from = self.now + lead.total();
         let wait = self.apps[self.tasks[id].app].runtime.wait;

@@ -96,6 +96,14 @@ impl<O: Observer> Kernel<'_, O> {
         run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], self.now);
     }
 
+    /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
+    /// task just because it changes from computing to polling.
+    pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
+        if !matches!(self.model.discipline, Discipline::Eevdf(_)) {
+            self.charge(cpu);
+        }
+    }
+
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
     pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
         self.catch_up(cpu);

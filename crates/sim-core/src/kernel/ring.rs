@@ -6,8 +6,8 @@
 //! Pure arithmetic on copies: the kernel loads a ring, runs it, and writes it back.
 
 use crate::ids::{AppId, TaskId};
-use crate::kernel::state::Lead;
 use crate::kernel::ring_eevdf::Mark;
+use crate::kernel::state::Lead;
 use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
 use crate::time::{Span, Time};
@@ -470,7 +470,9 @@ impl Ring {
         (1..group).all(|at| {
             let step = match self.rule {
                 YieldRule::RoundRobin => 1,
-                YieldRule::Posix | YieldRule::Fair | YieldRule::Eevdf => 1 + weighted(turn, self.at(at).weight),
+                YieldRule::Posix | YieldRule::Fair | YieldRule::Eevdf => {
+                    1 + weighted(turn, self.at(at).weight)
+                }
             };
             self.at(at).vruntime - self.at(at - 1).vruntime == step
         })

@@ -89,8 +89,8 @@ impl Ring {
             one.forfeit(params);
         }
         if current.directed
-            && let Some((at, _)) = rivals(current.band)
-                .find(|(_, m)| m.app == current.app && (!m.polls || m.ready <= end))
+            && let Some((at, _)) =
+                rivals(current.band).find(|(_, m)| m.app == current.app && (!m.polls || m.ready <= end))
         {
             return (one, at);
         }

@@ -144,7 +144,7 @@ impl<O: Observer> Kernel<'_, O> {
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it looks again.
                 self.renounce(cpu, LeaveReason::Waits);
-                self.charge(cpu);
+                self.charge_waiter(cpu);
                 let lead = self.take_debt(cpu);
                 self.begin_polling(cpu, lead);
             }

@@ -168,7 +168,9 @@ impl Reference<'_> {
             Then::WaitAsleep => {
                 // The flag was set meanwhile: it looks again.
                 self.renounce(c, LeaveReason::Waits);
-                self.charge(c);
+                if self.eevdf().is_none() {
+                    self.charge(c);
+                }
                 let lead = self.take_debt(c);
                 self.poll(c, lead);
             }

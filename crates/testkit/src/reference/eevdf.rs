@@ -39,7 +39,8 @@ impl Reference<'_> {
     /// Sum of the weights, and of the weights times virtual runtimes.
     fn sums(&self, tasks: &[usize]) -> (i128, i128) {
         let load = tasks.iter().map(|t| i128::from(self.tasks[*t].weight)).sum();
-        let sum = tasks.iter().map(|t| i128::from(self.tasks[*t].weight) * i128::from(self.tasks[*t].vruntime));
+        let sum =
+            tasks.iter().map(|t| i128::from(self.tasks[*t].weight) * i128::from(self.tasks[*t].vruntime));
         (load, sum.sum())
     }
 

@@ -159,7 +159,9 @@ impl Reference<'_> {
     /// The current task begins to wait.
     pub(super) fn wait(&mut self, c: usize, waiting: Waiting, ready: u64, lead: Lead) {
         self.renounce(c, LeaveReason::Waits);
-        self.charge(c);
+        if self.eevdf().is_none() {
+            self.charge(c);
+        }
         let Some(t) = self.cpus[c].current else { return };
         let limit = self.apps[self.tasks[t].app].spec.runtime.wait.sleeps_after();
         let begins = self.now + lead.total();

@@ -6,6 +6,7 @@
 mod balancing;
 mod barriers;
 mod caches;
+mod eevdf;
 mod jobs;
 mod memory;
 mod polling;

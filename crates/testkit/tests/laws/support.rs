@@ -75,10 +75,15 @@ impl Trial {
     }
 
     /// Overrides parameters of the kernel.
-    pub(crate) fn kernel(mut self, settings: &[Setting]) -> Self {
-        let entry = machines::kernels::resolve("linux-2.6.28").unwrap();
-        let values = values(entry.parameters, settings);
-        self.model = machines::kernels::build(entry, &values, self.machine.cpus());
+    pub(crate) fn kernel(self, settings: &[Setting]) -> Self {
+        self.booted("linux-2.6.28", settings)
+    }
+
+    /// Another kernel, with these parameters.
+    pub(crate) fn booted(mut self, name: &str, settings: &[Setting]) -> Self {
+        let entry = machines::kernels::resolve(name).unwrap();
+        self.model =
+            machines::kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
