@@ -294,3 +294,54 @@ pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu
     place(params, tasks, cpu, id, Entry::Move);
     tasks[id].protection += tasks[id].vruntime;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    const fn one(weight: u32, vruntime: i64, vdeadline: i64) -> Contender {
+        Contender { weight, vruntime, vdeadline }
+    }
+
+    fn of(all: &[Contender]) -> Average {
+        let mut average = Average::default();
+        all.iter().for_each(|one| average.add(*one));
+        average
+    }
+
+    #[test]
+    fn the_mean_is_weighted_and_compared_without_rounding() {
+        let average = of(&[one(2, 0, 0), one(1, 10, 0)]);
+        // V = 3 1/3.
+        assert!(average.allows(3) && !average.allows(4));
+        assert_eq!(average.value(), 3);
+        assert_eq!(of(&[one(2, 0, 0), one(1, -10, 0)]).value(), -4);
+    }
+
+    #[test]
+    fn protection_counts_only_while_eligible() {
+        let (me, other) = (one(1, 5, 20), one(1, 5, 10));
+        let pick = |me: Contender, protection| {
+            best(&of(&[me, other]), Some((me, protection)), [('o', other)].into_iter())
+        };
+        assert_eq!(pick(me, 6), None);
+        assert_eq!(pick(me, 5), Some('o'));
+        assert_eq!(pick(one(1, 6, 8), 8), Some('o'), "ahead of the mean");
+        assert_eq!(pick(one(1, 5, 10), 5), Some('o'), "the waiting one first among equals");
+        assert_eq!(pick(one(1, 5, 9), 5), None);
+    }
+
+    #[test]
+    fn a_yield_costs_what_is_left_of_the_slice() {
+        let params = EevdfParams::linux_6_18(2);
+        let mut task = one(512, 1_000, 2_000);
+        task.forfeit(&params);
+        assert_eq!((task.vruntime, task.vdeadline), (2_000, 2_000 + 2 * 1_400_000));
+        assert!(!task.age(10, &params) && task.age(3_000_000, &params));
+        assert_eq!(task.vdeadline - task.vruntime, 2_800_000);
+        let short = EevdfParams { protected: Span::from_us(700), ..params };
+        assert_eq!(task.protection(&params), task.vdeadline);
+        assert_eq!(task.protection(&short), task.vruntime + 1_400_000);
+    }
+}
