@@ -207,3 +207,11 @@ fn the_rules_do_not_matter_to_a_program_alone() {
         assert!((without / plain - 1.0).abs() < 0.05, "{rule}: {plain} s with, {without} s without");
     }
 }
+
+#[test]
+fn bands_come_before_deadlines() {
+    // Two gangs of two hogs on two cpus: turns of a slot of 100 ms, not of a tick.
+    let (_, log) = modern(&[]).policy("gang", &[]).app(hogs(2, 900)).app(hogs(2, 900)).log();
+    let lengths: Vec<u64> = log.turns(0).iter().map(|turn| turn.length.ns() / MS).collect();
+    assert!(lengths.len() >= 18 && lengths[..18].iter().all(|ms| *ms == 100), "{lengths:?}");
+}
