@@ -18,9 +18,16 @@ fn modern(settings: &[Setting]) -> Trial {
     Trial::on(TWO).booted("linux-6.18", settings)
 }
 
+/// Started on the grid of the ticks itself, two tasks that alternate would be within 10 us of each other after every
+/// turn, and one of them now and then behind although it has just run.
+const OFF_GRID: Time = Time::from_ns(1_300_000);
+
 /// Tasks of equal work that meet at a barrier this many times, on cpu 0.
 fn team(tasks: u32, work: Span, barriers: u32, wait: WaitMode) -> AppSpec {
-    on_cpu(0, app(tasks, vec![Op::Repeat(barriers), compute(work), Op::Barrier, Op::End], wait))
+    let ops = vec![Op::Repeat(barriers), compute(work), Op::Barrier, Op::End];
+    let mut team = on_cpu(0, app(tasks, ops, wait));
+    team.start = OFF_GRID;
+    team
 }
 
 fn background(mut app: AppSpec) -> AppSpec {
@@ -36,10 +43,9 @@ fn two_hogs_alternate_at_every_tick() {
     assert!(late.len() > 480, "{} turns", late.len());
     assert!(late.iter().all(|ns| *ns == 4 * MS), "{late:?}");
     assert!(turns.windows(2).all(|pair| pair[0].task != pair[1].task));
-    // A tick late by up to 10 us moves the ends of turns, not their number. (Started on the grid itself the two would be
-    // within 10 us of each other after every turn, and one of them now and then behind although it has just run.)
+    // A tick late by up to 10 us moves the ends of turns, not their number.
     let mut team = on_cpu(0, hogs(2, 2_000));
-    team.start = Time::from_ns(1_300_000);
+    team.start = OFF_GRID;
     let (_, log) = modern(&[]).free().app(team).until(2_000).log();
     let lengths: Vec<u64> = log.turns(0).iter().skip(4).map(|turn| turn.length.ns()).collect();
     assert!(lengths.iter().all(|ns| ns.abs_diff(4 * MS) <= 10_000), "{lengths:?}");
@@ -179,11 +185,16 @@ fn who_has_used_its_share_waits_for_the_tick() {
     assert!(late.iter().all(|(woken, ran)| ran - woken < 4 * MS + 12_000), "{late:?}");
 }
 
-/// Seconds of four tasks on two cpus, with a barrier after each 0.3 ms, beside a hog on each cpu.
+/// Seconds of four tasks on two cpus, with a barrier after each 0.3 ms, beside a hog on each cpu: the mean over starts
+/// at eight places between two ticks.
 fn blocking_beside_hogs(wait: WaitMode, settings: &[Setting]) -> f64 {
-    let mut team = team(4, Span::from_us(300), 400, wait);
-    team.allowed = None;
-    modern(settings).policy("PIN", &[]).app(team).app(background(hogs(2, 1_000_000))).seconds()
+    let time = |at: u64| {
+        let mut team = team(4, Span::from_us(300), 400, wait);
+        team.allowed = None;
+        team.start = Time::from_ns(at * MS / 2 + 130_000);
+        modern(settings).policy("PIN", &[]).app(team).app(background(hogs(2, 1_000_000))).seconds()
+    };
+    (0..8).map(time).sum::<f64>() / 8.0
 }
 
 #[test]
@@ -194,10 +205,10 @@ fn each_rule_counts_for_programs_that_block_beside_others() {
         let without = blocking_beside_hogs(spin, &[(rule, 0)]);
         assert!(without / plain > 1.05, "{rule}: {plain} s with, {without} s without");
     }
-    // Whoever sleeps keeps its place in line; without that it would lose it at every wake-up.
+    // Tens of per cent, as on a real machine. Whoever sleeps keeps its place in line; without that it would lose it at every wake-up.
     for wait in [spin, WaitMode::Block] {
         let ratio = blocking_beside_hogs(wait, &[("place_lag", 0)]) / blocking_beside_hogs(wait, &[]);
-        assert!(ratio > 2.0, "{ratio}");
+        assert!(ratio > 1.3, "{wait:?}: {ratio}");
     }
 }
 
