@@ -1,5 +1,6 @@
 //! The engine against its own promises, on random small scenarios: invariants, double runs, and every poll simulated.
 
+use sim_core::account::{Account, Category};
 use sim_core::kernel::Simulation;
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
@@ -51,4 +52,19 @@ fn the_same_seed_gives_the_same_run() {
         let small = random(seed);
         assert_eq!(run(&small, seed, false), run(&small, seed, false), "seed {seed}");
     }
+}
+
+#[test]
+fn the_random_scenarios_meet_every_category_and_resource() {
+    let mut account = Account::default();
+    let (mut copies, mut fetched) = (0, 0);
+    for seed in 0..150 {
+        let report = run(&random(seed), seed, false);
+        account.merge(&report.account());
+        copies += report.apps.iter().map(|app| app.counters.page_copies).sum::<u64>();
+        fetched += report.apps.iter().map(|app| app.counters.bytes_fetched).sum::<u64>();
+    }
+    let missing: Vec<_> = Category::ALL.into_iter().filter(|c| account.get(*c) == Span::ZERO).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(copies > 100 && fetched > 1_000_000, "{copies} copies, {fetched} bytes");
 }

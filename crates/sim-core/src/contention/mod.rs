@@ -275,14 +275,18 @@ impl Contention {
         let record = &mut self.classes[class.0 as usize];
         let done = Self::clock(record, now).wrapping_sub(entry.clock);
         let traffic = Self::traffic(record, now).wrapping_sub(entry.traffic);
-        let growth = (u128::from(traffic) << 16).checked_div(u128::from(done));
+        let growth = if traffic == done {
+            ONE
+        } else {
+            ((u128::from(traffic) << 16) / u128::from(done.max(1))) as u64
+        };
         record.root = self.heaps.remove(record.root, cpu.0);
         let empty = record.root == NO_CPU;
         self.load(class.0, entry.bytes, false);
         if empty {
             self.unlist(class.0);
         }
-        (left, growth.map_or(ONE, |growth| growth as u64))
+        (left, growth)
     }
 
     /// The work left of a running task, at most `work`.

@@ -8,10 +8,8 @@ use crate::observe::Observer;
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
 
-/// Fraction bits of counts of fetched bytes: products of demand (bytes per second) and nanoseconds fit without rounding.
-pub(crate) const FETCH_BITS: u32 = 30;
-
-const NS_PER_S: u128 = 1_000_000_000;
+/// Units of counts of fetched bytes: products of demand (bytes per second) and nanoseconds need no division.
+pub(crate) const NS_PER_S: u128 = 1_000_000_000;
 
 /// The caches of a run: what is the same for every cpu and for every execution of an operation.
 pub(crate) struct Caches {
@@ -88,7 +86,7 @@ impl<O: Observer> Kernel<'_, O> {
         let factor = self.memory.distance(task.profile, home, cpu);
         let (app, bytes) = (task.app, profile.working_set);
         self.tasks[id].home = Some(here);
-        self.tasks[id].fetched += u128::from(bytes) << FETCH_BITS;
+        self.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
         self.apps[app].counters.page_copies += 1;
         self.fetch_time(bytes, factor)
     }
@@ -108,16 +106,18 @@ impl<O: Observer> Kernel<'_, O> {
         let left = task.refill;
         let useful = self.caches.useful[task.profile as usize];
         let lost = self.lost(cpu, id, useful);
+        if lost == 0 {
+            self.tasks[id].refill = Span::ZERO;
+            return left + copy;
+        }
         let factor = self.memory.distance(task.profile, home, cpu);
         let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
         let total = left.max((left + price).min(most));
         let added = total - left;
         let task = &mut self.tasks[id];
         task.refill = Span::ZERO;
-        if price > Span::ZERO {
-            task.fetched +=
-                (u128::from(lost) * u128::from(added.ns()) / u128::from(price.ns())) << FETCH_BITS;
-        }
+        let fetched = u128::from(lost) * u128::from(added.ns());
+        task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
         total + copy
     }
 
@@ -146,8 +146,10 @@ impl<O: Observer> Kernel<'_, O> {
             record.filler = id;
             record.filler_part = 0;
         }
-        let possible = (u128::from(elapsed.ns()) * bandwidth / NS_PER_S).min(1 << 50) as u64;
-        let part = possible.min(set.saturating_sub(record.filler_part));
+        let lacking = set.saturating_sub(record.filler_part);
+        let possible = u128::from(elapsed.ns()) * bandwidth;
+        let all = possible >= u128::from(lacking) * NS_PER_S;
+        let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
         record.filler_part += part;
         record.filled = record.filled.saturating_add(part);
         self.tasks[id].warm = Some((cpu, record.filled));
@@ -157,9 +159,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn count_fetched(&mut self, id: TaskId, work: Work, growth: u64) {
         let task = &mut self.tasks[id];
         let demand = self.profiles[task.profile as usize].demand.min(1 << 44);
-        // Bytes per second times nanoseconds.
         let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
-        let grown = (product * u128::from(growth.min(1 << 36))) >> 16;
-        task.fetched += ((grown / NS_PER_S) << FETCH_BITS) + ((grown % NS_PER_S) << FETCH_BITS) / NS_PER_S;
+        task.fetched += (product * u128::from(growth.min(1 << 36))) >> 16;
     }
 }

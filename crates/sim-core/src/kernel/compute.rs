@@ -135,9 +135,13 @@ impl<O: Observer> Kernel<'_, O> {
         let alone = part(ideal.ns(), self.cores.factor(cpu));
         let excess = rest.ns() - ideal.ns();
         let (bound, distance) = (self.memory.bound(profile), self.memory.remote(class).max(ONE));
-        let at_memory = rest.ns() - part(ideal.ns(), ONE - bound);
-        let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
-        let remote = excess.min(remote as u64);
+        let remote = if distance == ONE {
+            0
+        } else {
+            let at_memory = rest.ns() - part(ideal.ns(), ONE - bound);
+            let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
+            excess.min(remote as u64)
+        };
         let account = &mut self.cpus[cpu].account;
         account.add(Category::Compute, Span::from_ns(alone));
         account.add(Category::Smt, Span::from_ns(ideal.ns() - alone));

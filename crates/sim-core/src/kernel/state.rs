@@ -267,7 +267,7 @@ pub(crate) struct Task {
     pub(crate) refill: Span,
     /// Where it last computed, and what had been brought into that cpu's caches by then.
     pub(crate) warm: Option<(crate::ids::CpuId, u64)>,
-    /// Bytes fetched from memory, with [`crate::kernel::caches::FETCH_BITS`] fraction bits.
+    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
     pub(crate) fetched: u128,
     pub(crate) affinity: Affinity,
     pub(crate) cpu_time: Span,

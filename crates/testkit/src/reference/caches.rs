@@ -72,7 +72,7 @@ impl Reference<'_> {
         let factor = self.page_distance(c, t, home);
         let app = self.tasks[t].app;
         self.tasks[t].home = Some(here);
-        self.tasks[t].fetched += u128::from(profile.working_set) << 30;
+        self.tasks[t].fetched += u128::from(profile.working_set) * NS_PER_S;
         self.apps[app].counters.page_copies += 1;
         self.fetch_time(profile.working_set, factor)
     }
@@ -86,7 +86,7 @@ impl Reference<'_> {
         let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
         let total = if left >= most { left } else { most.min(left + price) };
         let fetched = u128::from(lost) * u128::from(total - left);
-        self.tasks[t].fetched += fetched.checked_div(u128::from(price)).unwrap_or(0) << 30;
+        self.tasks[t].fetched += fetched.checked_div(u128::from(price)).unwrap_or(0) * NS_PER_S;
         total
     }
 
@@ -126,7 +126,6 @@ impl Reference<'_> {
     pub(super) fn count_fetched(&mut self, t: usize, work: u64, growth: u64) {
         let task = &mut self.tasks[t];
         let ns_bytes = (u128::from(work) * u128::from(task.profile.demand)) >> 20;
-        let grown = (ns_bytes * u128::from(growth)) >> 16;
-        task.fetched += (grown << 30) / NS_PER_S;
+        task.fetched += (ns_bytes * u128::from(growth)) >> 16;
     }
 }

@@ -204,7 +204,7 @@ pub(super) struct RefTask {
     pub(super) refill: u64,
     /// The cpu where it last computed, and what had been brought into its caches by then.
     pub(super) warm: Option<(usize, u64)>,
-    /// Bytes fetched from memory, 30 fraction bits.
+    /// Billionths of bytes fetched from memory.
     pub(super) fetched: u128,
     pub(super) waiting: Waiting,
     pub(super) ready: u64,
