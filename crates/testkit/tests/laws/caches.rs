@@ -14,6 +14,18 @@ const CACHE: u64 = (512 << 10) + SHARED / 4;
 /// What one of its cores draws, bytes per second.
 const CORE: u64 = 4_000_000_000;
 
+/// A machine with these caches, where overhead costs nothing and remote memory is 1.3 as far.
+fn barcelona() -> Trial {
+    let mut trial = Trial::on("barcelona").free();
+    let memory = &mut trial.machine.memory;
+    memory.private_cache = 512 << 10;
+    memory.shared_cache = SHARED;
+    memory.core_bandwidth = CORE;
+    memory.remote_factor = 1_300;
+    memory.distances = Vec::new();
+    trial
+}
+
 /// A second of work on a set, without traffic of its own.
 fn set(cpu: u32, working_set: u64) -> AppSpec {
     second(cpu, MemoryProfile { working_set, ..MemoryProfile::NONE })
@@ -38,7 +50,7 @@ fn fetch_ns(bytes: u64) -> u64 {
 #[test]
 fn sets_that_share_a_cache_raise_each_others_demand() {
     let run = |exponent: u32, cpus: [u32; 2], set: u64| {
-        let mut trial = Trial::on("barcelona").free();
+        let mut trial = barcelona();
         trial.machine.memory.cache_exponent = exponent;
         trial.app(misses(cpus[0], set)).app(misses(cpus[1], set)).run()
     };
@@ -61,7 +73,7 @@ fn sets_that_share_a_cache_raise_each_others_demand() {
 
 /// Refill and the number of times a task came back after the other one, of two that take turns on a core.
 fn turns(working_set: u64) -> (u64, u64) {
-    let trial = Trial::on("barcelona").free().app(set(0, working_set)).app(set(0, working_set));
+    let trial = barcelona().app(set(0, working_set)).app(set(0, working_set));
     let (report, log) = trial.log();
     let order: Vec<TaskId> = log.turns(0).iter().map(|turn| turn.task).collect();
     let switches = order.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
@@ -87,7 +99,7 @@ fn a_move_costs_the_caches_left_behind() {
     let run = |to: u32, working_set: u64| {
         let mut app = set(0, working_set);
         app.allowed = None;
-        Trial::on("barcelona").free().placed([0]).app(app).moved(&[(100, 0, to)]).run()
+        barcelona().placed([0]).app(app).moved(&[(100, 0, to)]).run()
     };
     assert_eq!(refill_ns(&run(1, CACHE / 2)), fetch_ns(CACHE / 2));
     assert_eq!(refill_ns(&run(1, CACHE)), fetch_ns(CACHE));
@@ -103,7 +115,7 @@ fn moved(pages: Pages) -> RunReport {
         MemoryProfile { demand: 4_500_000, bound: Some(1 << 16), working_set: 4 << 20, pages, shared: 0 };
     let mut app = second(0, profile);
     app.allowed = None;
-    Trial::on("barcelona").free().placed([0]).app(app).moved(&[(100, 0, 8)]).run()
+    barcelona().placed([0]).app(app).moved(&[(100, 0, 8)]).run()
 }
 
 #[test]
@@ -130,7 +142,7 @@ fn what_the_master_touched_lies_with_it() {
     let mut app = second(0, profile);
     app.allowed = None;
     app.tasks = 2;
-    let report = Trial::on("barcelona").free().placed([0, 8]).app(app).run();
+    let report = barcelona().placed([0, 8]).app(app).run();
     let remote = |cpu: usize| report.cpus[cpu].get(Category::Remote).ns();
     assert_eq!(remote(0), 0);
     assert!(remote(8).abs_diff(300_000_000) < 100_000, "{}", remote(8));

@@ -36,11 +36,13 @@ pub(crate) fn second(cpu: u32, profile: MemoryProfile) -> AppSpec {
     app
 }
 
-/// Barcelona, where overhead costs nothing, and cores and links can carry as much as anybody asks for.
+/// Barcelona, where overhead costs nothing, cores and links carry as much as anybody asks for, and remote memory is 1.3 as far.
 fn barcelona() -> Trial {
     let mut trial = Trial::on("barcelona").free();
     trial.machine.memory.core_bandwidth = 10 * CONTROLLER;
     trial.machine.memory.link_bandwidth = 0;
+    trial.machine.memory.remote_factor = 1_300;
+    trial.machine.memory.distances = Vec::new();
     trial
 }
 
