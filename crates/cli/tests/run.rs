@@ -109,7 +109,8 @@ fn numbers_hang_together() {
             let time = metric(&result, point, policy, "a", "run_time");
             let alone = metric(&result, point, "dedicated", "a", "run_time");
             let slowdown = metric(&result, point, policy, "a", "slowdown");
-            assert!((slowdown - time / alone).abs() < 1e-6 && slowdown > 1.0, "{slowdown} {time} {alone}");
+            // The one that starts first on a cpu may be through before the other one has its first slice.
+            assert!((slowdown - time / alone).abs() < 1e-6 && slowdown > 0.999, "{slowdown} {time} {alone}");
         }
     }
 }

@@ -54,6 +54,7 @@ pub fn schema() -> Value {
             "repeat": count("Runs of each point and policy, with seeds seed, seed + 1, ...", 1),
             "seed": count("Seed of the first run; the same for all policies (common random numbers).", 0),
             "horizon": duration("A run is cut off at this simulated time (default 1h)."),
+            "start_jitter": duration("Applications arrive up to this much later than they say, drawn from the seed (default: one timer tick)."),
             "templates": { "description": "Ignored: a place for anchors." },
         },
     })
@@ -151,9 +152,9 @@ fn policies() -> Value {
 fn sweep() -> Value {
     json!({
         "type": "object",
-        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
+        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `start_jitter`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
         "propertyNames": {
-            "pattern": r"^(threads_per_core|machine|kernel|horizon|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
+            "pattern": r"^(threads_per_core|machine|kernel|horizon|start_jitter|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
         },
         "additionalProperties": { "type": "array", "minItems": 1 },
     })

@@ -81,6 +81,7 @@ machine: { 'core:2': { tick: 0ns, fork: 0ns, switch_thread: 0ns, switch_process:
 apps:
   job: { workload: { hog: { work: 40ms } }, copies: 4 }
 admission: { jobs: 1 }
+start_jitter: 0s
 policies: [PIN]
 ";
     let measured = |set: &[&str]| experiment::run::run(&resolved(text, set), 1, &|_, _| {}).unwrap();

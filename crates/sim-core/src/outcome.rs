@@ -42,6 +42,9 @@ pub struct Options {
     pub stepwise: bool,
     /// How many applications may run at the same time.
     pub admission: Admission,
+    /// Applications arrive up to this much later than they say, uniformly and drawn from the seed: nobody starts programs
+    /// in step with the timer tick.
+    pub start_jitter: Span,
 }
 
 impl Default for Options {
@@ -51,6 +54,7 @@ impl Default for Options {
             horizon: Time::from_ns(3_600_000_000_000),
             stepwise: false,
             admission: Admission::UNLIMITED,
+            start_jitter: Span::ZERO,
         }
     }
 }

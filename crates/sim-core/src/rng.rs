@@ -21,6 +21,8 @@ pub enum Purpose {
     Fork = 20,
     /// Instants at which applications arrive; entity = application of the scenario, position = copy.
     Arrival = 21,
+    /// Phase in which applications arrive; entity = app.
+    StartPhase = 22,
     /// Random programs and scenarios in tests; entity chosen by the test.
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.
@@ -53,6 +55,12 @@ pub const fn draw(key: u64, n: u64) -> u32 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) >> 32) as u32
+}
+
+/// A uniform draw as a whole number below `bound`; 0 when that is 0.
+#[must_use]
+pub const fn below(bound: u64, draw: u32) -> u64 {
+    ((bound as u128 * draw as u128) >> 32) as u64
 }
 
 /// An exponentially distributed length with this mean for a uniform draw (inverse of the distribution function), rounded to

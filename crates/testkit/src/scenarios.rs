@@ -45,7 +45,8 @@ pub fn random(seed: u64) -> Small {
         1 => Admission { tasks: rng.random_range(most..=2 * most), ..Admission::UNLIMITED },
         _ => Admission::UNLIMITED,
     };
-    let options = Options { seed, horizon, stepwise: false, admission };
+    let start_jitter = if rng.random_range(0..2) == 0 { Span::ZERO } else { model.tick };
+    let options = Options { seed, horizon, stepwise: false, admission, start_jitter };
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 

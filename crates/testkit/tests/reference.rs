@@ -193,7 +193,8 @@ fn engine_and_reference_agree_on_random_scenarios() {
         ended += u64::from(matches!(report.outcome, Outcome::Completed));
     }
     let wanted = seeds(400);
-    assert!(wanted.end - wanted.start < 100 || ended > 50, "only {ended} of the scenarios ran to their end");
+    let count = wanted.end - wanted.start;
+    assert!(count < 100 || ended > count / 8, "only {ended} of {count} scenarios ran to their end");
 }
 
 #[test]

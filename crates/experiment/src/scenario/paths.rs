@@ -13,7 +13,7 @@ use super::reader::advice;
 use super::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
 /// Plain keys that `--set` may set.
-pub(crate) const SETTABLE: [&str; 10] = [
+pub(crate) const SETTABLE: [&str; 11] = [
     "name",
     "about",
     "machine",
@@ -21,12 +21,14 @@ pub(crate) const SETTABLE: [&str; 10] = [
     "threads_per_core",
     "horizon",
     "admission",
+    "start_jitter",
     "baseline",
     "repeat",
     "seed",
 ];
 /// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a point).
-pub(crate) const SWEEPABLE: [&str; 5] = ["threads_per_core", "machine", "kernel", "horizon", "admission"];
+pub(crate) const SWEEPABLE: [&str; 6] =
+    ["threads_per_core", "machine", "kernel", "horizon", "admission", "start_jitter"];
 
 /// Sets the node at a path; `plain` are the plain keys allowed.
 pub(crate) fn set(

@@ -10,7 +10,7 @@ use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
-use sim_core::time::Time;
+use sim_core::time::{Span, Time};
 
 use super::apps::{self, App};
 use super::arrivals;
@@ -19,7 +19,7 @@ use super::{MACHINE_KERNEL, shelves, sweep};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
 
 /// Keys of a scenario.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 15] = [
     "name",
     "about",
     "machine",
@@ -33,6 +33,7 @@ pub(crate) const KEYS: [&str; 14] = [
     "repeat",
     "seed",
     "horizon",
+    "start_jitter",
     "templates",
 ];
 
@@ -64,6 +65,7 @@ struct Resolved {
     policies: Vec<(String, Choice)>,
     horizon: Time,
     admission: Admission,
+    start_jitter: Span,
 }
 
 /// Resolves a scenario; every error goes to the reader.
@@ -172,6 +174,7 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let kernel = reader
         .chosen(value("kernel").unwrap_or(&default), "`kernel`", &[])
         .and_then(|chosen| shelves::kernel(reader, &chosen, own.as_deref(), cpus));
+    let tick = kernel.as_ref().map(|kernel| kernel.tick);
     let per_core = value("threads_per_core")
         .map_or(Some(1), |node| reader.value(node, "`threads_per_core`", Kind::Count, 1, MAX_PER_CORE));
     let horizon = value("horizon").map_or(Some(DEFAULT_HORIZON_NS), |node| {
@@ -185,6 +188,9 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1))),
         None => missing(reader, root, "apps", "apps: { cg: { workload: { npb: { benchmark: cg } } } }"),
     };
+    let jitter = value("start_jitter").map(|node| {
+        reader.value(node, "`start_jitter`", Kind::Duration, 0, MAX_HORIZON_NS).map(Span::from_ns)
+    });
     let admission = arrivals::admission(reader, root);
     let resolved = Resolved {
         machine: machine?,
@@ -193,6 +199,11 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         policies: policies?,
         horizon: Time::from_ns(horizon?),
         admission: admission?,
+        // Nobody starts programs in step with the timer tick.
+        start_jitter: match jitter {
+            Some(span) => span?,
+            None => tick?,
+        },
     };
     arrivals::check_admission(reader, root, &resolved.apps, resolved.admission);
     check_together(reader, root, &resolved);
@@ -276,11 +287,12 @@ fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
 
 /// All runs: the baselines first, then by point, policy and replicate.
 fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: bool) -> Experiment {
-    let options = |replicate: u32, horizon: Time, admission: Admission| Options {
+    let options = |replicate: u32, point: &Resolved| Options {
         seed: frame.seed.wrapping_add(u64::from(replicate)),
-        horizon,
+        horizon: point.horizon,
         stepwise,
-        admission,
+        admission: point.admission,
+        start_jitter: point.start_jitter,
     };
     let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
     runs.extend(shared(resolved, frame.repeat, &options));
@@ -303,8 +315,8 @@ fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: b
     }
 }
 
-/// Options of a replicate with this horizon and admission.
-type OptionsOf<'a> = dyn Fn(u32, Time, Admission) -> Options + 'a;
+/// Options of a replicate of a point.
+type OptionsOf<'a> = dyn Fn(u32, &Resolved) -> Options + 'a;
 
 /// The runs of all applications together, by point, policy and replicate.
 fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
@@ -312,7 +324,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
     for (at, point) in resolved.iter().enumerate() {
         // Arrivals belong to the seed: all policies meet the same.
         let arrivals = |replicate| {
-            let options = options(replicate, point.horizon, point.admission);
+            let options = options(replicate, point);
             (options, arrivals::expand(&point.apps, options.seed))
         };
         let replicates: Vec<_> = (0..repeat).map(arrivals).collect();
@@ -339,6 +351,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
 fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, point: &Resolved) -> bool {
     plan.alone == Some(index)
         && plan.options.horizon == point.horizon
+        && plan.options.start_jitter == point.start_jitter
         && plan.machine == point.machine
         && plan.kernel == point.kernel
         && plan.apps.first() == Some(alone)
@@ -370,14 +383,14 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
                 apps: vec![alone.clone()],
                 entries: vec![index],
                 policy_choice: Choice { entry: pin, values: Values::defaults(pin.parameters) },
-                options: options(0, point.horizon, Admission::UNLIMITED),
+                options: Options { admission: Admission::UNLIMITED, ..options(0, point) },
             });
         }
     }
     let replicas = |plan: RunPlan| {
         (0..repeat).map(move |replicate| RunPlan {
             replicate,
-            options: options(replicate, plan.options.horizon, Admission::UNLIMITED),
+            options: Options { seed: plan.options.seed.wrapping_add(u64::from(replicate)), ..plan.options },
             ..plan.clone()
         })
     };

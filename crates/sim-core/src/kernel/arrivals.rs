@@ -6,7 +6,6 @@ use crate::kernel::Kernel;
 use crate::observe::{Observation, Observer};
 use crate::policy::Policy;
 use crate::program::Forks;
-use crate::time::Span;
 
 impl<O: Observer> Kernel<'_, O> {
     /// An application has arrived: a background one starts at once, another one when there is room.
@@ -55,8 +54,8 @@ impl<O: Observer> Kernel<'_, O> {
         policy.app_exited(self, app);
         for follower in self.apps.ids() {
             if self.apps[follower].after == Some(app) {
-                let delay = Span::from_ns(self.apps[follower].start.ns());
-                self.arm_pending(self.now.saturating_add(delay), Timer::Start(follower));
+                let at = self.now.saturating_add(self.apps[follower].delay);
+                self.arm_pending(at, Timer::Start(follower));
             }
         }
         if !self.apps[app].background {

@@ -18,7 +18,7 @@ use crate::observe::{Digest, Observer};
 use crate::outcome::{Admission, Counters};
 use crate::policy::{Affinity, TaskState};
 use crate::program::{AppSpec, MemoryProfile, Op, Pages};
-use crate::rng::{Purpose, key};
+use crate::rng::{self, Purpose, draw, key};
 use crate::sync::{Exchanges, Locks, Meeting};
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::BarrierKind;
@@ -117,7 +117,7 @@ fn transfer_profile(machine: &Machine) -> MemoryProfile {
     }
 }
 
-fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64) -> App {
+fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: Span) -> App {
     let is_exchange = |(pc, op): (usize, &Op)| matches!(op, Op::Exchange { .. }).then_some(pc as u32);
     let slots = spec.program.ops().iter().enumerate().filter_map(is_exchange).collect();
     App {
@@ -132,7 +132,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64) -> App {
         tasks: spec.tasks,
         rank_scale: spec.rank_scale,
         profiles,
-        start: spec.start,
+        delay,
         after: spec.after,
         arrived: Time::ZERO,
         begun: Time::ZERO,
@@ -221,13 +221,18 @@ impl<'o, O: Observer> Kernel<'o, O> {
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
             caches.add_app(&machine, &spec, &profiles[base as usize - 1..]);
+            let phase = Span::from_ns(rng::below(
+                options.start_jitter.ns(),
+                draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0),
+            ));
             if spec.after.is_none() {
-                timers.arm(spec.start, Timer::Start(app));
+                timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
                 pending += 1;
             }
             left += u32::from(!spec.background);
             let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
-            apps.push(build_app(spec, first, base, fork_noise));
+            let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
+            apps.push(build_app(spec, first, base, fork_noise, delay));
         }
         let memory = Contention::new(&machine, &profiles);
         let cpus = machine.cpus() as usize;

@@ -291,7 +291,8 @@ pub(crate) struct App {
     pub(crate) rank_scale: Vec<u32>,
     /// First index of its profiles in the run's table; the entry before it is its transfer profile.
     pub(crate) profiles: u32,
-    pub(crate) start: Time,
+    /// From time zero or the end of `after` to its arrival.
+    pub(crate) delay: Span,
     pub(crate) after: Option<AppId>,
     /// When it came, and when it was admitted.
     pub(crate) arrived: Time,

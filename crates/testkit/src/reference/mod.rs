@@ -131,7 +131,7 @@ impl<'o> Reference<'o> {
             let first = tasks.len();
             tasks.extend((0..spec.tasks).map(|rank| RefTask::new(number, rank, &spec, options.seed)));
             if spec.after.is_none() {
-                timers.push((spec.start.ns(), Timer::Start(number)));
+                timers.push((start::delay(&spec, number, &options), Timer::Start(number)));
             }
             apps.push(RefApp::new(spec, first));
         }

@@ -2,14 +2,22 @@
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
+use sim_core::outcome::Options;
 use sim_core::policy::{Placement, Policy, System};
-use sim_core::program::{Forks, Pages, Touch};
+use sim_core::program::{AppSpec, Forks, Pages, Touch};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
 
 use super::queue::Entry;
 use super::state::{Lead, Then};
 use super::{Reference, Timer};
+
+/// From time zero, or the end of the application it follows, to the arrival of an application.
+pub(super) fn delay(spec: &AppSpec, app: usize, options: &Options) -> u64 {
+    let uniform = u128::from(draw(key(options.seed, Purpose::StartPhase, app as u64), 0));
+    let jitter = u128::from(options.start_jitter.ns()) * uniform / (1 << 32);
+    spec.start.ns().saturating_add(jitter as u64)
+}
 
 impl Reference<'_> {
     /// An application arrives; only foreground ones may have to wait.
@@ -60,7 +68,8 @@ impl Reference<'_> {
         policy.app_exited(self, AppId(app as u32));
         for other in 0..self.apps.len() {
             if self.apps[other].spec.after == Some(AppId(app as u32)) {
-                let at = self.now.saturating_add(self.apps[other].spec.start.ns());
+                let delay = delay(&self.apps[other].spec, other, &self.options);
+                let at = self.now.saturating_add(delay);
                 self.arm(at, Timer::Start(other));
             }
         }
