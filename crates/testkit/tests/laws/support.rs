@@ -178,6 +178,8 @@ pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: 
     let mut app = AppSpec::new(workload, tasks, Arc::new(built.program), runtime);
     app.background = built.background;
     app.rank_scale = built.rank_scale;
+    app.team = built.team;
+    app.runtime.processes |= built.processes;
     app
 }
 
