@@ -103,6 +103,16 @@ pub const METRICS: &[Metric] = &[
     metric(App, "yields", "count", "sched_yield calls", |s| count(s, |c| c.yields)),
     metric(App, "barrier_interval", "s", "mean time from one barrier to the next", barrier_interval),
     metric(App, "barrier_wait", "share", "part of the tasks' run_time spent at barriers", barrier_wait),
+    metric(
+        App,
+        "response_time",
+        "s",
+        "mean time from waking up after a sleep to sleeping again or ending, of tasks that sleep for a time",
+        |s| {
+            let counters = &app(s)?.counters;
+            ratio(counters.response_ns as f64 / NS_PER_S, counters.responses as f64)
+        },
+    ),
     metric(App, "cpu_time", "s", "cpu time of all tasks, polling included", |s| {
         Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)
     }),

@@ -2,6 +2,7 @@
 
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::time::Time;
+use crate::wait::Circle;
 
 /// Why a task left its cpu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +10,7 @@ use crate::time::Time;
 pub enum LeaveReason {
     /// It went to sleep.
     Slept = 1,
-    /// It ended.
+    /// It ended; or its process did, and a new one takes its rank.
     Exited = 2,
     /// Its slice was used up, or a woken task or a time slot took the cpu.
     Preempted = 3,
@@ -67,17 +68,21 @@ pub enum Observation {
         /// To.
         to: CpuId,
     },
-    /// A task arrived at its application's barrier.
+    /// A task arrived at a barrier.
     Arrived {
         /// Task.
         task: TaskId,
-        /// Number of the barrier episode, from 0.
+        /// Who meets there.
+        circle: Circle,
+        /// Number of the barrier episode of this circle, from 0.
         episode: u32,
     },
     /// A task found that all had arrived, and went on.
     Released {
         /// Task.
         task: TaskId,
+        /// Who met there.
+        circle: Circle,
         /// Number of the barrier episode.
         episode: u32,
     },
@@ -143,8 +148,12 @@ impl Observer for Digest {
             Observation::Migrated { task, from, to } => {
                 (7, u64::from(task.0), u64::from(from.0) << 32 | u64::from(to.0))
             }
-            Observation::Arrived { task, episode } => (8, u64::from(task.0), u64::from(episode)),
-            Observation::Released { task, episode } => (9, u64::from(task.0), u64::from(episode)),
+            Observation::Arrived { task, circle, episode } => {
+                (8 + 2 * circle as u64, u64::from(task.0), u64::from(episode))
+            }
+            Observation::Released { task, circle, episode } => {
+                (9 + 2 * circle as u64, u64::from(task.0), u64::from(episode))
+            }
         };
         self.mix(at.ns() << 4 | kind);
         self.mix(a << 32 ^ b);

@@ -80,6 +80,10 @@ pub struct Counters {
     pub barriers: u64,
     /// Nanoseconds spent at barriers, from arrival to going on.
     pub barrier_wait_ns: u64,
+    /// Wake-ups of tasks that slept for a time and then worked until they slept again or ended.
+    pub responses: u64,
+    /// Nanoseconds from those wake-ups to the end of the work.
+    pub response_ns: u64,
     /// Work asked for, in nanoseconds at nominal speed (rounded down per task).
     pub work_asked_ns: u64,
     /// Work done.

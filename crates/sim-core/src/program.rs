@@ -8,7 +8,8 @@ use crate::machine::CpuSet;
 use crate::time::{Span, Time, Work};
 use crate::wait::{BarrierKind, WaitMode};
 
-/// Uniform relative variation: half-width in units of 1/65,536 (6,554 = +-10 %); at most 65,536.
+/// Variation of a length: none, uniform with this relative half-width in units of 1/65,536 (6,554 = +-10 %; at most
+/// 65,536), or exponential.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spread(pub u32);
 
@@ -17,17 +18,62 @@ impl Spread {
     pub const NONE: Self = Self(0);
     /// The largest half-width: from nothing to twice the mean.
     pub const MAX: u32 = 1 << 16;
+    /// Exponential with the given mean: the variation of service and think times in queueing models. Lengths
+    /// beyond [`Spread::LONGEST`] means (one in nine million) count as that long.
+    pub const EXPONENTIAL: Self = Self(u32::MAX);
+    /// The longest exponential length, in means.
+    pub const LONGEST: u64 = 16;
 
-    /// `mean` moved within the half-width by a uniform 32-bit draw.
+    /// True for a half-width in its range, and for [`Spread::EXPONENTIAL`].
+    #[must_use]
+    pub const fn is_legal(self) -> bool {
+        self.0 <= Self::MAX || self.0 == Self::EXPONENTIAL.0
+    }
+
+    /// `mean` varied by a uniform 32-bit draw: moved within the half-width, or times -ln of the draw as a fraction.
     #[must_use]
     pub const fn apply(self, mean: u64, draw: u32) -> u64 {
         if self.0 == 0 {
             return mean;
         }
+        if self.0 == Self::EXPONENTIAL.0 {
+            let varied = (mean as u128 * minus_ln(draw) as u128) >> LN_BITS;
+            return if varied > u64::MAX as u128 { u64::MAX } else { varied as u64 };
+        }
         let width = (mean as u128 * self.0 as u128) >> 16;
         let offset = (2 * width * draw as u128) >> 32;
         (mean as u128 - width + offset) as u64
     }
+}
+
+/// Fraction bits of [`minus_ln`].
+const LN_BITS: u32 = 24;
+/// ln 2 with 32 fraction bits.
+const LN_2: u64 = 2_977_044_472;
+
+/// -ln u of the uniform variate u = (draw + 1/2) / 2^32 with [`LN_BITS`] fraction bits, at most [`Spread::LONGEST`]. The
+/// binary logarithm comes bit by bit from repeated squaring (Knuth, TAOCP 1, 1.2.2, exercise 25), in integers only,
+/// so that it is the same everywhere.
+const fn minus_ln(draw: u32) -> u64 {
+    // u = x / 2^33; log2 x = whole + fraction.
+    let x = 2 * draw as u64 + 1;
+    let whole = x.ilog2();
+    // x / 2^whole in [1, 2) with 31 fraction bits.
+    let mut square = if whole > 31 { x >> (whole - 31) } else { x << (31 - whole) };
+    let mut log = whole as u64;
+    let mut bit = 0;
+    while bit < LN_BITS {
+        square = (square * square) >> 31;
+        log <<= 1;
+        if square >= 1 << 32 {
+            square >>= 1;
+            log |= 1;
+        }
+        bit += 1;
+    }
+    let value = (((33 << LN_BITS) - log) as u128 * LN_2 as u128) >> 32;
+    let longest = Spread::LONGEST << LN_BITS;
+    if value > longest as u128 { longest } else { value as u64 }
 }
 
 /// Where the pages lie that an operation works on.
@@ -90,6 +136,10 @@ pub enum Op {
     },
     /// Meet all tasks of the application.
     Barrier,
+    /// Meet the tasks of one's own team ([`AppSpec::team`]).
+    TeamBarrier,
+    /// The first task of each team meets those of the other teams; all others pass at once.
+    LeadersBarrier,
     /// Tell rank + shift, then wait to be told by rank - shift (modulo the number of ranks).
     Exchange {
         /// Distance in ranks; taken modulo their number.
@@ -115,8 +165,14 @@ pub enum Op {
     },
     /// Call `sched_yield` once.
     Yield,
+    /// The task's process ends and a new one takes its rank and goes on with the program: it is placed anew as a fork
+    /// from the cpu it was on, without cached data or a home, and costs a fork.
+    Respawn,
     /// Start of a loop body executed `0` (forever) or this many times.
     Repeat(u32),
+    /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the next pass
+    /// until none is left, then goes on behind the loop. Met again, the loop starts afresh. Tasks do not meet in it.
+    RepeatShared(u32),
     /// End of the innermost loop body.
     End,
 }
@@ -146,10 +202,13 @@ impl Program {
         let mut locks = 0;
         for (i, op) in ops.iter().enumerate() {
             match op {
-                Op::Repeat(_) => {
+                Op::Repeat(_) | Op::RepeatShared(_) => {
                     open.push(i);
                     if open.len() > MAX_LOOP_DEPTH {
                         return Err(format!("loops nest at most {MAX_LOOP_DEPTH} deep"));
+                    }
+                    if *op == Op::RepeatShared(0) {
+                        return Err("a shared loop has at least one pass".into());
                     }
                 }
                 Op::End => {
@@ -159,6 +218,11 @@ impl Program {
                     if !ops[start + 1..i].iter().any(Self::takes_time) {
                         return Err("a loop body must take time (compute, sleep, barrier or the like)".into());
                     }
+                    if matches!(ops[start], Op::RepeatShared(_))
+                        && ops[start + 1..i].iter().any(Self::is_shared_by_all)
+                    {
+                        return Err("tasks share the passes of a loop only if they do not meet in it".into());
+                    }
                     partner[start] = i as u32;
                     partner[i] = start as u32;
                 }
@@ -166,12 +230,13 @@ impl Program {
                     if profile.0 as usize >= profiles.len() {
                         return Err(format!("{profile} is not declared"));
                     }
-                    if spread.0 > Spread::MAX || work.raw() > Work::MAX.raw() / 2 {
+                    let most = if *spread == Spread::EXPONENTIAL { Spread::LONGEST } else { 2 };
+                    if !spread.is_legal() || work.raw() > Work::MAX.raw() / most {
                         return Err("a compute operation is out of range".into());
                     }
                 }
                 Op::Lock(lock) | Op::Unlock(lock) => locks = locks.max(lock.0 + 1),
-                Op::Sleep { spread, .. } if spread.0 > Spread::MAX => {
+                Op::Sleep { spread, .. } if !spread.is_legal() => {
                     return Err("a sleep's variation is out of range".into());
                 }
                 _ => {}
@@ -189,14 +254,29 @@ impl Program {
         match op {
             Op::Compute { work, .. } => work.raw() > 0,
             Op::Sleep { span, .. } => span.ns() > 0,
-            Op::Barrier | Op::Yield => true,
-            Op::Exchange { .. }
+            Op::Barrier | Op::TeamBarrier | Op::Respawn | Op::Yield => true,
+            Op::LeadersBarrier
+            | Op::Exchange { .. }
             | Op::Transfer { .. }
             | Op::Lock(_)
             | Op::Unlock(_)
             | Op::Repeat(_)
+            | Op::RepeatShared(_)
             | Op::End => false,
         }
+    }
+
+    /// Tasks wait for each other here, or the operation is one that ranks must execute equally often.
+    const fn is_shared_by_all(op: &Op) -> bool {
+        matches!(
+            op,
+            Op::Barrier
+                | Op::TeamBarrier
+                | Op::LeadersBarrier
+                | Op::Exchange { .. }
+                | Op::Transfer { .. }
+                | Op::RepeatShared(_)
+        )
     }
 
     const fn draws(op: &Op) -> bool {
@@ -225,7 +305,9 @@ impl Program {
     /// True when its ranks ever wait for each other, at barriers or in exchanges.
     #[must_use]
     pub fn meets(&self) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::Barrier | Op::Exchange { .. }))
+        let meets =
+            |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier | Op::Exchange { .. });
+        self.ops.iter().any(meets)
     }
 
     /// The number of locks it uses.
@@ -295,7 +377,8 @@ pub struct Runtime {
     pub barrier: BarrierKind,
     /// What a waiting task does.
     pub wait: WaitMode,
-    /// Tasks are processes (dearer switches between them) rather than threads of one process.
+    /// Tasks are processes (dearer switches between them) rather than threads of one process. Without meaning when
+    /// the application has teams ([`AppSpec::team`]): each team is one process.
     pub processes: bool,
     /// How it comes up.
     pub startup: StartUp,
@@ -320,6 +403,9 @@ pub struct AppSpec {
     pub background: bool,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
+    /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on, the first
+    /// rank of each being its leader; the last one may have fewer. 0 = no teams, every rank is a team of its own.
+    pub team: u32,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
     /// Cpus its tasks may use (inherited affinity); `None` = all.
@@ -339,6 +425,7 @@ impl AppSpec {
             after: None,
             background: false,
             weight: 1024,
+            team: 0,
             rank_scale: Vec::new(),
             allowed: None,
         }
@@ -356,6 +443,46 @@ mod tests {
         assert!(ten_percent.apply(1_000_000, u32::MAX) > 1_099_900);
         assert_eq!(Spread::NONE.apply(77, 12345), 77);
         assert_eq!(Spread(Spread::MAX).apply(100, 0), 0);
+    }
+
+    #[test]
+    fn exponential_lengths_have_their_mean_and_quantiles() {
+        let apply = |draw| Spread::EXPONENTIAL.apply(1_000_000, draw);
+        // -ln of 1/2, 1/4 and of all but nothing; beyond 16 means it is cut.
+        assert!(apply(1 << 31).abs_diff(693_147) <= 1, "{}", apply(1 << 31));
+        assert!(apply(1 << 30).abs_diff(1_386_294) <= 1, "{}", apply(1 << 30));
+        assert!(apply(u32::MAX) <= 1);
+        assert_eq!(apply(0), 16_000_000);
+        // u = 1/e, so -ln u = 1: 0.36788 x 2^32.
+        assert!(apply(1_580_030_168).abs_diff(1_000_000) <= 1, "{}", apply(1_580_030_168));
+        let n = 1 << 16;
+        let (mut sum, mut squares) = (0u128, 0u128);
+        for i in 0..n {
+            let value = u128::from(apply((i << 16) + (1 << 15)));
+            sum += value;
+            squares += value * value;
+        }
+        let mean = sum / u128::from(n);
+        let mean_square = squares / u128::from(n);
+        assert!(mean.abs_diff(1_000_000) < 100, "{mean}");
+        // The mean square of an exponential is twice the square of its mean.
+        assert!(mean_square.abs_diff(2_000_000_000_000) < 10_000_000_000, "{mean_square}");
+    }
+
+    #[test]
+    fn shared_loops_hold_nothing_that_ranks_must_do_equally_often() {
+        let nap = Op::Sleep { span: Span::from_ms(1), spread: Spread::EXPONENTIAL };
+        let new = |ops: Vec<Op>| Program::new(ops, Vec::new());
+        assert!(new(vec![Op::RepeatShared(3), nap, Op::Respawn, Op::End]).is_ok());
+        assert!(new(vec![Op::RepeatShared(0), nap, Op::End]).is_err());
+        for op in [Op::Barrier, Op::TeamBarrier, Op::LeadersBarrier, Op::Exchange { shift: 1 }] {
+            assert!(new(vec![Op::RepeatShared(3), nap, op, Op::End]).is_err());
+        }
+        assert!(new(vec![Op::RepeatShared(3), Op::RepeatShared(3), nap, Op::End, nap, Op::End]).is_err());
+        assert!(
+            new(vec![Op::Repeat(0), Op::LeadersBarrier, Op::End]).is_err(),
+            "most tasks would not take time"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Barriers, neighbour exchanges and locks: who signals whom, in rounds, and what each rank then waits for.
+//! Barriers, neighbour exchanges, locks and shared loops: who signals whom, in rounds, and what each rank then waits for.
 //!
 //! Pure bookkeeping: this module knows ranks and instants, not tasks, cpus or queues.
 
@@ -62,6 +62,11 @@ impl Meeting {
             gathered: vec![(0, Time::ZERO); if tree { ranks as usize } else { 0 }],
             flags: vec![UNSET; flags],
         }
+    }
+
+    /// How many meet.
+    pub(crate) const fn ranks(&self) -> u32 {
+        self.ranks
     }
 
     pub(crate) const fn is_central(&self) -> bool {
@@ -229,6 +234,44 @@ impl Locks {
     }
 }
 
+/// Loops whose passes all ranks share: for each such loop of the program who is in which visit of it, and how many passes
+/// of the latest visit are taken. A rank begins a visit only when the one before is used up, so all
+/// visits but the latest are.
+#[derive(Default)]
+pub(crate) struct SharedLoops {
+    ranks: u32,
+    /// Position in the program of each shared loop.
+    slots: Vec<u32>,
+    /// Per loop: the latest visit, and its passes taken.
+    latest: Vec<(u64, u32)>,
+    /// Per loop and rank: the visit it is in.
+    visits: Vec<u64>,
+}
+
+impl SharedLoops {
+    pub(crate) fn new(slots: Vec<u32>, ranks: u32) -> Self {
+        let visits = vec![0; slots.len() * ranks as usize];
+        Self { ranks, latest: vec![(0, 0); slots.len()], slots, visits }
+    }
+
+    /// A rank asks for the next of `passes` passes; false (its visit is over) when none is left.
+    pub(crate) fn take(&mut self, pc: u32, rank: u32, passes: u32) -> bool {
+        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        let visit = &mut self.visits[slot * self.ranks as usize + rank as usize];
+        let (latest, taken) = &mut self.latest[slot];
+        if *visit > *latest {
+            *latest = *visit;
+            *taken = 0;
+        }
+        if *visit < *latest || *taken >= passes {
+            *visit += 1;
+            return false;
+        }
+        *taken += 1;
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,6 +299,20 @@ mod tests {
         assert_eq!(meeting.arrive(1), Turn::AwaitRelease);
         assert_eq!(meeting.arrive(0), Turn::ReleaseAll);
         assert_eq!(meeting.arrive(0), Turn::AwaitRelease);
+    }
+
+    #[test]
+    fn passes_of_a_shared_loop_are_taken_once_per_visit() {
+        let mut loops = SharedLoops::new(vec![4], 2);
+        // Rank 0 takes two of three passes, rank 1 the third; then nothing is left for either.
+        assert!(loops.take(4, 0, 3) && loops.take(4, 0, 3) && loops.take(4, 1, 3));
+        assert!(!loops.take(4, 0, 3));
+        // Rank 0 comes again before rank 1 has left: a fresh loop for it, the old one for rank 1.
+        assert!(loops.take(4, 0, 3));
+        assert!(!loops.take(4, 1, 3));
+        assert!(loops.take(4, 1, 3) && loops.take(4, 1, 3));
+        assert!(!loops.take(4, 1, 3) && !loops.take(4, 0, 3));
+        assert!(loops.take(4, 1, 3));
     }
 
     #[test]

@@ -46,6 +46,23 @@ impl WaitMode {
     }
 }
 
+/// Who meets at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Circle {
+    /// All tasks of the application.
+    All,
+    /// The tasks of one team.
+    Team,
+    /// The first task of each team.
+    Leaders,
+}
+
+impl Circle {
+    /// Number of kinds.
+    pub const COUNT: usize = 3;
+}
+
 /// Algorithm of a barrier: which rank signals which, in which order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BarrierKind {

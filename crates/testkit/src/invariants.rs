@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
+use sim_core::program::AppSpec;
 use sim_core::time::Time;
+use sim_core::wait::Circle;
 
 /// Checks facts as they come: instants never go back, a cpu runs one task, a task runs on one cpu and only where it was
 /// last made runnable, and nobody leaves a barrier before all have arrived.
@@ -14,31 +16,39 @@ pub struct Invariants {
     now: Time,
     on_cpu: BTreeMap<CpuId, TaskId>,
     place: BTreeMap<TaskId, CpuId>,
-    /// First task of each application and number of its tasks, as far as known.
-    teams: Vec<(u32, u32)>,
-    arrivals: BTreeMap<(u32, u32), u32>,
+    /// First task of each application, number of its tasks, and of those of a team.
+    apps: Vec<(u32, u32, u32)>,
+    /// Arrivals by circle, first task of those who meet, and episode.
+    arrivals: BTreeMap<(Circle, u32, u32), u32>,
     /// What was violated, in words.
     pub violations: Vec<String>,
 }
 
 impl Invariants {
-    /// A checker for applications of these sizes, whose tasks are numbered in order.
+    /// A checker for these applications, whose tasks are numbered in order.
     #[must_use]
-    pub fn new(sizes: impl IntoIterator<Item = u32>) -> Self {
+    pub fn new(apps: &[AppSpec]) -> Self {
         let mut first = 0;
-        let teams = sizes
-            .into_iter()
-            .map(|size| {
-                first += size;
-                (first - size, size)
+        let apps = apps
+            .iter()
+            .map(|app| {
+                first += app.tasks;
+                (first - app.tasks, app.tasks, app.team.max(1))
             })
             .collect();
-        Self { teams, ..Self::default() }
+        Self { apps, ..Self::default() }
     }
 
-    fn team(&self, task: TaskId) -> (u32, u32) {
-        let found = self.teams.iter().rev().find(|(first, _)| *first <= task.0);
-        found.copied().unwrap_or((0, u32::MAX))
+    /// The first and the number of those whom a task meets.
+    fn circle(&self, task: TaskId, circle: Circle) -> (u32, u32) {
+        let found = self.apps.iter().rev().find(|(first, ..)| *first <= task.0);
+        let (first, size, team) = found.copied().unwrap_or((0, u32::MAX, 1));
+        let before = (task.0 - first) / team * team;
+        match circle {
+            Circle::All => (first, size),
+            Circle::Team => (first + before, team.min(size - before)),
+            Circle::Leaders => (first, size.div_ceil(team)),
+        }
     }
 
     fn require(&mut self, holds: bool, what: impl FnOnce() -> String) {
@@ -74,13 +84,13 @@ impl Observer for Invariants {
                     format!("{task} stops on {cpu}, where {stopped:?} ran")
                 });
             }
-            Observation::Arrived { task, episode } => {
-                let (first, _) = self.team(task);
-                *self.arrivals.entry((first, episode)).or_default() += 1;
+            Observation::Arrived { task, circle, episode } => {
+                let (first, _) = self.circle(task, circle);
+                *self.arrivals.entry((circle, first, episode)).or_default() += 1;
             }
-            Observation::Released { task, episode } => {
-                let (first, size) = self.team(task);
-                let arrived = self.arrivals.get(&(first, episode)).copied().unwrap_or(0);
+            Observation::Released { task, circle, episode } => {
+                let (first, size) = self.circle(task, circle);
+                let arrived = self.arrivals.get(&(circle, first, episode)).copied().unwrap_or(0);
                 self.require(arrived == size, || {
                     format!("{task} leaves barrier {episode} after {arrived} of {size} arrivals")
                 });

@@ -203,9 +203,25 @@ fn profile(rng: &mut ChaCha8Rng) -> MemoryProfile {
     }
 }
 
+fn spread(rng: &mut ChaCha8Rng) -> Spread {
+    [Spread::NONE, Spread(6_554), Spread(40_000), Spread::EXPONENTIAL][rng.random_range(0..4)]
+}
+
+/// Passes for all ranks together, now and then with a nap or a new process in each.
+fn shared_loop(rng: &mut ChaCha8Rng, ops: &mut Vec<Op>) {
+    ops.push(Op::RepeatShared(rng.random_range(1..30)));
+    let work = Work::from_span(Span::from_ns(rng.random_range(1..20_000)));
+    ops.push(Op::Compute { work, spread: spread(rng), profile: ProfileId(1) });
+    match rng.random_range(0..3) {
+        0 => ops.push(Op::Sleep { span: ns(rng, 20_000), spread: spread(rng) }),
+        1 => ops.push(Op::Respawn),
+        _ => {}
+    }
+    ops.push(Op::End);
+}
+
 fn program(rng: &mut ChaCha8Rng) -> Program {
     let profiles = vec![profile(rng), profile(rng)];
-    let spread = |rng: &mut ChaCha8Rng| Spread([0, 6_554, 40_000][rng.random_range(0..3)]);
     let mut ops = vec![Op::Repeat([0, 3, 20, 40][rng.random_range(0..4)])];
     ops.push(Op::Compute {
         work: Work::from_span(Span::from_ns(rng.random_range(1..80_000))),
@@ -213,7 +229,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
         profile: ProfileId(0),
     });
     for _ in 0..rng.random_range(1..4) {
-        match rng.random_range(0..9) {
+        match rng.random_range(0..13) {
             0..=3 => ops.push(Op::Barrier),
             4 => ops.push(Op::Exchange { shift: rng.random_range(0..5) }),
             5 => ops.push(Op::Transfer {
@@ -227,6 +243,10 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
                 ops.push(Op::Unlock(LockId(0)));
             }
             7 => ops.push(Op::Sleep { span: ns(rng, 40_000), spread: spread(rng) }),
+            8 => ops.push(Op::Respawn),
+            9 => shared_loop(rng, &mut ops),
+            10 => ops.push(Op::TeamBarrier),
+            11 => ops.push(Op::LeadersBarrier),
             _ => ops.push(Op::Yield),
         }
     }
@@ -243,6 +263,7 @@ fn app(rng: &mut ChaCha8Rng, number: u32, cpus: u32) -> AppSpec {
     }
     app.background = rng.random_range(0..5) == 0;
     app.weight = [1024, 1024, 1024, 335, 3121][rng.random_range(0..5)];
+    app.team = [0, 0, 1, 2, 3][rng.random_range(0..5)];
     if rng.random_range(0..4) == 0 {
         app.rank_scale = (0..tasks).map(|_| rng.random_range(200..2_000)).collect();
     }

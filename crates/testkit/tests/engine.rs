@@ -24,7 +24,7 @@ fn policy(seed: u64) -> Box<dyn Policy> {
 
 fn run(small: &Small, seed: u64, stepwise: bool) -> RunReport {
     let options = Options { stepwise, ..small.options };
-    let mut observer = Invariants::new(small.apps.iter().map(|app| app.tasks));
+    let mut observer = Invariants::new(&small.apps);
     let simulation = Simulation::new(small.machine.clone(), small.model.clone(), small.apps.clone(), options)
         .expect("legal");
     let report = simulation.run(policy(seed).as_mut(), &mut observer);

@@ -1,10 +1,15 @@
 //! The shelf of workloads and parallel runtimes: parameter tables, and builders from values to programs.
 
 pub mod hog;
+mod hybrid;
+mod make;
 pub mod npb;
+mod pool;
 mod registry;
 pub mod runtimes;
+mod sleepers;
 pub mod small;
 pub mod spmd;
+mod variation;
 
 pub use registry::{Built, Context, Entry, entries, names, resolve};

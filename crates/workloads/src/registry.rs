@@ -3,7 +3,7 @@
 use notation::parameter::{Parameter, Values};
 use sim_core::program::Program;
 
-use crate::{hog, npb, small, spmd};
+use crate::{hog, hybrid, make, npb, pool, sleepers, small, spmd};
 use notation::suggest::unknown;
 
 /// What a workload is built for.
@@ -24,13 +24,19 @@ pub struct Built {
     pub background: bool,
     /// Work of each rank in thousandths of the program's; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,
+    /// Threads per process of a hybrid program; 0 = what the runtime says.
+    pub team: u32,
+    /// Its tasks are unrelated processes, whatever the runtime says.
+    pub processes: bool,
+    /// Number of tasks when the scenario says nothing; 0 = as many as there are cores, one if in the background.
+    pub tasks: u32,
 }
 
 impl Built {
     /// A foreground program that is the same for all ranks.
     #[must_use]
     pub const fn even(program: Program) -> Self {
-        Self { program, background: false, rank_scale: Vec::new() }
+        Self { program, background: false, rank_scale: Vec::new(), team: 0, processes: false, tasks: 0 }
     }
 }
 
@@ -51,8 +57,19 @@ pub struct Entry {
     pub build: fn(&Values, &Context<'_>) -> Result<Built, String>,
 }
 
-const ENTRIES: &[Entry] =
-    &[npb::ENTRY, spmd::inline::ENTRY, hog::ENTRY, small::BARRIERS, small::CRITICAL, small::DAEMON];
+const ENTRIES: &[Entry] = &[
+    npb::ENTRY,
+    spmd::inline::ENTRY,
+    hog::ENTRY,
+    small::BARRIERS,
+    small::CRITICAL,
+    small::DAEMON,
+    make::ENTRY,
+    sleepers::INTERACTIVE,
+    sleepers::SERVICES,
+    pool::ENTRY,
+    hybrid::ENTRY,
+];
 
 /// The workloads of the shelf.
 #[must_use]

@@ -122,8 +122,13 @@ fn app(
     let draft = draft?;
     let wanted = wanted?;
     // A background application (a hog) is one task unless it says otherwise.
-    let background = draft.background.unwrap_or(draft.probe(reader)?.background);
-    let by_default = if background { 1 } else { per_core * u64::from(cores) };
+    let probe = draft.probe(reader)?;
+    let background = draft.background.unwrap_or(probe.background);
+    let by_default = match (probe.tasks, background) {
+        (0, true) => 1,
+        (0, false) => per_core * u64::from(cores),
+        (tasks, _) => u64::from(tasks),
+    };
     let tasks = wanted.unwrap_or(by_default);
     if tasks > MAX_TASKS {
         reader.wrong(
@@ -252,11 +257,13 @@ impl Draft<'_> {
         let mut runtime = self.runtime.build(tasks > self.seats);
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each other at the start.
         runtime.startup.barrier &= built.program.meets();
+        runtime.processes |= built.processes;
         Some(AppSpec {
             start: self.start,
             background,
             weight: self.weight,
             rank_scale: built.rank_scale,
+            team: built.team,
             allowed: self.allowed.clone(),
             ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
         })

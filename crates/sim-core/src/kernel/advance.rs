@@ -8,6 +8,7 @@ use crate::policy::{Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::rng;
 use crate::time::{Span, Time, Work};
+use crate::wait::Circle;
 
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
@@ -39,7 +40,15 @@ impl<O: Observer> Kernel<'_, O> {
                         return;
                     }
                 }
-                Op::Barrier => {
+                Op::LeadersBarrier if !self.tasks[id].rank.is_multiple_of(self.apps[app].team) => {
+                    self.tasks[id].pc += 1;
+                }
+                Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
+                    self.tasks[id].circle = match *op {
+                        Op::TeamBarrier => Circle::Team,
+                        Op::LeadersBarrier => Circle::Leaders,
+                        _ => Circle::All,
+                    };
                     self.arrive(cpu, lead);
                     return;
                 }
@@ -64,6 +73,7 @@ impl<O: Observer> Kernel<'_, O> {
                     }
                 }
                 Op::Sleep { span, spread } => {
+                    self.end_response(id);
                     let span = Span::from_ns(self.vary(id, span.ns(), spread).max(1));
                     let call = self.machine.costs.sleep;
                     self.begin_syscall(cpu, call, After::Nap(span), lead);
@@ -74,6 +84,18 @@ impl<O: Observer> Kernel<'_, O> {
                     let call = self.machine.costs.yield_call.max(Span::from_ns(1));
                     self.begin_syscall(cpu, call, After::Yield, lead);
                     return;
+                }
+                Op::Respawn => {
+                    self.end_response(id);
+                    // At least 1 ns, so that a loop of respawns takes time.
+                    let call = self.machine.costs.fork.max(Span::from_ns(1));
+                    self.begin_syscall(cpu, call, After::Respawn, lead);
+                    return;
+                }
+                Op::RepeatShared(passes) => {
+                    let (pc, rank) = (self.tasks[id].pc, self.tasks[id].rank);
+                    let again = self.apps[app].loops.take(pc, rank, passes);
+                    self.tasks[id].pc = if again { pc } else { program.partner(pc) } + 1;
                 }
                 Op::Repeat(_) | Op::End => self.turn_loop(id, &program),
             }
@@ -89,6 +111,12 @@ impl<O: Observer> Kernel<'_, O> {
             task.pc += 1;
             return;
         }
+        let start = program.partner(task.pc);
+        if matches!(program.ops().get(start as usize), Some(Op::RepeatShared(_))) {
+            // Whether there is another pass is asked there.
+            task.pc = start;
+            return;
+        }
         let passes = &mut task.loops[task.depth as usize - 1];
         // 0 stands for "forever".
         if *passes == 1 {
@@ -96,7 +124,18 @@ impl<O: Observer> Kernel<'_, O> {
             task.pc += 1;
         } else {
             *passes = passes.saturating_sub(1);
-            task.pc = program.partner(task.pc) + 1;
+            task.pc = start + 1;
+        }
+    }
+
+    /// A task that woke from sleep for a time has done what it woke for.
+    fn end_response(&mut self, id: TaskId) {
+        let task = &mut self.tasks[id];
+        let woken = std::mem::replace(&mut task.woken, Time::NEVER);
+        if !woken.is_never() {
+            let counters = &mut self.apps[task.app].counters;
+            counters.responses += 1;
+            counters.response_ns += self.now.since(woken).ns();
         }
     }
 
@@ -200,6 +239,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.announce(cpu);
+        self.end_response(id);
         self.tasks[id].state = TaskState::Exited;
         self.leave(cpu, LeaveReason::Exited);
         let app = self.tasks[id].app;

@@ -1,70 +1,80 @@
 //! Meeting: arriving at barriers, signalling, and what a task does when its wait is over.
 
 use crate::event::Timer;
-use crate::ids::{CpuId, TaskId};
+use crate::ids::{AppId, CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, Lead, Stage, Waiting};
+use crate::kernel::state::{Activity, Lead, Seat, Stage, Waiting};
 use crate::observe::{Observation, Observer};
 use crate::policy::{Policy, TaskState};
 use crate::sync::Turn;
 use crate::time::Time;
+use crate::wait::Circle;
 
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId, mut lead: Lead) {
         let id = self.cpus[cpu].current;
         self.announce(cpu);
-        let (app, rank, episode) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].episode);
+        let (app, seat, circle, episode) = self.seat(id);
         self.tasks[id].arrived = self.now;
-        self.observe(Observation::Arrived { task: id, episode });
-        if self.apps[app].meeting.is_central() {
+        self.observe(Observation::Arrived { task: id, circle, episode });
+        if self.apps[app].meetings[seat.meeting].is_central() {
             // The counter's cache line goes from arrival to arrival.
-            let holder = self.apps[app].task(self.apps[app].meeting.line_holder);
+            let holder = seat.task(self.apps[app].meetings[seat.meeting].line_holder);
             let transfer = self.machine.signal_latency(self.tasks[holder].cpu, cpu);
             let cursor = self.now + lead.total();
-            let meeting = &mut self.apps[app].meeting;
+            let meeting = &mut self.apps[app].meetings[seat.meeting];
             let done = cursor.max(meeting.line_free) + transfer;
             meeting.line_free = done;
-            meeting.line_holder = rank;
+            meeting.line_holder = seat.number;
             lead.spin += done - cursor;
         }
-        let turn = self.apps[app].meeting.arrive(rank);
+        let turn = self.apps[app].meetings[seat.meeting].arrive(seat.number);
         self.take_turn(cpu, turn, lead);
+    }
+
+    /// Where a task sits at the barrier it is at: application, seat, circle, episode.
+    fn seat(&self, id: TaskId) -> (AppId, Seat, Circle, u32) {
+        let task = &self.tasks[id];
+        (task.app, self.apps[task.app].seat(task.circle, task.rank), task.circle, task.episode())
     }
 
     /// Does what the barrier asks of the current task and begins the wait that follows.
     fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead) {
         let id = self.cpus[cpu].current;
-        let (app, rank, episode) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].episode);
+        let (app, seat, circle, episode) = self.seat(id);
+        let at = seat.meeting;
         match turn {
             Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready, lead),
             Turn::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER, lead),
             Turn::TellParent(parent) => {
-                let parent_task = self.apps[app].task(parent);
-                let visible = self.visible(cpu, parent_task, &lead);
-                self.apps[app].meeting.child_arrived(parent, visible);
-                let ready = self.apps[app].meeting.gather_ready(parent);
-                if self.tasks[parent_task].waiting == Waiting::Gather && !ready.is_never() {
-                    self.signal(cpu, parent_task, Some(ready), &mut lead);
+                let task = seat.task(parent);
+                let visible = self.visible(cpu, task, &lead);
+                self.apps[app].meetings[at].child_arrived(parent, visible);
+                let ready = self.apps[app].meetings[at].gather_ready(parent);
+                let other = &self.tasks[task];
+                if other.waiting == Waiting::Gather && other.circle == circle && !ready.is_never() {
+                    self.signal(cpu, task, Some(ready), &mut lead);
                 }
                 self.begin_wait(cpu, Waiting::Release, Time::NEVER, lead);
             }
             Turn::ReleaseAll => {
-                for other in (0..self.apps[app].tasks).filter(|other| *other != rank) {
-                    let other = self.apps[app].task(other);
-                    self.signal(cpu, other, None, &mut lead);
+                let ranks = self.apps[app].meetings[at].ranks();
+                for other in (0..ranks).filter(|other| *other != seat.number) {
+                    self.signal(cpu, seat.task(other), None, &mut lead);
                 }
                 self.begin_wait(cpu, Waiting::Release, self.now + lead.total(), lead);
             }
             Turn::TellRound(partner, round) => {
-                let task = self.apps[app].task(partner);
+                let task = seat.task(partner);
                 let visible = self.visible(cpu, task, &lead);
-                self.apps[app].meeting.set_flag(partner, round, episode, visible);
+                self.apps[app].meetings[at].set_flag(partner, round, episode, visible);
                 let other = &self.tasks[task];
-                if other.waiting == Waiting::Round(round) && other.episode == episode {
+                let together = other.circle == circle && other.episode() == episode;
+                if other.waiting == Waiting::Round(round) && together {
                     self.signal(cpu, task, Some(visible), &mut lead);
                 }
-                let ready = self.apps[app].meeting.flag_time(rank, round, episode);
+                let ready = self.apps[app].meetings[at].flag_time(seat.number, round, episode);
                 self.begin_wait(cpu, Waiting::Round(round), ready, lead);
             }
             // Alone: nobody to wait for, but the flag is looked at once.
@@ -119,21 +129,22 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` sees that what it waited for has happened.
     pub(crate) fn wait_over(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
+        let (app, seat, _, episode) = self.seat(id);
         let task = &mut self.tasks[id];
-        let (app, rank, episode) = (task.app, task.rank, task.episode);
+        let rank = task.rank;
         let waiting = std::mem::replace(&mut task.waiting, Waiting::No);
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
         match waiting {
             Waiting::Gather => {
-                let turn = self.apps[app].meeting.gather_done(rank);
+                let turn = self.apps[app].meetings[seat.meeting].gather_done(seat.number);
                 self.take_turn(cpu, turn, lead);
                 return;
             }
             Waiting::Round(round) => {
-                let meeting = &mut self.apps[app].meeting;
-                meeting.clear_flag(rank, round, episode);
-                let turn = meeting.round(rank, round + 1);
+                let meeting = &mut self.apps[app].meetings[seat.meeting];
+                meeting.clear_flag(seat.number, round, episode);
+                let turn = meeting.round(seat.number, round + 1);
                 if turn != Turn::Done {
                     self.take_turn(cpu, turn, lead);
                     return;
@@ -156,8 +167,8 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         let now = self.now;
         let task = &mut self.tasks[id];
-        let (app, episode, arrived) = (task.app, task.episode, task.arrived);
-        task.episode = episode.wrapping_add(1);
+        let (app, circle, episode, arrived) = (task.app, task.circle, task.episode(), task.arrived);
+        task.episodes[circle as usize] = episode.wrapping_add(1);
         if task.stage == Stage::Program {
             task.pc += 1;
             let counters = &mut self.apps[app].counters;
@@ -167,6 +178,6 @@ impl<O: Observer> Kernel<'_, O> {
             task.stage = Stage::Program;
         }
         self.tell_polling(cpu);
-        self.observe(Observation::Released { task: id, episode });
+        self.observe(Observation::Released { task: id, circle, episode });
     }
 }

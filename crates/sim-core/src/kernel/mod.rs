@@ -116,6 +116,8 @@ pub(crate) struct Kernel<'o, O> {
     queue: VecDeque<AppId>,
     /// Foreground applications that run, and their tasks.
     admitted: (u32, u64),
+    /// Processes that took the place of others, for their numbers.
+    respawned: u64,
 }
 
 impl<O: Observer> Kernel<'_, O> {
@@ -322,22 +324,14 @@ impl<O: Observer> Kernel<'_, O> {
         self.timers.arm(at, timer);
     }
 
-    /// Context-switch cost from the task that ran last on a cpu.
-    fn switch_cost(&self, previous: TaskId, next: TaskId) -> Span {
+    /// Context-switch cost to a task from the process that ran last on a cpu.
+    fn switch_cost(&self, last: Option<u64>, next: TaskId) -> Span {
         let costs = &self.machine.costs;
-        if previous == next || self.same_process(previous, next) {
+        if last.is_none_or(|last| last == self.tasks[next].process) {
             costs.switch_thread
         } else {
             costs.switch_process
         }
-    }
-
-    fn same_process(&self, a: TaskId, b: TaskId) -> bool {
-        if a.is_none() {
-            return true;
-        }
-        let app = self.tasks[b].app;
-        self.tasks[a].app == app && !self.apps[app].runtime.processes
     }
 }
 

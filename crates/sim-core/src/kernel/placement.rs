@@ -172,7 +172,7 @@ impl<O: Observer> Kernel<'_, O> {
         let mut several = false;
         let mut at = record.head;
         while let Some(id) = at.some() {
-            several |= id != first && !self.same_process(first, id);
+            several |= self.tasks[id].process != self.tasks[first].process;
             at = self.tasks[id].next;
         }
         self.cpus[cpu].switch_charge = if several { costs.switch_process } else { costs.switch_thread };
@@ -187,7 +187,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.renounce(cpu, reason);
         let record = &mut self.cpus[cpu];
         run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, reason);
-        record.previous = id;
+        record.last_process = Some(self.tasks[id].process);
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
         record.emptied = true;
@@ -211,6 +211,27 @@ impl<O: Observer> Kernel<'_, O> {
         if let Some(span) = nap {
             self.arm_pending(self.now.saturating_add(span), Timer::Wake(id, cpu));
         }
+    }
+
+    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same cpu, with
+    /// nothing in caches and no home.
+    pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.tasks[id].state = TaskState::Embryo;
+        self.leave(cpu, LeaveReason::Exited);
+        self.respawned += 1;
+        let task = &mut self.tasks[id];
+        // Above all numbers of processes that were there from the start.
+        task.process = 1 << 63 | self.respawned;
+        task.home = None;
+        task.refill = Span::ZERO;
+        task.warm = None;
+        // `sched_fork` of kernels that keep lag: a new task has none.
+        task.vlag = 0;
+        self.tell(policy);
+        let choice = policy.select_cpu(self, id, Placement::Fork { parent: cpu });
+        let target = self.corrected(id, choice);
+        self.enqueue(id, target, Entry::Fork, Some(cpu));
     }
 
     /// Moves a runnable task to another cpu's queue.

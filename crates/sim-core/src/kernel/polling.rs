@@ -114,7 +114,7 @@ impl<O: Observer> Kernel<'_, O> {
                 ready: task.ready.min(task.deadline),
                 polls: task.waiting != Waiting::No && runtime.wait.yields(),
                 directed: runtime.wait == crate::wait::WaitMode::YieldTo,
-                process: if runtime.processes { 1 << 32 | u64::from(id.0) } else { u64::from(task.app.0) },
+                process: task.process,
                 cycles: 0,
                 switches: 0,
                 used: Span::ZERO,
@@ -176,7 +176,7 @@ impl<O: Observer> Kernel<'_, O> {
         // The task that ran last is the one that was switched out last.
         let members = (1..ring.order.len()).map(|at| ring.at(at));
         if let Some(latest) = members.filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran) {
-            record.previous = latest.task;
+            record.last_process = Some(latest.process);
         }
         record.current = ring.at(0).task;
         tasks[record.current].state = TaskState::Running;

@@ -17,11 +17,11 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::outcome::{Admission, Counters};
 use crate::policy::{Affinity, TaskState};
-use crate::program::{AppSpec, MemoryProfile, Op, Pages};
+use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
-use crate::sync::{Exchanges, Locks, Meeting};
+use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Speed, Time, Work};
-use crate::wait::BarrierKind;
+use crate::wait::{BarrierKind, Circle};
 
 /// Refuses what cannot be simulated.
 pub(crate) fn check(
@@ -117,12 +117,43 @@ fn transfer_profile(machine: &Machine) -> MemoryProfile {
     }
 }
 
+/// Positions of the operations of a kind.
+fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
+    let each = program.ops().iter().enumerate();
+    each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
+}
+
+/// The meeting of all tasks; if the program has barriers of teams, that of the leaders and of each team.
+fn meetings(spec: &AppSpec) -> Vec<Meeting> {
+    let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
+    let mut meetings = vec![Meeting::new(kind, spec.tasks)];
+    let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+    if spec.program.ops().iter().any(of_teams) {
+        meetings.push(Meeting::new(kind, spec.tasks.div_ceil(team)));
+        let firsts = (0..spec.tasks).step_by(team as usize);
+        meetings.extend(firsts.map(|first| Meeting::new(kind, team.min(spec.tasks - first))));
+    }
+    meetings
+}
+
+/// The number of a task's process: that of its team's leader, its own, or that of its application.
+fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> u64 {
+    let of_task = |rank: u32| 1 << 32 | u64::from(first + rank);
+    match spec.team {
+        team if team > 1 => of_task(rank / team * team),
+        _ if spec.runtime.processes => of_task(rank),
+        _ => u64::from(app.0),
+    }
+}
+
 fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: Span) -> App {
-    let is_exchange = |(pc, op): (usize, &Op)| matches!(op, Op::Exchange { .. }).then_some(pc as u32);
-    let slots = spec.program.ops().iter().enumerate().filter_map(is_exchange).collect();
+    let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
+    let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     App {
-        meeting: Meeting::new(spec.runtime.barrier, spec.tasks),
-        exchanges: Exchanges::new(slots, spec.tasks),
+        meetings: meetings(&spec),
+        team: spec.team.max(1),
+        exchanges: Exchanges::new(exchanges, spec.tasks),
+        loops: SharedLoops::new(loops, spec.tasks),
         locks: Locks::new(spec.program.locks(), spec.tasks),
         name: spec.name,
         background: spec.background,
@@ -145,7 +176,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64) -> Task {
+fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64, process: u64) -> Task {
     Task {
         vruntime: 0,
         vdeadline: 0,
@@ -170,8 +201,11 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         loops: [0; MAX_LOOP_DEPTH],
         depth: 0,
         block: 0,
-        episode: 0,
+        circle: Circle::All,
+        episodes: [0; Circle::COUNT],
         arrived: Time::ZERO,
+        woken: Time::NEVER,
+        process,
         noise,
         draws: 0,
         refill: Span::ZERO,
@@ -215,7 +249,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             for rank in 0..spec.tasks {
                 let entity = u64::from(app.0) << 32 | u64::from(rank);
                 let noise = key(options.seed, Purpose::WorkNoise, entity);
-                tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise));
+                let process = process_of(&spec, app, first, rank);
+                tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise, process));
             }
             profiles.push(transfer_profile(&machine));
             let base = profiles.len() as u32;
@@ -271,6 +306,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             pending,
             queue: VecDeque::new(),
             admitted: (0, 0),
+            respawned: 0,
         }
     }
 }

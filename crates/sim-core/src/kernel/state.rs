@@ -10,8 +10,9 @@ use crate::outcome::Counters;
 use crate::policy::{Affinity, TaskState};
 use crate::program::Program;
 use crate::program::Runtime;
-use crate::sync::{Exchanges, Locks, Meeting};
+use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Time, Work};
+use crate::wait::Circle;
 
 /// Overhead before an activity proper begins, by category, paid in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -98,6 +99,8 @@ pub(crate) enum After {
     Fork(u32),
     /// Its data are touched.
     Touch,
+    /// Its process ends and a new one takes its rank.
+    Respawn,
 }
 
 /// A cpu.
@@ -128,8 +131,8 @@ pub(crate) struct Cpu {
     pub(crate) resched: bool,
     /// Kernel and daemon work that the next segment begins with.
     pub(crate) debt: Lead,
-    /// The task that ran last, to price the next switch.
-    pub(crate) previous: TaskId,
+    /// The process that ran last, to price the next switch.
+    pub(crate) last_process: Option<u64>,
     /// The task told to observers as running.
     pub(crate) announced: TaskId,
     /// Polls and switches not yet told.
@@ -174,7 +177,7 @@ impl Cpu {
             last_buddy: TaskId::NONE,
             resched: false,
             debt: Lead::NONE,
-            previous: TaskId::NONE,
+            last_process: None,
             announced: TaskId::NONE,
             polled: (0, 0),
             slice_end: Time::NEVER,
@@ -256,10 +259,16 @@ pub(crate) struct Task {
     pub(crate) depth: u8,
     /// Blocks read of the present transfer.
     pub(crate) block: u32,
-    /// Barrier episode it is in.
-    pub(crate) episode: u32,
+    /// Who meets at the barrier it is at or was at last.
+    pub(crate) circle: Circle,
+    /// Barrier episode it is in, for each circle.
+    pub(crate) episodes: [u32; Circle::COUNT],
     /// When it arrived there.
     pub(crate) arrived: Time,
+    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
+    pub(crate) woken: Time,
+    /// Number of its process: switches between tasks of equal numbers are switches between threads.
+    pub(crate) process: u64,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u64,
@@ -278,6 +287,32 @@ pub(crate) struct Task {
     pub(crate) asked: u128,
     /// Profile of the running compute operation (index into the run's table).
     pub(crate) profile: u32,
+}
+
+impl Task {
+    /// The episode of the barrier it is at.
+    pub(crate) const fn episode(&self) -> u32 {
+        self.episodes[self.circle as usize]
+    }
+}
+
+/// A rank's place among those it meets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Seat {
+    /// Which of the application's meetings.
+    pub(crate) meeting: usize,
+    /// Its number there.
+    pub(crate) number: u32,
+    /// The task with number 0, and from each number to the next.
+    first: u32,
+    step: u32,
+}
+
+impl Seat {
+    /// The task that has a number.
+    pub(crate) const fn task(&self, number: u32) -> TaskId {
+        TaskId(self.first + number * self.step)
+    }
 }
 
 /// An application.
@@ -304,7 +339,11 @@ pub(crate) struct App {
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
-    pub(crate) meeting: Meeting,
+    /// The meeting of all; if the program has barriers of teams, that of the leaders and of each team.
+    pub(crate) meetings: Vec<Meeting>,
+    /// Tasks of a team, at least 1.
+    pub(crate) team: u32,
+    pub(crate) loops: SharedLoops,
     pub(crate) exchanges: Exchanges,
     pub(crate) locks: Locks,
 }
@@ -312,5 +351,18 @@ pub(crate) struct App {
 impl App {
     pub(crate) const fn task(&self, rank: u32) -> TaskId {
         TaskId(self.first.0 + rank)
+    }
+
+    /// Where a rank sits in a circle.
+    pub(crate) const fn seat(&self, circle: Circle, rank: u32) -> Seat {
+        let (first, team) = (self.first.0, self.team);
+        match circle {
+            Circle::All => Seat { meeting: 0, number: rank, first, step: 1 },
+            Circle::Leaders => Seat { meeting: 1, number: rank / team, first, step: team },
+            Circle::Team => {
+                let meeting = 2 + (rank / team) as usize;
+                Seat { meeting, number: rank % team, first: first + rank / team * team, step: 1 }
+            }
+        }
     }
 }

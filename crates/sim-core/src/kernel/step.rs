@@ -150,6 +150,7 @@ impl<O: Observer> Kernel<'_, O> {
             }
             After::Nap(span) => {
                 self.tasks[id].pc += 1;
+                self.tasks[id].woken = self.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
@@ -161,6 +162,10 @@ impl<O: Observer> Kernel<'_, O> {
                 self.tasks[id].pc += 1;
                 self.apps[self.tasks[id].app].counters.yields += 1;
                 self.do_yield(cpu, policy);
+            }
+            After::Respawn => {
+                self.tasks[id].pc += 1;
+                self.respawn(cpu, policy);
             }
             After::Fork(rank) => {
                 let app = self.tasks[id].app;
@@ -267,7 +272,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.renounce(cpu, reason);
         self.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
-        record.previous = id;
+        record.last_process = Some(self.tasks[id].process);
         record.current = TaskId::NONE;
         run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
         self.run_next(cpu, next, policy);
@@ -275,7 +280,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
-        let cost = self.switch_cost(self.cpus[cpu].previous, next);
+        let cost = self.switch_cost(self.cpus[cpu].last_process, next);
         let mut lead = self.take_debt(cpu);
         lead.switch += cost;
         let record = &mut self.cpus[cpu];

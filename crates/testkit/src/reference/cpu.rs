@@ -7,7 +7,7 @@ use sim_core::policy::{Policy, TaskState};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
-use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, REFILL, SWITCH, Then, Waiting};
+use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, Process, REFILL, SWITCH, Then, Waiting};
 
 impl Reference<'_> {
     /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of a
@@ -174,8 +174,13 @@ impl Reference<'_> {
                 let lead = self.take_debt(c);
                 self.poll(c, lead);
             }
+            Then::Respawn => {
+                self.tasks[t].pc += 1;
+                self.respawn(c, t, policy);
+            }
             Then::Nap(span) => {
                 self.tasks[t].pc += 1;
+                self.tasks[t].woken = Some(self.now.saturating_add(span));
                 self.sleep(c, t, Some(span));
             }
             Then::Yield => {
@@ -264,7 +269,7 @@ impl Reference<'_> {
         self.count_switch(t, reason);
         self.renounce(c, reason);
         self.tasks[t].state = TaskState::Queued;
-        self.cpus[c].previous = Some(t);
+        self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.insert(c, t);
         self.run_next(c, next, policy);
@@ -280,15 +285,14 @@ impl Reference<'_> {
     }
 
     /// What it costs to switch to a task: less between threads of one process, and at first.
-    fn switch_cost(&self, previous: Option<usize>, next: usize) -> u64 {
-        let near = previous.is_none_or(|previous| self.same_process(previous, next));
+    fn switch_cost(&self, previous: Option<Process>, next: usize) -> u64 {
+        let near = previous.is_none_or(|previous| previous == self.tasks[next].process);
         let costs = &self.machine.costs;
         if near { costs.switch_thread.ns() } else { costs.switch_process.ns() }
     }
 
     fn same_process(&self, one: usize, other: usize) -> bool {
-        let app = self.tasks[one].app;
-        one == other || (self.tasks[other].app == app && !self.apps[app].spec.runtime.processes)
+        self.tasks[one].process == self.tasks[other].process
     }
 
     /// What virtual runtime is charged for a switch: the price between processes when any two runnable tasks of the

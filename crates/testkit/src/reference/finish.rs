@@ -7,13 +7,15 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::Reference;
-use super::meet::Meeting;
+use super::meet::Letters;
 use super::state::RefApp;
 
 impl RefApp {
     pub(super) fn new(spec: AppSpec, first: usize) -> Self {
         Self {
-            meeting: Meeting::new(spec.program.locks()),
+            letters: Letters::new(spec.program.locks()),
+            meetings: std::collections::BTreeMap::new(),
+            passes: std::collections::BTreeMap::new(),
             spec,
             first,
             arrived: 0,

@@ -5,44 +5,43 @@ use std::collections::BTreeMap;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::policy::{Policy, TaskState};
-use sim_core::wait::BarrierKind;
+use sim_core::wait::{BarrierKind, Circle};
 
-use super::state::{Doing, KERNEL, Lead, NEVER, SPIN, Waiting};
+use super::state::{Doing, KERNEL, Lead, NEVER, RefTask, SPIN, Waiting};
 use super::{Reference, Timer};
 
-/// What the tasks of an application have told each other.
+/// The barrier of tasks that meet. Numbers count those who meet, from 0.
+#[derive(Default)]
 pub(super) struct Meeting {
     /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it last.
-    arrived: u32,
+    arrived: usize,
     line_free: u64,
-    line_holder: u32,
-    /// Tree barrier: by rank, when the signal of each child that has come is seen.
-    gathered: BTreeMap<u32, Vec<u64>>,
-    /// Dissemination barrier: by (rank, round, episode), when the signal is seen.
-    flags: BTreeMap<(u32, u32, u32), u64>,
+    line_holder: usize,
+    /// Tree barrier: by number, when the signal of each child that has come is seen.
+    gathered: BTreeMap<usize, Vec<u64>>,
+    /// Dissemination barrier: by (number, round, episode), when the signal is seen.
+    flags: BTreeMap<(usize, u32, u32), u64>,
+}
+
+impl Meeting {
+    /// When a number sees that all its children in the tree have arrived.
+    fn gather_ready(&self, number: usize, children: usize) -> u64 {
+        let signals = self.gathered.get(&number).map_or(&[][..], Vec::as_slice);
+        if signals.len() < children { NEVER } else { signals.iter().copied().max().unwrap_or(0) }
+    }
+}
+
+/// What the tasks of an application have told each other one to one.
+pub(super) struct Letters {
     /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
     letters: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
     /// Locks: who has it, then who waits for it, first come first served.
     locks: Vec<Vec<u32>>,
 }
 
-impl Meeting {
+impl Letters {
     pub(super) fn new(locks: u32) -> Self {
-        Self {
-            arrived: 0,
-            line_free: 0,
-            line_holder: 0,
-            gathered: BTreeMap::new(),
-            flags: BTreeMap::new(),
-            letters: BTreeMap::new(),
-            locks: vec![Vec::new(); locks as usize],
-        }
-    }
-
-    /// When a rank sees that all its children in the tree have arrived.
-    fn gather_ready(&self, rank: u32, children: usize) -> u64 {
-        let signals = self.gathered.get(&rank).map_or(&[][..], Vec::as_slice);
-        if signals.len() < children { NEVER } else { signals.iter().copied().max().unwrap_or(0) }
+        Self { letters: BTreeMap::new(), locks: vec![Vec::new(); locks as usize] }
     }
 
     /// When a rank sees its next unused signal; with several unused ones, now.
@@ -74,96 +73,130 @@ impl Reference<'_> {
         self.now + lead.total() + self.latency(c, self.tasks[other].cpu)
     }
 
-    fn children(&self, app: usize, rank: u32) -> usize {
-        let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return 0 };
-        (1..self.apps[app].spec.tasks).filter(|child| (child - 1) / arity == rank).count()
+    pub(super) fn team(&self, app: usize) -> u32 {
+        self.apps[app].spec.team.max(1)
     }
 
-    /// The current task arrives at its barrier.
-    pub(super) fn arrive(&mut self, c: usize, t: usize, mut lead: Lead) {
+    /// The tasks that a task meets at its present barrier, itself among them, in the order of ranks.
+    fn members(&self, t: usize) -> Vec<usize> {
+        let RefTask { app, rank, circle, .. } = self.tasks[t];
+        let team = self.team(app);
+        let belongs = |other: &u32| match circle {
+            Circle::All => true,
+            Circle::Team => other / team == rank / team,
+            Circle::Leaders => other % team == 0,
+        };
+        (0..self.apps[app].spec.tasks).filter(belongs).map(|rank| self.task(app, rank)).collect()
+    }
+
+    /// The tasks a task meets, its number among them, and their barrier.
+    fn meeting(&mut self, t: usize) -> (Vec<usize>, usize, &mut Meeting) {
+        let members = self.members(t);
+        let number = members.iter().position(|member| *member == t).unwrap_or(0);
+        let key = (self.tasks[t].circle, self.tasks[members[0]].rank);
+        let app = self.tasks[t].app;
+        (members, number, self.apps[app].meetings.entry(key).or_default())
+    }
+
+    fn children(arity: u32, number: usize, members: &[usize]) -> usize {
+        (1..members.len()).filter(|child| (child - 1) / arity as usize == number).count()
+    }
+
+    /// The current task arrives at a barrier.
+    pub(super) fn arrive(&mut self, c: usize, t: usize, circle: Circle, mut lead: Lead) {
         self.announce(c);
-        let (app, rank, episode) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].episode);
+        self.tasks[t].circle = circle;
+        let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
         self.tasks[t].arrived = self.now;
-        self.observe(Observation::Arrived { task: TaskId(t as u32), episode });
+        self.observe(Observation::Arrived { task: TaskId(t as u32), circle, episode });
         match self.apps[app].spec.runtime.barrier {
             BarrierKind::Central => {
-                let holder = self.tasks[self.task(app, self.apps[app].meeting.line_holder)].cpu;
-                let transfer = self.latency(holder, c);
+                let (members, number, meeting) = self.meeting(t);
+                let holder = members[std::mem::replace(&mut meeting.line_holder, number)];
+                let transfer = self.latency(self.tasks[holder].cpu, c);
                 let begins = self.now + lead.total();
-                let meeting = &mut self.apps[app].meeting;
+                let (_, _, meeting) = self.meeting(t);
                 let done = begins.max(meeting.line_free) + transfer;
                 meeting.line_free = done;
-                meeting.line_holder = rank;
                 meeting.arrived += 1;
+                let all = meeting.arrived == members.len();
+                meeting.arrived %= members.len();
                 lead.0[SPIN] += done - begins;
-                if meeting.arrived == self.apps[app].spec.tasks {
-                    self.apps[app].meeting.arrived = 0;
+                if all {
                     self.release_all(c, t, lead);
                 } else {
                     self.wait(c, Waiting::Release, NEVER, lead);
                 }
             }
-            BarrierKind::Tree { .. } if self.children(app, rank) > 0 => {
-                let ready = self.apps[app].meeting.gather_ready(rank, self.children(app, rank));
-                self.wait(c, Waiting::Gather, ready, lead);
+            BarrierKind::Tree { arity } => {
+                let (members, number, meeting) = self.meeting(t);
+                let children = Self::children(arity, number, &members);
+                let ready = meeting.gather_ready(number, children);
+                if children > 0 {
+                    self.wait(c, Waiting::Gather, ready, lead);
+                } else {
+                    self.gathered(c, t, lead);
+                }
             }
-            BarrierKind::Tree { .. } => self.gathered(c, t, lead),
             BarrierKind::Dissemination => self.round_of_signals(c, t, 0, lead),
         }
     }
 
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut lead: Lead) {
-        let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        self.apps[app].meeting.gathered.remove(&rank);
+        let (app, circle) = (self.tasks[t].app, self.tasks[t].circle);
         let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return };
-        if rank == 0 {
+        let (members, number, meeting) = self.meeting(t);
+        meeting.gathered.remove(&number);
+        if number == 0 {
             self.release_all(c, t, lead);
             return;
         }
-        let parent = (rank - 1) / arity;
-        let boss = self.task(app, parent);
+        let parent = (number - 1) / arity as usize;
+        let boss = members[parent];
         let seen = self.seen_at(c, boss, &lead);
-        self.apps[app].meeting.gathered.entry(parent).or_default().push(seen);
-        let ready = self.apps[app].meeting.gather_ready(parent, self.children(app, parent));
-        if self.tasks[boss].waiting == Waiting::Gather && ready != NEVER {
+        let (_, _, meeting) = self.meeting(t);
+        meeting.gathered.entry(parent).or_default().push(seen);
+        let ready = meeting.gather_ready(parent, Self::children(arity, parent, &members));
+        let waits = self.tasks[boss].waiting == Waiting::Gather && self.tasks[boss].circle == circle;
+        if waits && ready != NEVER {
             self.signal(c, boss, ready, &mut lead);
         }
         self.wait(c, Waiting::Release, NEVER, lead);
     }
 
     fn release_all(&mut self, c: usize, t: usize, mut lead: Lead) {
-        let (app, own) = (self.tasks[t].app, self.tasks[t].rank);
-        for rank in (0..self.apps[app].spec.tasks).filter(|rank| *rank != own) {
-            let other = self.task(app, rank);
+        for other in self.members(t).into_iter().filter(|other| *other != t) {
             let seen = self.seen_at(c, other, &lead);
             self.signal(c, other, seen, &mut lead);
         }
         self.wait(c, Waiting::Release, self.now + lead.total(), lead);
     }
 
-    /// Number of rounds of the dissemination barrier: the least r with 2^r >= ranks.
-    fn rounds(&self, app: usize) -> u32 {
-        let ranks = u64::from(self.apps[app].spec.tasks);
-        (0..).find(|r| 1u64 << r >= ranks).unwrap_or(0)
+    /// Number of rounds of the dissemination barrier: the least r with 2^r >= number of those who meet.
+    fn rounds(&self, t: usize) -> u32 {
+        let count = self.members(t).len() as u64;
+        (0..).find(|r| 1u64 << r >= count).unwrap_or(0)
     }
 
     fn round_of_signals(&mut self, c: usize, t: usize, round: u32, mut lead: Lead) {
-        let (app, rank, episode) = (self.tasks[t].app, self.tasks[t].rank, self.tasks[t].episode);
-        if self.rounds(app) == 0 {
+        let (circle, episode) = (self.tasks[t].circle, self.tasks[t].episode());
+        if self.rounds(t) == 0 {
             // Alone: it looks once.
             self.wait(c, Waiting::Release, self.now + lead.total(), lead);
             return;
         }
-        let ranks = u64::from(self.apps[app].spec.tasks);
-        let partner = ((u64::from(rank) + (1 << round)) % ranks) as u32;
-        let other = self.task(app, partner);
+        let (members, number, _) = self.meeting(t);
+        let partner = (number + (1 << round)) % members.len();
+        let other = members[partner];
         let seen = self.seen_at(c, other, &lead);
-        self.apps[app].meeting.flags.insert((partner, round, episode), seen);
-        if self.tasks[other].waiting == Waiting::Round(round) && self.tasks[other].episode == episode {
+        let (_, _, meeting) = self.meeting(t);
+        meeting.flags.insert((partner, round, episode), seen);
+        let ready = meeting.flags.get(&(number, round, episode)).copied().unwrap_or(NEVER);
+        let there = &self.tasks[other];
+        if there.waiting == Waiting::Round(round) && there.circle == circle && there.episode() == episode {
             self.signal(c, other, seen, &mut lead);
         }
-        let ready = self.apps[app].meeting.flags.get(&(rank, round, episode)).copied().unwrap_or(NEVER);
         self.wait(c, Waiting::Round(round), ready, lead);
     }
 
@@ -173,19 +206,19 @@ impl Reference<'_> {
         let to = ((u64::from(rank) + u64::from(shift)) % u64::from(self.apps[app].spec.tasks)) as u32;
         let other = self.task(app, to);
         let seen = self.seen_at(c, other, &lead);
-        self.apps[app].meeting.letters.entry((pc, to)).or_default().0.push(seen);
+        self.apps[app].letters.letters.entry((pc, to)).or_default().0.push(seen);
         let record = &self.tasks[other];
         if record.waiting == Waiting::Exchange && record.pc == pc && record.ready == NEVER {
             self.signal(c, other, seen, &mut lead);
         }
-        let ready = self.apps[app].meeting.letter_ready(pc, rank, self.now);
+        let ready = self.apps[app].letters.letter_ready(pc, rank, self.now);
         self.wait(c, Waiting::Exchange, ready, lead);
     }
 
     /// Takes a lock (true) or begins to wait for it.
     pub(super) fn lock(&mut self, c: usize, t: usize, lock: usize, lead: Lead) -> bool {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        let line = &mut self.apps[app].meeting.locks[lock];
+        let line = &mut self.apps[app].letters.locks[lock];
         if line.first().is_none_or(|holder| *holder == rank) {
             if line.is_empty() {
                 line.push(rank);
@@ -200,7 +233,7 @@ impl Reference<'_> {
 
     pub(super) fn unlock(&mut self, c: usize, t: usize, lock: usize, lead: &mut Lead) {
         let (app, rank) = (self.tasks[t].app, self.tasks[t].rank);
-        let line = &mut self.apps[app].meeting.locks[lock];
+        let line = &mut self.apps[app].letters.locks[lock];
         if line.first() != Some(&rank) {
             return;
         }
@@ -230,7 +263,7 @@ impl Reference<'_> {
     /// The current task sees that what it waited for has happened.
     pub(super) fn wait_over(&mut self, c: usize, t: usize, lead: Lead, policy: &mut dyn Policy) {
         let task = &mut self.tasks[t];
-        let (app, rank, episode, pc) = (task.app, task.rank, task.episode, task.pc);
+        let (app, rank, episode, pc) = (task.app, task.rank, task.episode(), task.pc);
         let waited = std::mem::replace(&mut task.waiting, Waiting::No);
         task.ready = NEVER;
         task.deadline = NEVER;
@@ -240,8 +273,9 @@ impl Reference<'_> {
                 return;
             }
             Waiting::Round(round) => {
-                self.apps[app].meeting.flags.remove(&(rank, round, episode));
-                if round + 1 < self.rounds(app) {
+                let (_, number, meeting) = self.meeting(t);
+                meeting.flags.remove(&(number, round, episode));
+                if round + 1 < self.rounds(t) {
                     self.round_of_signals(c, t, round + 1, lead);
                     return;
                 }
@@ -249,7 +283,7 @@ impl Reference<'_> {
             }
             Waiting::Release => self.barrier_done(c, t),
             Waiting::Exchange => {
-                self.apps[app].meeting.letters.entry((pc, rank)).or_default().1 += 1;
+                self.apps[app].letters.letters.entry((pc, rank)).or_default().1 += 1;
                 self.tasks[t].pc += 1;
             }
             Waiting::Lock => self.tasks[t].pc += 1,
@@ -262,8 +296,8 @@ impl Reference<'_> {
     fn barrier_done(&mut self, c: usize, t: usize) {
         let now = self.now;
         let task = &mut self.tasks[t];
-        let episode = task.episode;
-        task.episode = episode.wrapping_add(1);
+        let (circle, episode) = (task.circle, task.episode());
+        task.left.insert(circle, episode.wrapping_add(1));
         if task.up {
             task.pc += 1;
             let counters = &mut self.apps[task.app].counters;
@@ -272,6 +306,6 @@ impl Reference<'_> {
         }
         task.up = true;
         self.tell_polling(c);
-        self.observe(Observation::Released { task: TaskId(t as u32), episode });
+        self.observe(Observation::Released { task: TaskId(t as u32), circle, episode });
     }
 }

@@ -108,7 +108,7 @@ impl Reference<'_> {
         if self.take_leave(c, t, reason) {
             self.cpus[c].delayed.push(t);
         }
-        self.cpus[c].previous = Some(t);
+        self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.cpus[c].emptied = true;
         self.depart(t, c);
@@ -122,6 +122,24 @@ impl Reference<'_> {
         if let Some(span) = nap {
             self.arm(self.now.saturating_add(span), Timer::Wake { task: t, by: c });
         }
+    }
+
+    /// The current task's process ends; a new one takes its rank.
+    pub(super) fn respawn(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
+        self.tasks[t].state = TaskState::Embryo;
+        self.leave(c, LeaveReason::Exited);
+        let task = &mut self.tasks[t];
+        task.process = (task.app, task.rank, task.process.2 + 1);
+        task.home = None;
+        task.refill = 0;
+        task.warm = None;
+        // `sched_fork` of kernels that keep lag: a new task has none.
+        task.vlag = 0;
+        self.tell(policy);
+        let why = Placement::Fork { parent: CpuId(c as u32) };
+        let choice = policy.select_cpu(self, TaskId(t as u32), why);
+        let target = self.corrected(t, choice);
+        self.enqueue(t, target, Entry::Fork, Some(c));
     }
 
     /// Moves a runnable task to another cpu's queue.

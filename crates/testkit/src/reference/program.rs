@@ -5,6 +5,7 @@ use sim_core::policy::{Policy, TaskState};
 use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
 use sim_core::rng;
 use sim_core::time::{Span, Work};
+use sim_core::wait::Circle;
 
 use super::Reference;
 use super::state::{Doing, Lead, NEVER, Then, Waiting};
@@ -20,6 +21,14 @@ impl Reference<'_> {
         let program = self.apps[app].spec.program.clone();
         while let Some(op) = program.ops().get(self.tasks[t].pc) {
             let goes_on = match *op {
+                Op::LeadersBarrier if !self.tasks[t].rank.is_multiple_of(self.team(app)) => {
+                    self.tasks[t].pc += 1;
+                    true
+                }
+                Op::RepeatShared(passes) => {
+                    self.next_pass(t, passes);
+                    true
+                }
                 Op::Repeat(_) | Op::End => {
                     self.turn_of_loop(t, *op);
                     true
@@ -53,9 +62,16 @@ impl Reference<'_> {
         let costs = &self.machine.costs;
         let (sleep, yielding) = (costs.sleep.ns(), costs.yield_call.ns().max(1));
         match op {
-            Op::Barrier => self.arrive(c, t, lead),
+            Op::Barrier => self.arrive(c, t, Circle::All, lead),
+            Op::TeamBarrier => self.arrive(c, t, Circle::Team, lead),
+            Op::LeadersBarrier => self.arrive(c, t, Circle::Leaders, lead),
+            Op::Respawn => {
+                self.responded(t);
+                self.call(c, self.machine.costs.fork.ns().max(1), Then::Respawn, lead);
+            }
             Op::Exchange { shift } => self.exchange(c, t, shift, lead),
             Op::Sleep { span, spread } => {
+                self.responded(t);
                 let nap = self.vary(t, span.ns(), spread).max(1);
                 self.call(c, sleep, Then::Nap(nap), lead);
             }
@@ -71,15 +87,42 @@ impl Reference<'_> {
             task.pc += 1;
             return;
         }
+        let start = program.partner(task.pc as u32) as usize;
+        if matches!(program.ops()[start], Op::RepeatShared(_)) {
+            task.pc = start;
+            return;
+        }
         match task.loops.pop() {
             // The last pass is over.
             Some(1) | None => task.pc += 1,
             // 0: for ever.
             Some(passes) => {
                 task.loops.push(passes.saturating_sub(1));
-                task.pc = program.partner(task.pc as u32) as usize + 1;
+                task.pc = start + 1;
             }
         }
+    }
+
+    /// Takes the next pass of a shared loop, or goes on behind it.
+    fn next_pass(&mut self, t: usize, passes: u32) {
+        let (app, pc) = (self.tasks[t].app, self.tasks[t].pc);
+        let visit = self.tasks[t].visits.entry(pc).or_default();
+        let taken = self.apps[app].passes.entry((pc, *visit)).or_default();
+        if *taken < passes {
+            *taken += 1;
+            self.tasks[t].pc += 1;
+        } else {
+            *visit += 1;
+            self.tasks[t].pc = self.apps[app].spec.program.partner(pc as u32) as usize + 1;
+        }
+    }
+
+    /// What a task woke from a nap for is done.
+    fn responded(&mut self, t: usize) {
+        let Some(woken) = self.tasks[t].woken.take() else { return };
+        let counters = &mut self.apps[self.tasks[t].app].counters;
+        counters.responses += 1;
+        counters.response_ns += self.now - woken;
     }
 
     fn vary(&mut self, t: usize, mean: u64, spread: Spread) -> u64 {
@@ -184,6 +227,7 @@ impl Reference<'_> {
 
     fn exit(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
         self.announce(c);
+        self.responded(t);
         self.tasks[t].state = TaskState::Exited;
         self.leave(c, LeaveReason::Exited);
         let app = self.tasks[t].app;

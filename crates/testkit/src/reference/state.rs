@@ -8,8 +8,9 @@ use sim_core::policy::{Affinity, TaskState};
 use sim_core::program::{AppSpec, MemoryProfile};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
+use sim_core::wait::Circle;
 
-use super::meet::Meeting;
+use super::meet::{Letters, Meeting};
 use super::memory::Job;
 
 /// Later than everything that happens.
@@ -50,6 +51,7 @@ pub(super) enum Then {
     Yield,
     Fork(u32),
     Touch,
+    Respawn,
 }
 
 /// What the current task of a cpu does.
@@ -101,7 +103,8 @@ pub(super) struct RefCpu {
     /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
     pub(super) slice_over: bool,
     pub(super) debt: Lead,
-    pub(super) previous: Option<usize>,
+    /// The process that ran last.
+    pub(super) previous: Option<Process>,
     /// The task told to observers as running.
     pub(super) told: Option<usize>,
     pub(super) polls: u64,
@@ -176,6 +179,9 @@ pub(super) enum Waiting {
     Lock,
 }
 
+/// A process: application; rank of its first task (0 for threads of one process); which one of that rank's, from 0.
+pub(super) type Process = (usize, u32, u64);
+
 /// A task.
 pub(super) struct RefTask {
     pub(super) app: usize,
@@ -212,8 +218,15 @@ pub(super) struct RefTask {
     pub(super) pc: usize,
     /// Passes left of the loops around `pc`, the innermost last.
     pub(super) loops: Vec<u32>,
-    pub(super) episode: u32,
+    /// Who meets at its present or last barrier, and how many it has left by circle.
+    pub(super) circle: Circle,
+    pub(super) left: std::collections::BTreeMap<Circle, u32>,
     pub(super) arrived: u64,
+    pub(super) process: Process,
+    /// When it last woke from a nap, if it has not napped since.
+    pub(super) woken: Option<u64>,
+    /// How often it has left each shared loop, by position.
+    pub(super) visits: std::collections::BTreeMap<usize, u64>,
     pub(super) noise: u64,
     pub(super) draws: u64,
     pub(super) cpu_time: u64,
@@ -222,6 +235,11 @@ pub(super) struct RefTask {
 
 impl RefTask {
     pub(super) fn new(app: usize, rank: u32, spec: &AppSpec, seed: u64) -> Self {
+        let leader = match spec.team {
+            team if team > 1 => rank - rank % team,
+            _ if spec.runtime.processes => rank,
+            _ => 0,
+        };
         let entity = (app as u64) << 32 | u64::from(rank);
         Self {
             app,
@@ -252,13 +270,22 @@ impl RefTask {
             deadline: NEVER,
             pc: 0,
             loops: Vec::new(),
-            episode: 0,
+            circle: Circle::All,
+            left: std::collections::BTreeMap::new(),
             arrived: 0,
+            process: (app, leader, 0),
+            woken: None,
+            visits: std::collections::BTreeMap::new(),
             noise: key(seed, Purpose::WorkNoise, entity),
             draws: 0,
             cpu_time: 0,
             last_ran: 0,
         }
+    }
+
+    /// Number of the episode of its present or last barrier.
+    pub(super) fn episode(&self) -> u32 {
+        self.left.get(&self.circle).copied().unwrap_or(0)
     }
 
     /// When a look finds the wait over or the patience at an end.
@@ -278,5 +305,9 @@ pub(super) struct RefApp {
     pub(super) exited: u32,
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,
-    pub(super) meeting: Meeting,
+    pub(super) letters: Letters,
+    /// Barriers by circle and the first rank of those who meet.
+    pub(super) meetings: std::collections::BTreeMap<(Circle, u32), Meeting>,
+    /// Passes taken of shared loops, by position and visit.
+    pub(super) passes: std::collections::BTreeMap<(usize, u64), u32>,
 }

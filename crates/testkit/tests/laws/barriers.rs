@@ -60,6 +60,23 @@ fn processes_pay_more_than_threads() {
     assert!((processes / threads - 1.0).abs() < 0.01, "{threads} us, {processes} us");
 }
 
+#[test]
+fn a_barrier_grows_from_microseconds_to_tens_and_processes_pay_most() {
+    for (runtime, few) in [("upc", 1.0..5.0), ("openmp", 1.0..8.0), ("yield", 1.0..8.0), ("mpi", 1.0..5.0)] {
+        let measured = [1, 2, 4].map(|k| latency(runtime, k, POLL));
+        assert!(few.contains(&measured[0]), "{runtime}: {measured:.1?} us");
+        assert!(measured.is_sorted() && (10.0..100.0).contains(&measured[2]), "{runtime}: {measured:.1?} us");
+    }
+    for k in [2, 4] {
+        let threads = ["upc", "openmp", "yield"].map(|runtime| latency(runtime, k, POLL));
+        let processes = latency("mpi", k, POLL);
+        assert!(
+            threads.iter().all(|us| *us < processes),
+            "{k} per core: {threads:.1?} against {processes:.1} us"
+        );
+    }
+}
+
 /// Times of EP at one and at eight threads per core, on Barcelona, pinned, in seconds.
 fn ep(class: u64, kernel: &[Setting]) -> [f64; 2] {
     [1, 8].map(|per_core| {

@@ -14,3 +14,4 @@ mod sharing;
 mod support;
 mod threads;
 mod turns;
+mod workloads;

@@ -138,7 +138,7 @@ impl Trial {
         let choice = Choice { entry, values: values(entry.parameters, &self.settings) };
         let inner = choice.build(&machine, &model, &self.apps);
         let mut policy = Placed { inner, cpus: self.placed.clone(), moves: self.moves.clone() };
-        let mut invariants = Invariants::new(self.apps.iter().map(|app| app.tasks));
+        let mut invariants = Invariants::new(&self.apps);
         let simulation = Simulation::new(machine, model, self.apps.clone(), self.options).unwrap();
         let report = simulation.run(&mut policy, &mut (&mut invariants, observer));
         let mut found = invariants.violations;
@@ -178,6 +178,8 @@ pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: 
     let mut app = AppSpec::new(workload, tasks, Arc::new(built.program), runtime);
     app.background = built.background;
     app.rank_scale = built.rank_scale;
+    app.team = built.team;
+    app.runtime.processes |= built.processes;
     app
 }
 

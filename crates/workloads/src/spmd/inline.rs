@@ -3,10 +3,12 @@
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::NodeId;
 use sim_core::program::{MemoryProfile, Pages, Spread, TransferOrder};
+use sim_core::rng::draw;
 use sim_core::time::Span;
 
 use super::{Spmd, Transfers, Variation};
 use crate::registry::{Built, Context, Entry};
+use crate::variation::{VARIATION, chosen};
 
 /// Longest time of a parameter, ten years.
 const LONGEST: u64 = 315_360_000_000_000_000;
@@ -17,6 +19,7 @@ pub(crate) const MAX_SIZE: u64 = 1 << 50;
 /// Barriers are counted in 32 bits.
 const MAX_INTERVALS: u64 = u32::MAX as u64;
 
+const SHAPES: &[&str] = &["linear", "one-slow", "random"];
 const PAGES: &[&str] = &["first-touch", "interleaved", "node0"];
 /// Names of the transfer orders.
 pub(crate) const ORDERS: &[&str] = &["sequential", "rotated"];
@@ -55,8 +58,16 @@ const PARAMETERS: &[Parameter] = &[
         Kind::Percent,
         0,
         (0, 10_000),
-        "Rank 0 has this much less work than the mean and the last rank as much more, the others in between",
+        "Standing difference of a rank's work from the mean, at most; see `shape`",
     ),
+    number(
+        "shape",
+        Kind::Choice(SHAPES),
+        0,
+        (0, 2),
+        "Who has how much: rising linearly from rank 0 to the last; the last rank alone has more; or at random, the same in every run",
+    ),
+    VARIATION,
     number(
         "demand",
         Kind::Rate,
@@ -154,7 +165,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         bare: 0,
         serial: Span::from_ns(serial),
         intervals,
-        variation: Variation::Fixed(spread(values.get("spread"))),
+        variation: Variation::Fixed(chosen(values)),
         profile: profile(values),
         exchanges: values.get("exchanges") as u32,
         transfers: Some(Transfers {
@@ -164,7 +175,10 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         }),
     };
     let program = spmd.program(context.tasks)?;
-    Ok(Built { rank_scale: ramp(values.get("imbalance"), context.tasks), ..Built::even(program) })
+    Ok(Built {
+        rank_scale: imbalanced(values.get("imbalance"), values.get("shape"), context.tasks),
+        ..Built::even(program)
+    })
 }
 
 /// A half-width from hundredths of a per cent.
@@ -192,13 +206,25 @@ fn profile(values: &Values) -> MemoryProfile {
     MemoryProfile { demand, bound, working_set: values.get("working_set"), pages, shared: 0 }
 }
 
-/// Thousandths of the mean for each rank, rising linearly; the mean stays 1,000.
-fn ramp(imbalance: u64, tasks: u32) -> Vec<u32> {
+/// Thousandths of the mean for each rank; the mean stays 1,000 up to rounding.
+fn imbalanced(imbalance: u64, shape: u64, tasks: u32) -> Vec<u32> {
     if imbalance == 0 || tasks < 2 {
         return Vec::new();
     }
     let (half, last) = (imbalance as i64 / 10, i64::from(tasks) - 1);
-    (0..i64::from(tasks)).map(|rank| (1_000 + half * (2 * rank - last) / last) as u32).collect()
+    let ranks = 0..i64::from(tasks);
+    let offsets: Vec<i64> = match shape {
+        0 => ranks.map(|rank| half * (2 * rank - last) / last).collect(),
+        1 => ranks.map(|rank| if rank == last { half } else { -half / last }).collect(),
+        _ => {
+            // Uniform; half the width on either side of their own mean.
+            let drawn = |rank: i64| half * i64::from(draw(0, rank as u64 + 1) >> 12) / (1 << 19) - half;
+            let mean = ranks.clone().map(drawn).sum::<i64>() / i64::from(tasks);
+            ranks.map(|rank| drawn(rank) - mean).collect()
+        }
+    };
+    // A rank has at least some work.
+    offsets.into_iter().map(|offset| (1_000 + offset).max(1) as u32).collect()
 }
 
 #[cfg(test)]
@@ -232,6 +258,16 @@ mod tests {
             assert!(scale.is_sorted());
         }
         assert!(built(&[("imbalance", 2_000)], 1).rank_scale.is_empty());
+    }
+
+    #[test]
+    fn shapes_of_imbalance() {
+        assert_eq!(built(&[("imbalance", 3_000), ("shape", 1)], 4).rank_scale, [900, 900, 900, 1_300]);
+        let random = built(&[("imbalance", 3_000), ("shape", 2)], 16).rank_scale;
+        assert_eq!(random, built(&[("imbalance", 3_000), ("shape", 2)], 16).rank_scale);
+        let sum = random.iter().sum::<u32>();
+        assert!(sum.abs_diff(16_000) < 16, "{random:?}");
+        assert!(!random.is_sorted() && random.iter().all(|scale| scale.abs_diff(1_000) < 600), "{random:?}");
     }
 
     #[test]

@@ -1,0 +1,81 @@
+//! `hybrid`: processes of several threads, as MPI programs with OpenMP loops
+
+use notation::parameter::{Parameter, Values};
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Program};
+use sim_core::time::{WORK_FRACTION_BITS, Work};
+
+use crate::registry::{Built, Context, Entry};
+use crate::variation::{MS, SPREAD, VARIATION, chosen, count, time};
+
+const PARAMETERS: &[Parameter] = &[
+    count("threads_per_process", 4, (1, 1 << 20), "Threads of each process; `tasks` counts threads"),
+    Parameter {
+        max: 1_000_000_000 * MS,
+        ..time("work", 16_000 * MS, 1, "Work of the whole problem, divided among all threads")
+    },
+    count(
+        "intervals",
+        400,
+        (1, u32::MAX as u64),
+        "Parallel loops, each with a barrier of the threads of a process",
+    ),
+    count(
+        "exchange_every",
+        10,
+        (1, u32::MAX as u64),
+        "Loops from one exchange among the processes to the next",
+    ),
+    VARIATION,
+    SPREAD,
+];
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hybrid",
+    summary: "MPI between processes, OpenMP within: barriers of teams, now and then one among their leaders",
+    about: "The threads of a process meet after every loop; every few loops the first thread of each process meets those of \
+            the others while its own team waits for it. Switches between threads of one process are cheap, between \
+            processes dear. All wait in the way of the one `runtime`.",
+    source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
+             multi-core SMP nodes, PDP 2009",
+    parameters: PARAMETERS,
+    build,
+};
+
+fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
+    let (intervals, every) = (values.get("intervals") as u32, values.get("exchange_every") as u32);
+    let total = u128::from(values.get("work")) << WORK_FRACTION_BITS;
+    let raw = (total / u128::from(intervals) / u128::from(context.tasks.max(1))).max(1);
+    let Some(raw) = u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 16) else {
+        return Err("a thread computes for more than 9 minutes in one loop; use more intervals".into());
+    };
+    let compute = Op::Compute { work: Work::from_raw(raw), spread: chosen(values), profile: ProfileId(0) };
+    let mut ops = Vec::new();
+    if intervals >= every {
+        ops.extend([Op::Repeat(intervals / every), Op::Repeat(every), compute, Op::TeamBarrier, Op::End]);
+        // The team waits while its leader communicates.
+        ops.extend([Op::LeadersBarrier, Op::TeamBarrier, Op::End]);
+    }
+    if intervals % every > 0 {
+        ops.extend([Op::Repeat(intervals % every), compute, Op::TeamBarrier, Op::End]);
+    }
+    let program = Program::new(ops, vec![MemoryProfile::NONE])?;
+    Ok(Built { team: values.get("threads_per_process") as u32, ..Built::even(program) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_and_exchanges_are_as_many_as_asked_for() {
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("intervals", 25).unwrap();
+        let built = build(&values, &Context { tasks: 16, runtime: "block" }).unwrap();
+        let repeats: Vec<Op> =
+            built.program.ops().iter().copied().filter(|op| matches!(op, Op::Repeat(_))).collect();
+        assert_eq!(repeats, [Op::Repeat(2), Op::Repeat(10), Op::Repeat(5)]);
+        assert_eq!(built.team, 4);
+    }
+}

@@ -1,0 +1,76 @@
+//! `pool`: a pool of work that idle tasks take from, chunk by chunk, as under work stealing
+
+use notation::parameter::{Parameter, Values};
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Program, Spread};
+use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
+
+use crate::registry::{Built, Context, Entry};
+use crate::variation::{MS, SPREAD, VARIATION, chosen, count, time};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        max: 1_000_000_000 * MS,
+        ..time("work", 16_000 * MS, 1, "Work of all chunks of all rounds together")
+    },
+    count("chunks", 1_024, (1, u32::MAX as u64), "Chunks of one round, shared by all tasks"),
+    count(
+        "rounds",
+        1,
+        (1, u32::MAX as u64),
+        "How often the pool is filled again; all tasks meet at a barrier after each",
+    ),
+    VARIATION,
+    SPREAD,
+    time(
+        "steal",
+        1_000,
+        0,
+        "Work of taking a chunk; the default is uncertain (a successful steal takes of the order of a microsecond)",
+    ),
+];
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "pool",
+    summary: "a fixed amount of work in chunks that tasks take one after another until none is left",
+    about: "Which task does how much is decided while it runs: a task on a slow or shared core takes fewer chunks, so the \
+            program adapts to whatever the scheduler does, up to one chunk at the end of each round.",
+    source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The pool is one; \
+             whom a task steals from does not matter to it",
+    parameters: PARAMETERS,
+    build,
+};
+
+fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
+    let (chunks, rounds) = (values.get("chunks"), values.get("rounds"));
+    let total = u128::from(values.get("work")) << WORK_FRACTION_BITS;
+    let raw = (total / u128::from(chunks) / u128::from(rounds)).max(1);
+    let Some(raw) = u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / Spread::LONGEST) else {
+        return Err("a chunk of the pool is more than 9 minutes of work; use more chunks".into());
+    };
+    let chunk = Op::Compute { work: Work::from_raw(raw), spread: chosen(values), profile: ProfileId(0) };
+    let mut ops = vec![Op::Repeat(rounds as u32), Op::RepeatShared(chunks as u32)];
+    if values.get("steal") > 0 {
+        let work = Work::from_span(Span::from_ns(values.get("steal")));
+        ops.push(Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) });
+    }
+    ops.extend([chunk, Op::End, Op::Barrier, Op::End]);
+    Ok(Built::even(Program::new(ops, vec![MemoryProfile::NONE])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_add_up_to_the_work_whatever_the_tasks() {
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("rounds", 4).unwrap();
+        for tasks in [1, 7, 64] {
+            let program = build(&values, &Context { tasks, runtime: "block" }).unwrap().program;
+            let Op::Compute { work, .. } = program.ops()[3] else { panic!("no chunk") };
+            assert_eq!(u128::from(work.raw()) * 4 * 1_024, 16_000_000_000u128 << WORK_FRACTION_BITS);
+        }
+    }
+}

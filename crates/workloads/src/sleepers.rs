@@ -1,0 +1,100 @@
+//! Tasks that sleep and work in turn: `interactive` and `services`
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Program, Spread};
+use sim_core::time::{Span, Work};
+
+use crate::registry::{Built, Context, Entry};
+use crate::variation::{MS, count, time};
+
+const INTERACTIVE_TABLE: &[Parameter] = &[
+    time("think", 1_000 * MS, 1, "Mean time a user thinks, exponential; uncertain"),
+    time("burst", 10 * MS, 1, "Mean work for one request, exponential; uncertain (one tick at 100 Hz)"),
+    count("requests", 0, (0, u32::MAX as u64), "Requests of each user; 0 = without end, in the background"),
+];
+
+/// Users at terminals.
+pub(crate) const INTERACTIVE: Entry = Entry {
+    name: "interactive",
+    summary: "users who think, ask for a short piece of work and wait for it",
+    about: "Each task is one user's program: it sleeps while the user thinks, then works. `response_time` is the mean time \
+            from waking up to the end of the work: the price that others on the machine make it pay.",
+    source: "the time-sharing model with exponential think and service times (Scherr 1967)",
+    parameters: INTERACTIVE_TABLE,
+    build: |values, _| {
+        let requests = values.get("requests") as u32;
+        let program = bursts(requests, values.get("think"), values.get("burst"))?;
+        Ok(Built { background: requests == 0, processes: true, ..Built::even(program) })
+    },
+};
+
+const SERVICES_TABLE: &[Parameter] = &[
+    Parameter {
+        name: "busy",
+        kind: Kind::Percent,
+        default: 5_500,
+        min: 1,
+        max: 9_999,
+        about: "Share of the time a service works when it has a cpu to itself; the default (five of 55 %) is uncertain",
+    },
+    time("burst", 20 * MS, 1, "Mean work of one burst, exponential; uncertain"),
+];
+
+/// Services of the operating system.
+pub(crate) const SERVICES: Entry = Entry {
+    name: "services",
+    summary: "busy services of a node, several processes that work in exponential bursts, in the background",
+    about: "Unlike the rare `daemon`, these take a good part of a cpu each. Five of them unless the scenario says otherwise. \
+            With `cpus: [15]` all sit on one core and leave the others in peace.",
+    source: "operating-system services beside batch jobs on shared nodes; noise in bursts longer than an interval costs \
+             most (Petrini, Kerbyson, Pakin, SC 2003)",
+    parameters: SERVICES_TABLE,
+    build: services,
+};
+
+fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
+    let (busy, burst) = (u128::from(values.get("busy")), values.get("burst"));
+    // busy = burst / (burst + pause).
+    let pause = (u128::from(burst) * (10_000 - busy) / busy).max(1) as u64;
+    let program = bursts(0, pause, burst)?;
+    Ok(Built { background: true, processes: true, tasks: 5, ..Built::even(program) })
+}
+
+/// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds.
+fn bursts(times: u32, pause: u64, burst: u64) -> Result<Program, String> {
+    let spread = Spread::EXPONENTIAL;
+    let work = Work::from_span(Span::from_ns(burst));
+    let ops = vec![
+        Op::Repeat(times),
+        Op::Sleep { span: Span::from_ns(pause), spread },
+        Op::Compute { work, spread, profile: ProfileId(0) },
+        Op::End,
+    ];
+    Program::new(ops, vec![MemoryProfile::NONE])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "block" };
+
+    #[test]
+    fn services_are_busy_for_their_share() {
+        let built = (SERVICES.build)(&Values::defaults(SERVICES_TABLE), &CONTEXT).unwrap();
+        let Op::Sleep { span, .. } = built.program.ops()[1] else { panic!("no pause") };
+        // 20 / (20 + 16.36) = 55 %.
+        assert_eq!(span, Span::from_ns(16_363_636));
+        assert!(built.background && built.processes && built.tasks == 5);
+    }
+
+    #[test]
+    fn users_with_a_number_of_requests_come_to_an_end() {
+        let mut values = Values::defaults(INTERACTIVE_TABLE);
+        assert!((INTERACTIVE.build)(&values, &CONTEXT).unwrap().background);
+        values.set("requests", 7).unwrap();
+        let built = (INTERACTIVE.build)(&values, &CONTEXT).unwrap();
+        assert_eq!((built.background, built.program.ops()[0]), (false, Op::Repeat(7)));
+    }
+}
