@@ -5,6 +5,7 @@ mod hybrid;
 mod make;
 pub mod npb;
 mod pool;
+mod profile;
 mod registry;
 pub mod runtimes;
 mod sleepers;
@@ -12,4 +13,5 @@ pub mod small;
 pub mod spmd;
 mod variation;
 
+pub use profile::{Profile, Trial};
 pub use registry::{Built, Context, Entry, entries, names, resolve};

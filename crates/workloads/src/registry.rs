@@ -117,7 +117,7 @@ mod tests {
     fn defaults_build_for_any_number_of_tasks() {
         for entry in entries() {
             for tasks in [1, 2, 3, 16, 1_000, 1 << 24] {
-                let context = Context { tasks, runtime: "mpi" };
+                let context = Context { tasks, runtime: "openmp" };
                 let built = (entry.build)(&Values::defaults(entry.parameters), &context);
                 let built = built.unwrap_or_else(|e| panic!("{} with {tasks} tasks: {e}", entry.name));
                 assert!(built.rank_scale.is_empty() || built.rank_scale.len() as u32 == tasks);
