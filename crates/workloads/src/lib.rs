@@ -5,11 +5,13 @@ mod hybrid;
 mod make;
 pub mod npb;
 mod pool;
+pub mod parbench;
 mod profile;
 mod registry;
 pub mod runtimes;
 mod sleepers;
 pub mod small;
+pub mod spec_omp;
 pub mod spmd;
 mod variation;
 

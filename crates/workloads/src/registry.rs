@@ -3,7 +3,7 @@
 use notation::parameter::{Parameter, Values};
 use sim_core::program::Program;
 
-use crate::{hog, hybrid, make, npb, pool, sleepers, small, spmd};
+use crate::{hog, hybrid, make, npb, parbench, pool, sleepers, small, spec_omp, spmd};
 use notation::suggest::unknown;
 
 /// What a workload is built for.
@@ -59,6 +59,8 @@ pub struct Entry {
 
 const ENTRIES: &[Entry] = &[
     npb::ENTRY,
+    spec_omp::ENTRY,
+    parbench::ENTRY,
     spmd::inline::ENTRY,
     hog::ENTRY,
     small::BARRIERS,

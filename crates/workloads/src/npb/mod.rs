@@ -139,9 +139,13 @@ fn transfers(code: &Code, name: &str, model: &Model, values: &Values) -> Option<
     })
 }
 
-/// The model that a runtime stands for.
+/// The model that a runtime stands for; UPC for those that are no programming model's own.
 fn model_of(runtime: &str) -> &'static str {
-    MODELS[1..].iter().copied().find(|model| *model == runtime).unwrap_or("upc")
+    match runtime {
+        "mpi" | "mpich2" | "openmpi" => "mpi",
+        "openmp" | "libgomp" | "sun-openmp" | "open64" => "openmp",
+        _ => "upc",
+    }
 }
 
 /// The problem without its transfers.
