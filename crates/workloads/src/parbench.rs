@@ -160,30 +160,44 @@ pub fn kernel(name: &str) -> Result<Kernel, String> {
     catalogue()?.kernels.get(name).copied().ok_or_else(|| format!("{FILE} has no kernel `{name}`"))
 }
 
-/// A job of `kernel` with this serial share (hundredths of a per cent), cut to at most `most` kernels: what calibration
-/// runs. Its time is 5,000 / `most` times shorter than that of a whole job.
+/// The first `count` kernels of a job that executes `kernels` in turn: what calibration runs. `work` is that of all
+/// threads at nominal speed, `serial_share` in hundredths of a per cent.
 ///
 /// # Errors
-/// A sentence: no such kernel.
-pub fn trial(kernel: &str, tasks: u32, serial_share: u64, most: u32) -> Result<Program, String> {
-    let work = Span::from_ns(200_000_000_000 * u64::from(most) / 5_000);
-    job(kernel, tasks, work, most, serial_share, half_width(VARIATION))
+/// A sentence: a kernel that is too long for one operation.
+pub fn trial(
+    kernels: &[Kernel],
+    tasks: u32,
+    work: Span,
+    count: u32,
+    serial_share: u64,
+) -> Result<Program, String> {
+    job(kernels, tasks, work, count, serial_share, half_width(VARIATION))
 }
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let share = if context.tasks > 1 { catalogue()?.serial_share } else { 0 };
-    let (work, count) = (Span::from_ns(values.get("work")), values.get("kernels") as u32);
+    let catalogue = catalogue()?;
+    let share = if context.tasks > 1 { catalogue.serial_share } else { 0 };
+    let nominal = u128::from(values.get("work")) * u128::from(catalogue.speed) / 1_000;
+    let (work, count) = (Span::from_ns(nominal as u64), values.get("kernels") as u32);
     let spread = half_width(values.get("variation"));
-    job(values.choice("kernel"), context.tasks, work, count, share, spread).map(Built::even)
+    let kernels = cycle(values.choice("kernel"))?;
+    job(&kernels, context.tasks, work, count, share, spread).map(Built::even)
 }
 
 /// The kernels that a job executes in turn.
-fn cycle(kernel: &str) -> Result<Vec<Kernel>, String> {
-    if kernel != "mix" {
-        return Ok(vec![self::kernel(kernel)?]);
+fn cycle(name: &str) -> Result<Vec<Kernel>, String> {
+    if name != "mix" {
+        return Ok(vec![kernel(name)?]);
     }
-    let all = KERNELS[1..].iter().map(|name| self::kernel(name)).collect::<Result<Vec<_>, _>>()?;
-    let (cached, bound): (Vec<Kernel>, Vec<Kernel>) = all.into_iter().partition(|k| k.bound < CACHED);
+    let all = KERNELS[1..].iter().map(|name| kernel(name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(mix(&all))
+}
+
+/// The order in which a mixed job executes these kernels, those that work in their caches five times as often.
+#[must_use]
+pub fn mix(all: &[Kernel]) -> Vec<Kernel> {
+    let (cached, bound): (Vec<Kernel>, Vec<Kernel>) = all.iter().partition(|k| k.bound < CACHED);
     // Spread the memory-bound ones evenly between the others.
     let mut often: Vec<Kernel> = Vec::new();
     for _ in 0..CACHED_TIMES {
@@ -199,20 +213,21 @@ fn cycle(kernel: &str) -> Result<Vec<Kernel>, String> {
         mixed.push(*kernel);
     }
     mixed.extend(often);
-    Ok(mixed)
+    mixed
 }
 
 fn job(
-    kernel: &str,
+    kernels: &[Kernel],
     tasks: u32,
     work: Span,
     count: u32,
     serial_share: u64,
     spread: Spread,
 ) -> Result<Program, String> {
-    let speed = catalogue()?.speed;
-    let nominal = u64::try_from(u128::from(work.ns()) * u128::from(speed) / 1_000).unwrap_or(u64::MAX);
-    let (whole, alone) = serial_part(nominal, serial_share, 0, tasks)?;
+    if kernels.is_empty() {
+        return Err("a job needs at least one kernel".to_owned());
+    }
+    let (whole, alone) = serial_part(work.ns(), serial_share, 0, tasks)?;
     let piece = |span: Span, parts: u128| {
         let raw = (u128::from(span.ns()) << WORK_FRACTION_BITS) / parts.max(1);
         u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 4).map(Work::from_raw).ok_or_else(
@@ -224,7 +239,6 @@ fn job(
         u128::from(count) * u128::from(tasks.max(1)),
     )?;
     let serial = piece(alone, u128::from(count))?;
-    let kernels = cycle(kernel)?;
     let mut ops = Vec::new();
     let step = |ops: &mut Vec<Op>, at: usize| {
         let profile = ProfileId(at as u32);

@@ -1,0 +1,33 @@
+//! Derives the catalogue's profiles from published measurements alone, and says how well the measurements come back.
+//!
+//! [`derive`] runs short simulations of one program alone until simulated and measured values agree; [`files`] turns the
+//! result into the data files of the catalogue; [`residuals`] compares complete runs with every measurement.
+
+pub mod bench;
+pub mod law;
+pub mod measurements;
+pub mod npb;
+pub mod parbench;
+pub mod residuals;
+pub mod spec_omp;
+
+use measurements::Measurements;
+
+/// Everything derived.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Derivation {
+    /// NAS Parallel Benchmarks.
+    pub npb: Vec<npb::Derived>,
+    /// SPEC OMP 2001.
+    pub spec_omp: Vec<spec_omp::Derived>,
+    /// PARbench.
+    pub parbench: parbench::Derived,
+}
+
+/// Derives all profiles.
+///
+/// # Errors
+/// A sentence: an input is missing or a run failed.
+pub fn derive(data: &Measurements) -> Result<Derivation, String> {
+    Ok(Derivation { npb: npb::derive(data)?, spec_omp: spec_omp::derive(data)?, parbench: parbench::derive(data)? })
+}
