@@ -64,7 +64,7 @@ impl Bench {
         let apps = vec![app];
         let pin = policies::find("PIN").ok_or("no policy PIN")?;
         let mut policy = Choice::new(pin).build(&self.machine, &self.kernel, &apps);
-        let options = Options { seed: 1, horizon: HORIZON, stepwise: false };
+        let options = Options { seed: 1, horizon: HORIZON, ..Options::default() };
         let simulation = Simulation::new(self.machine.clone(), self.kernel.clone(), apps, options)?;
         let report = simulation.run(&mut *policy, &mut ());
         match (report.outcome, report.apps.first().and_then(sim_core::outcome::AppReport::run_time)) {

@@ -1,6 +1,8 @@
 //! Memory-bound shares of the PARbench kernels and the serial share of its jobs.
 
-use sim_core::time::Span;
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Program, Spread};
+use sim_core::time::{Span, Work};
 use workloads::parbench::{self, KERNELS, Kernel};
 
 use crate::bench::{Bench, first};
@@ -9,8 +11,8 @@ use crate::residuals::Row;
 
 const ROUNDS: u32 = 4;
 /// Seconds of a kernel's copy, and executions in it.
-const COPY: f64 = 2.0;
-const COPIES_KERNELS: u32 = 20;
+const COPY: f64 = 20.0;
+const COPY_KERNELS: u32 = 20;
 /// Sequential seconds and kernels of a job.
 const JOB: f64 = 200.0;
 const JOB_KERNELS: u32 = 5_000;
@@ -34,17 +36,33 @@ impl Derived {
     }
 }
 
+/// Some boards of the machine: more than a job needs take no part in it, but time to simulate.
+fn boards(count: u32) -> Result<Bench, String> {
+    let mut entry = machines::resolve("e25k")?;
+    let all = entry.topology_text.clone();
+    let text = all.replacen("numa:18", &format!("numa:{count}"), 1);
+    if text == all {
+        return Err(format!("e25k no longer has 18 boards: `{all}`"));
+    }
+    entry.topology = machines::parse_topology(&text)?;
+    Bench::with(&entry)
+}
+
 /// Cpu time of a copy on a chip whose other core runs one too, over that of one alone. All chips of a machine full of
-/// copies are like this one.
+/// copies are like this one. Copies do not meet.
 fn relative(bench: &Bench, speed: u64, kernel: &Kernel) -> Result<f64, String> {
-    // Copies do not meet: two tasks without barriers would need a program of their own, but equal copies in step are the same.
-    let time = |tasks: u32| {
-        let work = nominal(COPY * f64::from(tasks), speed);
-        let program = parbench::trial(&[*kernel], tasks, work, COPIES_KERNELS, 0)?;
-        bench.seconds(program, "spin", &first(tasks))
+    let time = |copies: u32| {
+        let work = Work::from_span(Span::from_ns(nominal(COPY, speed).ns() / u64::from(COPY_KERNELS)));
+        let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+        let ops = vec![Op::Repeat(COPY_KERNELS), compute, Op::End];
+        let profile = MemoryProfile {
+            demand: kernel.demand,
+            bound: Some(kernel.bound),
+            ..MemoryProfile::NONE
+        };
+        bench.seconds(Program::new(ops, vec![profile])?, "spin", &first(copies))
     };
-    let (one, two) = (time(1)?, time(2)?);
-    Ok(two / one)
+    Ok(time(2)? / time(1)?)
 }
 
 fn nominal(seconds: f64, speed: u64) -> Span {
@@ -64,7 +82,7 @@ fn job(bench: &Bench, derived: &Derived, threads: u32, most: u32) -> Result<f64,
 /// # Errors
 /// A sentence: an input is missing or a run failed.
 pub fn derive(data: &Measurements) -> Result<Derived, String> {
-    let bench = Bench::new("e25k")?;
+    let bench = boards(4)?;
     let memory = &bench.machine().memory;
     let speed = machines::resolve("e25k")?.values.get("core_speed");
     // Stated at nominal speed, so that a core of this machine asks for its own bandwidth.
@@ -112,7 +130,7 @@ fn find_job(data: &Measurements, threads: u32) -> Result<f64, String> {
 /// # Errors
 /// A sentence: a run failed.
 pub fn residuals(data: &Measurements, derived: &Derived) -> Result<Vec<Row>, String> {
-    let bench = Bench::new("e25k")?;
+    let bench = boards(4)?;
     let mut rows = Vec::new();
     for (name, kernel, measured) in &derived.kernels {
         let now = relative(&bench, derived.speed, kernel)? * 100.0;

@@ -38,9 +38,9 @@ impl Derived {
     pub fn limit(&self) -> &'static str {
         let ratio = self.times[1] / self.times[0];
         if ratio < 1.1 {
-            "the ratio does not tell it from nothing: at or near the floor"
+            ", which does not tell it from nothing: at or near the floor"
         } else if ratio > 1.95 {
-            "at the cap, the bandwidth of one core"
+            ", at the cap: the bandwidth of one core"
         } else {
             ""
         }
@@ -101,7 +101,10 @@ fn fit(bench: &Bench, program: &str, times: [f64; 3]) -> Result<Profile, String>
         profile.serial_share = if per_thread { 0 } else { (amdahl(q) * 10_000.0 + 0.5) as u32 };
         profile.per_task = span(overhead);
         let now = simulated(bench, program, &profile)?;
-        let scale = (times[0] + times[1] + times[2]) / (now[0] + now[1] + now[2]);
+        // Where the three cannot all be met, the largest and the smallest error become equal.
+        let errors = [times[0] / now[0], times[1] / now[1], times[2] / now[2]];
+        let (low, high) = errors.iter().fold((f64::MAX, 0.0f64), |(l, h), e| (l.min(*e), h.max(*e)));
+        let scale = libm::sqrt(low * high);
         if per_thread {
             // Two unknowns from two sums: T = W / n + o (n - 1), gathered and with 24 threads.
             let (gathered, all) = (times[1] - now[1], times[2] - now[2]);
