@@ -32,8 +32,7 @@ pub const fn committed() -> [(&'static str, &'static str); 3] {
 
 /// A quantity of the data file; writing to a string does not fail.
 fn datum(text: &mut String, indent: &str, name: &str, value: &str, source: &str) {
-    let _ =
-        writeln!(text, "{indent}{name}: {{ value: \"{value}\", source: \"{source}\", uncertain: true }}");
+    let _ = writeln!(text, "{indent}{name}: {{ value: \"{value}\", source: \"{source}\", uncertain: true }}");
 }
 
 /// Milliseconds, exactly.
@@ -70,11 +69,13 @@ fn spec_omp(d: &Derivation) -> String {
     for p in &d.spec_omp {
         let [scattered, gathered, all] = p.times;
         let _ = writeln!(text, "{}:", p.program);
-        let source = format!("{scattered} s with 12 threads scattered, {gathered} s gathered, {all} s with 24");
+        let source =
+            format!("{scattered} s with 12 threads scattered, {gathered} s gathered, {all} s with 24");
         datum(&mut text, "  ", "serial", &seconds(p.profile.serial.ns()), &source);
         let ratio = format!("gathered over scattered {:.2}{}", gathered / scattered, p.limit());
         datum(&mut text, "  ", "demand", &megabytes(p.profile.demand), &ratio);
-        let growth = format!("24 threads over 12 gathered {:.3}, the same load of each socket", all / gathered);
+        let growth =
+            format!("24 threads over 12 gathered {:.3}, the same load of each socket", all / gathered);
         datum(&mut text, "  ", "serial_share", &percent(u64::from(p.profile.serial_share)), &growth);
         if p.profile.per_task.ns() > 0 {
             let growth = format!("{growth}: slower with more threads, so a cost per thread");

@@ -61,7 +61,12 @@ mod tests {
 
     #[test]
     fn spec_omp_loads_follow_from_gather_over_scatter() {
-        let table = [("wupwise", 1.2533, 0.57), ("mgrid", 1.8826, 1.35), ("applu", 1.5514, 0.83), ("art", 1.1808, 0.51)];
+        let table = [
+            ("wupwise", 1.2533, 0.57),
+            ("mgrid", 1.8826, 1.35),
+            ("applu", 1.5514, 0.83),
+            ("art", 1.1808, 0.51),
+        ];
         for (name, ratio, d) in table {
             assert!((doubled(ratio, 0.3, 1.5) - d).abs() < 0.01, "{name}: {}", doubled(ratio, 0.3, 1.5));
         }

@@ -33,7 +33,11 @@ pub struct Derivation {
 /// # Errors
 /// A sentence: an input is missing or a run failed.
 pub fn derive(data: &Measurements) -> Result<Derivation, String> {
-    Ok(Derivation { npb: npb::derive(data)?, spec_omp: spec_omp::derive(data)?, parbench: parbench::derive(data)? })
+    Ok(Derivation {
+        npb: npb::derive(data)?,
+        spec_omp: spec_omp::derive(data)?,
+        parbench: parbench::derive(data)?,
+    })
 }
 
 /// Every measurement against complete simulated runs with these profiles.

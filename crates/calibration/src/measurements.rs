@@ -114,7 +114,9 @@ pub fn find(
         m.program == program && m.machine == machine && m.quantity == quantity && m.layout == layout
     };
     let found = list.iter().find(wanted);
-    found.map(|m| m.value).ok_or_else(|| format!("{FILE}: no {quantity:?} of {program} on {machine} {layout}"))
+    found
+        .map(|m| m.value)
+        .ok_or_else(|| format!("{FILE}: no {quantity:?} of {program} on {machine} {layout}"))
 }
 
 #[cfg(test)]

@@ -66,7 +66,13 @@ impl Machines {
         Ok(self.of(machine).seconds(trial.program, MODEL, &first(tasks))? * cut)
     }
 
-    fn speed_up(&self, machine: &str, code: (&str, &str), profile: &Profile, most: u32) -> Result<f64, String> {
+    fn speed_up(
+        &self,
+        machine: &str,
+        code: (&str, &str),
+        profile: &Profile,
+        most: u32,
+    ) -> Result<f64, String> {
         let one = self.seconds(machine, code, profile, 1, most.min(INTERVALS))?;
         Ok(one / self.seconds(machine, code, profile, CORES, most)?)
     }

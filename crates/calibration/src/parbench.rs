@@ -55,11 +55,8 @@ fn relative(bench: &Bench, speed: u64, kernel: &Kernel) -> Result<f64, String> {
         let work = Work::from_span(Span::from_ns(nominal(COPY, speed).ns() / u64::from(COPY_KERNELS)));
         let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
         let ops = vec![Op::Repeat(COPY_KERNELS), compute, Op::End];
-        let profile = MemoryProfile {
-            demand: kernel.demand,
-            bound: Some(kernel.bound),
-            ..MemoryProfile::NONE
-        };
+        let profile =
+            MemoryProfile { demand: kernel.demand, bound: Some(kernel.bound), ..MemoryProfile::NONE };
         bench.seconds(Program::new(ops, vec![profile])?, "spin", &first(copies))
     };
     Ok(time(2)? / time(1)?)

@@ -141,7 +141,8 @@ fn rounded(profile: Profile) -> Profile {
 /// A sentence: a run failed.
 pub fn residuals(derived: &[Derived]) -> Result<Vec<Row>, String> {
     let bench = Bench::new("x4440")?;
-    let names = ["run time, 12 threads scattered, s", "run time, 12 threads gathered, s", "run time, 24 threads, s"];
+    let names =
+        ["run time, 12 threads scattered, s", "run time, 12 threads gathered, s", "run time, 24 threads, s"];
     let mut rows = Vec::new();
     for d in derived {
         let now = simulated(&bench, d.program, &d.profile)?;

@@ -230,14 +230,14 @@ fn job(
     let (whole, alone) = serial_part(work.ns(), serial_share, 0, tasks)?;
     let piece = |span: Span, parts: u128| {
         let raw = (u128::from(span.ns()) << WORK_FRACTION_BITS) / parts.max(1);
-        u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 4).map(Work::from_raw).ok_or_else(
-            || "a kernel takes more than 36 minutes; use more kernels".to_owned(),
-        )
+        u64::try_from(raw)
+            .ok()
+            .filter(|raw| *raw <= Work::MAX.raw() / 4)
+            .map(Work::from_raw)
+            .ok_or_else(|| "a kernel takes more than 36 minutes; use more kernels".to_owned())
     };
-    let parallel = piece(
-        Span::from_ns(whole.ns() - alone.ns()),
-        u128::from(count) * u128::from(tasks.max(1)),
-    )?;
+    let parallel =
+        piece(Span::from_ns(whole.ns() - alone.ns()), u128::from(count) * u128::from(tasks.max(1)))?;
     let serial = piece(alone, u128::from(count))?;
     let mut ops = Vec::new();
     let step = |ops: &mut Vec<Op>, at: usize| {

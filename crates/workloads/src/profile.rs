@@ -93,9 +93,8 @@ struct Record {
 pub(crate) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Derived>, String> {
     let records: BTreeMap<String, Record> = notation::yaml::parse(file, text)?;
     let derive = |(name, record): (String, Record)| {
-        let optional = |datum: &Option<Datum>, kind| {
-            datum.as_ref().map_or(Ok(0), |datum| datum.read(file, &name, kind))
-        };
+        let optional =
+            |datum: &Option<Datum>, kind| datum.as_ref().map_or(Ok(0), |datum| datum.read(file, &name, kind));
         let profile = Profile {
             serial: Span::from_ns(record.serial.read(file, &name, Kind::Duration)?),
             demand: record.demand.read(file, &name, Kind::Rate)?,

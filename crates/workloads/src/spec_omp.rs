@@ -13,9 +13,8 @@ use crate::spmd::inline::serial_part;
 use crate::spmd::{Spmd, Variation};
 
 /// The programs.
-pub const PROGRAMS: &[&str] = &[
-    "wupwise", "swim", "mgrid", "applu", "galgel", "equake", "apsi", "gafort", "fma3d", "art", "ammp",
-];
+pub const PROGRAMS: &[&str] =
+    &["wupwise", "swim", "mgrid", "applu", "galgel", "equake", "apsi", "gafort", "fma3d", "art", "ammp"];
 
 /// Threads at which `region` counts: those of the measurements.
 const REGION_THREADS: u64 = 12;
@@ -181,7 +180,8 @@ mod tests {
             for tasks in [1, 12, 24, 97] {
                 let built = build(&values, &Context { tasks, runtime: "openmp" }).unwrap();
                 let serial = built.program.ops().iter().any(|op| matches!(op, Op::Serial { .. }));
-                let any = profile.serial_share > 0 || (tasks > 1 && profile.per_task > sim_core::time::Span::ZERO);
+                let any =
+                    profile.serial_share > 0 || (tasks > 1 && profile.per_task > sim_core::time::Span::ZERO);
                 assert_eq!(serial, any, "{name}");
                 let (barriers, exchanges, transfers, _) = census(&built.program);
                 let regions = profile.serial.ns() / 12 / 20_000_000;

@@ -201,7 +201,8 @@ impl Model {
 
     /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per iteration.
     pub(crate) fn exchanges(&self, size: &Size, tasks: u32) -> u32 {
-        let planes = u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));
+        let planes =
+            u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));
         self.exchanges + self.exchanges_per_root * tasks.isqrt() + planes.min(1_000) as u32
     }
 
@@ -224,7 +225,9 @@ impl Model {
         if fits {
             return Ok(());
         }
-        Err(format!("{code} ({model}) needs {what} of tasks, not {tasks}; the nearest are {below} and {above}"))
+        Err(format!(
+            "{code} ({model}) needs {what} of tasks, not {tasks}; the nearest are {below} and {above}"
+        ))
     }
 }
 

@@ -176,12 +176,8 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
             "`grain` times `intervals` times the number of tasks is more than 584 years of work".into()
         );
     };
-    let (serial, alone) = serial_part(
-        serial,
-        values.get("serial"),
-        values.get("serial_per_task"),
-        context.tasks,
-    )?;
+    let (serial, alone) =
+        serial_part(serial, values.get("serial"), values.get("serial_per_task"), context.tasks)?;
     let spmd = Spmd {
         bare: 0,
         serial,
@@ -204,15 +200,12 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
 }
 
 /// The whole work and rank 0's part of it: a share in hundredths of a per cent, and so much for each other task.
-pub(crate) fn serial_part(
-    work: u64,
-    share: u64,
-    per_task: u64,
-    tasks: u32,
-) -> Result<(Span, Span), String> {
+pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> Result<(Span, Span), String> {
     let others = u64::from(tasks.saturating_sub(1));
     let sums = per_task.checked_mul(others).and_then(|extra| Some((extra, work.checked_add(extra)?)));
-    let Some((extra, whole)) = sums else { return Err("the serial part is more than 584 years of work".into()) };
+    let Some((extra, whole)) = sums else {
+        return Err("the serial part is more than 584 years of work".into());
+    };
     let alone = (u128::from(work) * u128::from(share.min(10_000)) / 10_000) as u64 + extra;
     Ok((Span::from_ns(whole), Span::from_ns(alone)))
 }
