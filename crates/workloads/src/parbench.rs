@@ -240,8 +240,13 @@ fn job(
         piece(Span::from_ns(whole.ns() - alone.ns()), u128::from(count) * u128::from(tasks.max(1)))?;
     let serial = piece(alone, u128::from(count))?;
     let mut ops = Vec::new();
+    let mut distinct: Vec<MemoryProfile> = kernels.iter().map(profile).collect();
+    distinct.sort_unstable_by_key(|p| (p.bound, p.demand));
+    distinct.dedup();
     let step = |ops: &mut Vec<Op>, at: usize| {
-        let profile = ProfileId(at as u32);
+        let wanted = kernels.get(at).map(profile);
+        let profile = distinct.iter().position(|p| Some(*p) == wanted).unwrap_or(0);
+        let profile = ProfileId(profile as u32);
         if serial > Work::ZERO {
             ops.push(Op::Serial { work: serial, spread: Spread::NONE, profile });
         }
@@ -254,7 +259,7 @@ fn job(
         ops.push(Op::End);
     }
     (0..count as usize % kernels.len()).for_each(|at| step(&mut ops, at));
-    Program::new(ops, kernels.iter().map(profile).collect())
+    Program::new(ops, distinct.clone())
 }
 
 /// Kernels that are memory-bound at all ask for a core's whole bandwidth in the phases in which they are.
