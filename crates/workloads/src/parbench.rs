@@ -308,7 +308,7 @@ mod tests {
         // 1 - b + b / 0.75 of the dedicated time: two cores share the 2.4 GB/s of a chip.
         for (name, share) in [("k126", 0.0), ("k81", 0.08), ("k61", 0.20), ("k281", 0.53), ("k201", 0.76)] {
             let bound = f64::from(kernel(name).unwrap().bound) / 65_536.0;
-            assert!((bound - share).abs() < 0.01, "{name}: {bound}");
+            assert!((bound - share).abs() < 0.02, "{name}: {bound}");
         }
     }
 }
