@@ -128,7 +128,7 @@ fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String>
             machine.values.set("node_bandwidth", ends[end])?;
         }
         Some((Knob::Workload(name, ends), end)) if values.find(name).is_some() => {
-            values.set(name, ends[end])?
+            values.set(name, ends[end])?;
         }
         _ => {}
     }

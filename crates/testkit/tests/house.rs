@@ -166,7 +166,11 @@ fn arrows_between_crates_point_down() {
             assert_ne!(to, "testkit", "{from}: the test kit is for tests only");
         }
     }
-    assert_eq!(arrows["oversim"], ["experiment"], "the command line uses nothing but `experiment`");
+    assert_eq!(
+        arrows["oversim"],
+        ["experiment", "calibration"],
+        "the command line uses nothing but `experiment` and `calibration`"
+    );
     assert_eq!(arrows["testkit"], ["sim-core"]);
     assert!(arrows["sim-core"].is_empty() && arrows["notation"].is_empty());
 }
