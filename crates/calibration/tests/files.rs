@@ -58,7 +58,9 @@ fn derived_values_are_near_those_computed_by_hand() {
     assert!((omp("galgel").per_task.ns() > 0) && omp("galgel").serial_share == 0);
     assert!((20.0..50.0).contains(&(seconds(omp("galgel").per_task) / 1.2)), "{:?}", omp("galgel"));
     for program in workloads::spec_omp::PROGRAMS.iter().filter(|p| **p != "galgel") {
-        assert!(omp(program).serial_share < 500 && omp(program).per_task.ns() == 0, "{program}");
+        assert!(omp(program).serial_share < 1_000 && omp(program).per_task.ns() == 0, "{program}");
     }
-    assert!((300..500).contains(&omp("equake").serial_share), "0.045 by hand, less the waiting at barriers");
+    // By hand 0.045 of the time; its parallel part is stretched by about 2 where serial sections are not, so twice as much
+    // of the work.
+    assert!((700..1_000).contains(&omp("equake").serial_share), "{:?}", omp("equake"));
 }
