@@ -297,6 +297,9 @@ mod tests {
         let sum = random.iter().sum::<u32>();
         assert!(sum.abs_diff(16_000) < 16, "{random:?}");
         assert!(!random.is_sorted() && random.iter().all(|scale| scale.abs_diff(1_000) < 600), "{random:?}");
+    }
+
+    #[test]
     fn the_serial_part_is_a_share_and_so_much_per_task() {
         assert_eq!(
             serial_part(1_000, 150, 0, 16).unwrap(),
