@@ -39,11 +39,26 @@ pub(crate) enum Command {
     Schema,
     /// List what a scenario can name.
     List(List),
+    /// Derive the catalogue's profiles from published measurements and show how well these come back.
+    Calibrate(Calibrate),
     /// Look at a machine.
     Machine {
         #[command(subcommand)]
         command: Machine,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Calibrate {
+    /// Only check that the profiles this program was built with are what the derivation writes.
+    #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
+    pub(crate) check: bool,
+    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of the sources.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write: Option<PathBuf>,
+    /// Also show what the constants do that no measurement determines.
+    #[arg(long)]
+    pub(crate) sensitivity: bool,
 }
 
 #[derive(Args, Debug)]

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::check(check),
         Command::Schema => commands::schema::schema(),
         Command::List(list) => commands::list::list(list),
+        Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
     };
     match done {

@@ -134,6 +134,15 @@ pub enum Op {
         /// Memory profile.
         profile: ProfileId,
     },
+    /// As `Compute`, by rank 0 alone (a serial section); the others pass over it and meet it at the next barrier.
+    Serial {
+        /// Mean work of one execution.
+        work: Work,
+        /// Variation of it.
+        spread: Spread,
+        /// Memory profile.
+        profile: ProfileId,
+    },
     /// Meet all tasks of the application.
     Barrier,
     /// Meet the tasks of one's own team ([`AppSpec::team`]).
@@ -226,7 +235,7 @@ impl Program {
                     partner[start] = i as u32;
                     partner[i] = start as u32;
                 }
-                Op::Compute { work, spread, profile } => {
+                Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     if profile.0 as usize >= profiles.len() {
                         return Err(format!("{profile} is not declared"));
                     }
@@ -255,7 +264,9 @@ impl Program {
             Op::Compute { work, .. } => work.raw() > 0,
             Op::Sleep { span, .. } => span.ns() > 0,
             Op::Barrier | Op::TeamBarrier | Op::Respawn | Op::Yield => true,
-            Op::LeadersBarrier
+            // Serial work takes no time of the other ranks.
+            Op::Serial { .. }
+            | Op::LeadersBarrier
             | Op::Exchange { .. }
             | Op::Transfer { .. }
             | Op::Lock(_)
@@ -280,7 +291,7 @@ impl Program {
     }
 
     const fn draws(op: &Op) -> bool {
-        matches!(op, Op::Compute { .. } | Op::Sleep { .. })
+        matches!(op, Op::Compute { .. } | Op::Serial { .. } | Op::Sleep { .. })
     }
 
     /// The operations.
@@ -497,6 +508,12 @@ mod tests {
         assert!(new(vec![Op::End]).is_err());
         assert!(new(vec![Op::Repeat(0), Op::Unlock(LockId(0)), Op::End]).is_err());
         assert!(new(vec![Op::Repeat(1); 9]).is_err());
+        let serial = Op::Serial {
+            work: Work::from_span(Span::from_ms(1)),
+            spread: Spread::NONE,
+            profile: ProfileId(0),
+        };
+        assert!(new(vec![Op::Repeat(0), serial, Op::End]).is_err(), "the other ranks would never end");
         let good = new(vec![Op::Repeat(2), compute, Op::Barrier, Op::End]).unwrap();
         assert_eq!((good.partner(0), good.partner(3)), (3, 0));
     }

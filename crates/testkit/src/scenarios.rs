@@ -229,7 +229,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
         profile: ProfileId(0),
     });
     for _ in 0..rng.random_range(1..4) {
-        match rng.random_range(0..13) {
+        match rng.random_range(0..14) {
             0..=3 => ops.push(Op::Barrier),
             4 => ops.push(Op::Exchange { shift: rng.random_range(0..5) }),
             5 => ops.push(Op::Transfer {
@@ -247,6 +247,10 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
             9 => shared_loop(rng, &mut ops),
             10 => ops.push(Op::TeamBarrier),
             11 => ops.push(Op::LeadersBarrier),
+            12 => {
+                let work = Work::from_span(ns(rng, 20_000));
+                ops.push(Op::Serial { work, spread: spread(rng), profile: ProfileId(1) });
+            }
             _ => ops.push(Op::Yield),
         }
     }

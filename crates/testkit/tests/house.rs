@@ -14,6 +14,7 @@ const END: &str = "<!-- /files -->";
 const FLOORS: &[(&str, u32)] = &[
     ("oversim", 4),
     ("experiment", 3),
+    ("calibration", 3),
     ("policies", 2),
     ("workloads", 2),
     ("machines", 2),
@@ -22,8 +23,17 @@ const FLOORS: &[(&str, u32)] = &[
     ("notation", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 8] =
-    ["sim-core", "notation", "policies", "workloads", "machines", "experiment", "cli", "testkit"];
+const ORDER: [&str; 9] = [
+    "sim-core",
+    "notation",
+    "policies",
+    "workloads",
+    "machines",
+    "experiment",
+    "calibration",
+    "cli",
+    "testkit",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -156,7 +166,11 @@ fn arrows_between_crates_point_down() {
             assert_ne!(to, "testkit", "{from}: the test kit is for tests only");
         }
     }
-    assert_eq!(arrows["oversim"], ["experiment"], "the command line uses nothing but `experiment`");
+    assert_eq!(
+        arrows["oversim"],
+        ["experiment", "calibration"],
+        "the command line uses nothing but `experiment` and `calibration`"
+    );
     assert_eq!(arrows["testkit"], ["sim-core"]);
     assert!(arrows["sim-core"].is_empty() && arrows["notation"].is_empty());
 }

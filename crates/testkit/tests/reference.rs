@@ -111,6 +111,10 @@ fn in_lock_step(seed: u64) -> Small {
                 let work = Work::from_span(round(Span::from_ns(work.floor_ns() + 1)));
                 Op::Compute { work, spread: Spread::NONE, profile }
             }
+            Op::Serial { work, profile, .. } => {
+                let work = Work::from_span(round(Span::from_ns(work.floor_ns() + 1)));
+                Op::Serial { work, spread: Spread::NONE, profile }
+            }
             Op::Sleep { span, .. } => Op::Sleep { span: round(span), spread: Spread::NONE },
             other => other,
         });

@@ -4,12 +4,16 @@ pub mod hog;
 mod hybrid;
 mod make;
 pub mod npb;
+pub mod parbench;
 mod pool;
+mod profile;
 mod registry;
 pub mod runtimes;
 mod sleepers;
 pub mod small;
+pub mod spec_omp;
 pub mod spmd;
 mod variation;
 
+pub use profile::{Profile, Trial};
 pub use registry::{Built, Context, Entry, entries, names, resolve};

@@ -3,7 +3,7 @@
 use notation::parameter::{Parameter, Values};
 use sim_core::program::Program;
 
-use crate::{hog, hybrid, make, npb, pool, sleepers, small, spmd};
+use crate::{hog, hybrid, make, npb, parbench, pool, sleepers, small, spec_omp, spmd};
 use notation::suggest::unknown;
 
 /// What a workload is built for.
@@ -59,6 +59,8 @@ pub struct Entry {
 
 const ENTRIES: &[Entry] = &[
     npb::ENTRY,
+    spec_omp::ENTRY,
+    parbench::ENTRY,
     spmd::inline::ENTRY,
     hog::ENTRY,
     small::BARRIERS,
@@ -117,7 +119,7 @@ mod tests {
     fn defaults_build_for_any_number_of_tasks() {
         for entry in entries() {
             for tasks in [1, 2, 3, 16, 1_000, 1 << 24] {
-                let context = Context { tasks, runtime: "mpi" };
+                let context = Context { tasks, runtime: "openmp" };
                 let built = (entry.build)(&Values::defaults(entry.parameters), &context);
                 let built = built.unwrap_or_else(|e| panic!("{} with {tasks} tasks: {e}", entry.name));
                 assert!(built.rank_scale.is_empty() || built.rank_scale.len() as u32 == tasks);

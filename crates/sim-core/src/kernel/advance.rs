@@ -25,7 +25,8 @@ impl<O: Observer> Kernel<'_, O> {
                 return;
             };
             match *op {
-                Op::Compute { work, spread, profile } => {
+                Op::Serial { .. } if self.tasks[id].rank != 0 => self.tasks[id].pc += 1,
+                Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     self.tasks[id].pc += 1;
                     let base = self.apps[app].profiles;
                     if self.ask(id, work, spread) {

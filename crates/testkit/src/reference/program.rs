@@ -44,6 +44,12 @@ impl Reference<'_> {
                     let profile = program.profiles()[profile.0 as usize];
                     self.work(c, t, work, spread, profile, lead)
                 }
+                Op::Serial { work, spread, profile } => {
+                    self.tasks[t].pc += 1;
+                    let profile = program.profiles()[profile.0 as usize];
+                    // Nobody but rank 0 has anything to do.
+                    self.tasks[t].rank > 0 || self.work(c, t, work, spread, profile, lead)
+                }
                 Op::Transfer { block, order } => self.transfer(c, t, block, order, lead),
                 _ => {
                     self.begin_waiting_op(c, t, *op, lead);

@@ -1,34 +1,32 @@
-//! The data file of the NAS Parallel Benchmarks, read once.
+//! The data files of the NAS Parallel Benchmarks, read once: sizes and counts, and the derived profiles.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use notation::parameter::Kind;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::size::{Cg, Ep, Ft, Mg, Size};
+use super::size::{Cg, Ep, Ft, Grid, Is, Mg, Size};
+use crate::profile::{self, Derived, Profile, sourced};
 
 const FILE: &str = "npb.yaml";
 const TEXT: &str = include_str!("../../data/npb.yaml");
+const PROFILES_FILE: &str = "npb_profiles.yaml";
+const PROFILES: &str = include_str!("../../data/npb_profiles.yaml");
 
 /// The catalogue.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     codes: BTreeMap<&'static str, Family>,
-    /// Bytes per grid point of a transpose.
-    pub(crate) transpose_bytes: u64,
 }
 
 /// A code in all its classes.
 #[derive(Debug)]
 struct Family {
     sizes: BTreeMap<String, Size>,
-    reference: Size,
-    /// Nanoseconds of the reference class on one nominal core without contention.
-    reference_ns: u64,
-    demand: u64,
     models: BTreeMap<String, Model>,
+    /// Profile of the reference class.
+    derived: Derived,
 }
 
 /// A code in one class.
@@ -37,14 +35,28 @@ pub(crate) struct Code<'a> {
     family: &'a Family,
     /// Its size.
     pub(crate) size: Size,
-    /// Memory traffic of a task alone, bytes per second.
-    pub(crate) demand: u64,
+}
+
+/// What a code demands of the number of its tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Tasks {
+    /// Nothing.
+    #[default]
+    Any,
+    /// A square: blocks of a square of tasks.
+    Square,
+    /// A power of two.
+    PowerOfTwo,
 }
 
 /// Synchronisations in one programming model.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Model {
+    /// What it demands of the number of tasks.
+    #[serde(default)]
+    pub(crate) tasks: Tasks,
     #[serde(default)]
     fixed: u32,
     #[serde(default)]
@@ -53,10 +65,13 @@ pub(crate) struct Model {
     per_iteration: u32,
     #[serde(default)]
     per_level: u32,
-    /// Point-to-point exchanges between two barriers.
     #[serde(default)]
-    pub(crate) exchanges: u32,
-    /// One all-to-all transpose per iteration.
+    exchanges: u32,
+    #[serde(default)]
+    exchanges_per_root: u32,
+    #[serde(default)]
+    exchanges_per_plane: u32,
+    /// One all-to-all transfer per iteration.
     #[serde(default)]
     pub(crate) transposes: bool,
     /// All the work lies in one interval and is the same for every task.
@@ -71,92 +86,73 @@ pub(crate) struct Model {
 #[serde(deny_unknown_fields)]
 struct File {
     sizes_source: String,
-    transpose: Datum,
     cg: FamilyData<Cg>,
     mg: FamilyData<Mg>,
     ft: FamilyData<Ft>,
     ep: FamilyData<Ep>,
+    is: FamilyData<Is>,
+    bt: FamilyData<Grid>,
+    sp: FamilyData<Grid>,
+    lu: FamilyData<Grid>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FamilyData<S> {
-    serial: Serial,
-    demand: Datum,
     sizes: BTreeMap<String, S>,
     models: BTreeMap<String, Model>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Serial {
-    class: String,
-    value: String,
-    source: String,
-    #[serde(default)]
-    uncertain: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Datum {
-    value: String,
-    source: String,
-    #[serde(default)]
-    uncertain: bool,
-}
-
-static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT));
+static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT, PROFILES));
 
 /// The catalogue.
 ///
 /// # Errors
-/// What is wrong with the embedded data file (never in a tested build).
+/// What is wrong with the embedded data files (never in a tested build).
 pub(crate) fn catalogue() -> Result<&'static Catalogue, String> {
     CATALOGUE.as_ref().map_err(Clone::clone)
 }
 
-fn read(text: &str) -> Result<Catalogue, String> {
+fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
     let file: File = notation::yaml::parse(FILE, text)?;
-    sourced("sizes", &file.sizes_source, false)?;
-    let transpose_bytes = value(Kind::Size, "transpose", &file.transpose)?;
+    sourced(FILE, "sizes", &file.sizes_source, false)?;
+    let mut derived = profile::read(PROFILES_FILE, profiles)?;
+    let derived = &mut derived;
     let codes = BTreeMap::from([
-        ("cg", file.cg.resolve("cg", Size::Cg)?),
-        ("mg", file.mg.resolve("mg", Size::Mg)?),
-        ("ft", file.ft.resolve("ft", Size::Ft)?),
-        ("ep", file.ep.resolve("ep", Size::Ep)?),
+        ("cg", file.cg.resolve("cg", Size::Cg, derived)?),
+        ("mg", file.mg.resolve("mg", Size::Mg, derived)?),
+        ("ft", file.ft.resolve("ft", Size::Ft, derived)?),
+        ("ep", file.ep.resolve("ep", Size::Ep, derived)?),
+        ("is", file.is.resolve("is", Size::Is, derived)?),
+        ("bt", file.bt.resolve("bt", Size::Bt, derived)?),
+        ("sp", file.sp.resolve("sp", Size::Sp, derived)?),
+        ("lu", file.lu.resolve("lu", Size::Lu, derived)?),
     ]);
-    Ok(Catalogue { codes, transpose_bytes })
+    Ok(Catalogue { codes })
 }
 
 impl<S: DeserializeOwned + Copy> FamilyData<S> {
-    fn resolve(self, name: &str, size: fn(S) -> Size) -> Result<Family, String> {
-        let Serial { class, value: text, source, uncertain } = self.serial;
-        let Some(reference) = self.sizes.get(&class).copied().map(size) else {
-            return Err(format!("{FILE}: {name}: its reference class `{class}` has no size"));
+    fn resolve(
+        self,
+        name: &str,
+        size: fn(S) -> Size,
+        derived: &mut BTreeMap<String, Derived>,
+    ) -> Result<Family, String> {
+        let Some(derived) = derived.remove(name) else {
+            return Err(format!("{PROFILES_FILE}: no profile of {name}"));
         };
-        for model in self.models.values() {
-            sourced(name, &model.source, model.uncertain)?;
+        if !self.sizes.contains_key(&derived.class) {
+            return Err(format!(
+                "{PROFILES_FILE}: {name}: its reference class `{}` has no size",
+                derived.class
+            ));
         }
-        Ok(Family {
-            sizes: self.sizes.into_iter().map(|(class, s)| (class, size(s))).collect(),
-            reference,
-            reference_ns: value(Kind::Duration, name, &Datum { value: text, source, uncertain })?,
-            demand: value(Kind::Rate, name, &self.demand)?,
-            models: self.models,
-        })
+        for model in self.models.values() {
+            sourced(FILE, name, &model.source, model.uncertain)?;
+        }
+        let sizes = self.sizes.into_iter().map(|(class, s)| (class, size(s))).collect();
+        Ok(Family { sizes, models: self.models, derived })
     }
-}
-
-fn value(kind: Kind, name: &str, datum: &Datum) -> Result<u64, String> {
-    sourced(name, &datum.source, datum.uncertain)?;
-    notation::units::parse(kind, &datum.value).map_err(|e| format!("{FILE}: {name}: {e}"))
-}
-
-/// Every number states its source; an uncertain one at least says why it was chosen.
-fn sourced(name: &str, source: &str, uncertain: bool) -> Result<(), String> {
-    let word = if uncertain { "reason" } else { "source" };
-    if source.trim().is_empty() { Err(format!("{FILE}: {name}: a number without {word}")) } else { Ok(()) }
 }
 
 impl Catalogue {
@@ -167,19 +163,21 @@ impl Catalogue {
     pub(crate) fn code(&self, name: &str, class: &str) -> Result<Code<'_>, String> {
         let family = self.codes.get(name).ok_or_else(|| format!("{FILE} has no code `{name}`"))?;
         let size = family.sizes.get(class).ok_or_else(|| format!("{name} has no class `{class}`"))?;
-        Ok(Code { family, size: *size, demand: family.demand })
+        Ok(Code { family, size: *size })
     }
 }
 
 impl Code<'_> {
-    /// Nanoseconds of one nominal core without contention: the reference class's time, scaled by operations.
+    /// Its profile: that of the reference class, its work scaled by the ratio of operations.
     ///
     /// # Errors
     /// A sentence when the time does not fit 64 bits.
-    pub(crate) fn serial_ns(&self) -> Result<u64, String> {
-        let reference = u128::from(self.family.reference_ns);
-        let ns = reference * self.size.operations() / self.family.reference.operations();
-        u64::try_from(ns).map_err(|_| "the problem takes more than 584 years".to_owned())
+    pub(crate) fn profile(&self) -> Result<Profile, String> {
+        let Derived { class, profile } = &self.family.derived;
+        let reference = self.family.sizes.get(class).map_or(1, Size::operations);
+        let ns = u128::from(profile.serial.ns()) * self.size.operations() / reference.max(1);
+        let ns = u64::try_from(ns).map_err(|_| "the problem takes more than 584 years".to_owned())?;
+        Ok(Profile { serial: sim_core::time::Span::from_ns(ns), ..*profile })
     }
 
     /// Its synchronisations in a programming model.
@@ -200,6 +198,37 @@ impl Model {
         let fixed = i64::from(self.fixed) + i64::from(self.level_fixed) * above;
         (fixed + each * i64::from(size.iterations())).clamp(1, i64::from(u32::MAX)) as u32
     }
+
+    /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per iteration.
+    pub(crate) fn exchanges(&self, size: &Size, tasks: u32) -> u32 {
+        let planes =
+            u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));
+        self.exchanges + self.exchanges_per_root * tasks.isqrt() + planes.min(1_000) as u32
+    }
+
+    /// Whether the code runs with so many tasks.
+    ///
+    /// # Errors
+    /// A sentence: what it demands, and the nearest numbers that do.
+    pub(crate) fn admits(&self, code: &str, model: &str, tasks: u32) -> Result<(), String> {
+        let (fits, what, below, above) = match self.tasks {
+            Tasks::Any => return Ok(()),
+            Tasks::Square => {
+                let root = u64::from(tasks.isqrt());
+                (root * root == u64::from(tasks), "a square number", root * root, (root + 1) * (root + 1))
+            }
+            Tasks::PowerOfTwo => {
+                let below = 1u64 << tasks.max(1).ilog2();
+                (tasks.is_power_of_two(), "a power of two as number", below, 2 * below)
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(format!(
+            "{code} ({model}) needs {what} of tasks, not {tasks}; the nearest are {below} and {above}"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -211,8 +240,10 @@ mod tests {
         let bare =
             TEXT.replace("source: \"13 barriers in all classes (IPDPS 2010, figure 2)\"", "source: \"\"");
         assert_ne!(bare, TEXT);
-        assert!(read(&bare).unwrap_err().contains("without source"));
-        assert!(read(&TEXT.replace("fixed: 13,", "fixd: 13,")).is_err());
-        assert!(read(&TEXT.replace("\"225s\"", "\"225\"")).unwrap_err().contains("cg"));
+        assert!(read(&bare, PROFILES).unwrap_err().contains("without source"));
+        assert!(read(&TEXT.replace("fixed: 13,", "fixd: 13,"), PROFILES).is_err());
+        assert!(read(TEXT, &PROFILES.replace("demand: { value: \"", "demand: { value: \"-")).is_err());
+        assert!(read(TEXT, &PROFILES.replace("cg:\n", "cq:\n")).unwrap_err().contains("no profile of cg"));
+        assert!(read(TEXT, &PROFILES.replace("class: B", "class: X")).unwrap_err().contains("class `X`"));
     }
 }

@@ -9,6 +9,10 @@ pub(crate) enum Size {
     Mg(Mg),
     Ft(Ft),
     Ep(Ep),
+    Is(Is),
+    Bt(Grid),
+    Sp(Grid),
+    Lu(Grid),
 }
 
 /// Order of the matrix, non-zeros per row (a parameter of the generator), outer iterations of 25 inner steps each.
@@ -43,8 +47,25 @@ pub(crate) struct Ep {
     pub(crate) log2_pairs: u32,
 }
 
+/// Keys as a power of two, rankings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Is {
+    pub(crate) log2_keys: u32,
+    pub(crate) iterations: u32,
+}
+
+/// Side of the cube, time steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {
+    pub(crate) side: u64,
+    pub(crate) iterations: u32,
+}
+
 impl Size {
-    /// Operations of a run as the benchmark itself counts them (NPB 3.3 sources; ep counts random numbers), at least 1.
+    /// Operations of a run as the benchmark itself counts them (NPB 3.3 sources; ep counts random numbers,
+    /// is keys), at least 1.
     pub(crate) fn operations(&self) -> u128 {
         let count = match *self {
             Self::Cg(Cg { na, nonzer, iterations }) => {
@@ -54,6 +75,11 @@ impl Size {
             Self::Mg(Mg { side, iterations }) => 58 * u128::from(iterations) * u128::from(side).pow(3),
             Self::Ft(ft) => ft.operations(),
             Self::Ep(Ep { log2_pairs }) => 2 << log2_pairs.min(100),
+            Self::Is(Is { log2_keys, iterations }) => u128::from(iterations) << log2_keys.min(64),
+            // Coefficients in 10^-4 operations.
+            Self::Bt(grid) => grid.polynomial([34_788_000, -176_557_000, 280_237_000, 0]),
+            Self::Sp(grid) => grid.polynomial([8_811_740, -46_839_100, 114_845_000, -192_724_000]),
+            Self::Lu(grid) => grid.polynomial([19_847_700, -109_233_000, 277_709_000, -1_440_100_000]),
         };
         count.max(1)
     }
@@ -64,6 +90,8 @@ impl Size {
             Self::Cg(cg) => cg.iterations,
             Self::Mg(mg) => mg.iterations,
             Self::Ft(ft) => ft.iterations,
+            Self::Is(is) => is.iterations,
+            Self::Bt(grid) | Self::Sp(grid) | Self::Lu(grid) => grid.iterations,
             Self::Ep(_) => 1,
         }
     }
@@ -76,22 +104,38 @@ impl Size {
         }
     }
 
-    /// Points of the transposed grid; 0 for codes without one.
-    pub(crate) const fn points(&self) -> u64 {
+    /// Side of the grid that a wavefront passes; 0 for codes without one.
+    pub(crate) const fn planes(&self) -> u64 {
         match self {
-            Self::Ft(ft) => 1 << if ft.log2_points < 40 { ft.log2_points } else { 40 },
+            Self::Lu(grid) => grid.side.saturating_sub(2),
+            _ => 0,
+        }
+    }
+
+    /// Bytes that all tasks together move in the all-to-all of one iteration: ft transposes its grid once, one
+    /// double-complex value (16 B) per point (copies that write as well as read would count more: uncertain); is sends
+    /// every key (4 B) to its bucket's owner. 0 for the others.
+    pub(crate) const fn all_to_all(&self) -> u64 {
+        match self {
+            Self::Ft(ft) => 16 * power(ft.log2_points),
+            Self::Is(is) => 4 * power(is.log2_keys),
             _ => 0,
         }
     }
 
     /// Bytes of the arrays of the whole problem, within 30 %: cg 12 B per matrix element (upper bound), mg three
-    /// hierarchies of 8 B, ft 40 B per point (two complex arrays and the index map). For ep 0: it has none.
+    /// hierarchies of 8 B, ft 40 B per point (two complex arrays and the index map), is 8 B per key, and per grid point sp
+    /// 180 B, bt 168 B, lu 17 doubles. For ep 0: it has none.
     pub(crate) const fn footprint(&self) -> u64 {
         match self {
             Self::Cg(cg) => 12 * cg.na * (cg.nonzer + 1).pow(2),
             // The finest right-hand side, and two hierarchies, each 8/7 of its finest grid.
             Self::Mg(mg) => 8 * (mg.side + 2).pow(3) * 23 / 7,
-            Self::Ft(_) => 40 * self.points(),
+            Self::Ft(ft) => 40 * power(ft.log2_points),
+            Self::Is(is) => 8 * power(is.log2_keys),
+            Self::Sp(grid) => 180 * grid.side.pow(3),
+            Self::Bt(grid) => 168 * grid.side.pow(3),
+            Self::Lu(grid) => 136 * grid.side.pow(3),
             Self::Ep(_) => 0,
         }
     }
@@ -103,6 +147,21 @@ impl Size {
             Self::Ep(_) => 1 << 20,
             _ => self.footprint() / u64::from(tasks.max(1)),
         }
+    }
+}
+
+/// 2^log2, at most 2^40: sizes above are not NPB's.
+const fn power(log2: u32) -> u64 {
+    1 << if log2 < 40 { log2 } else { 40 }
+}
+
+impl Grid {
+    /// iterations x (a n^3 + b n^2 + c n + d), coefficients in 10^-4.
+    fn polynomial(self, coefficients: [i128; 4]) -> u128 {
+        let n = i128::from(self.side.min(1 << 20));
+        let [a, b, c, d] = coefficients;
+        let step = ((a * n + b) * n + c) * n + d;
+        u128::try_from(step * i128::from(self.iterations) / 10_000).unwrap_or(0)
     }
 }
 

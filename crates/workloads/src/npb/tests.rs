@@ -25,6 +25,10 @@ fn operation_totals_follow_the_benchmarks_own_formulas() {
         ("mg", [7.6, 487.0, 3.89e3, 1.95e4, 1.56e5]),
         ("ft", [177.0, 373.0, 7.14e3, 9.21e4, 3.96e5]),
         ("ep", [33.6, 67.1, 537.0, 2147.0, 8590.0]),
+        ("is", [0.655, 10.5, 83.9, 336.0, 1342.0]),
+        ("sp", [96.7, 1.42e4, 8.50e4, 3.55e5, 1.45e6]),
+        ("bt", [228.0, 7.72e3, 1.68e5, 7.02e5, 2.87e6]),
+        ("lu", [102.0, 1.81e4, 1.19e5, 4.99e5, 2.04e6]),
     ];
     for (name, row) in table {
         for (class, expected) in CLASSES.iter().zip(row) {
@@ -40,6 +44,10 @@ fn footprints_follow_the_declared_arrays() {
         ("cg", [1.1, 6.8, 24.0, 176.0, 461.0]),
         ("mg", [1.0, 58.0, 451.0, 451.0, 3570.0]),
         ("ft", [10.0, 21.0, 336.0, 1342.0, 5369.0]),
+        ("is", [0.524, 8.39, 67.0, 268.0, 1074.0]),
+        ("sp", [0.311, 8.4, 47.2, 191.0, 765.0]),
+        ("bt", [0.29, 2.32, 44.0, 178.0, 714.0]),
+        ("lu", [0.235, 4.89, 35.7, 144.0, 578.0]),
     ];
     for (name, row) in table {
         for (class, expected) in CLASSES.iter().zip(row) {
@@ -51,8 +59,15 @@ fn footprints_follow_the_declared_arrays() {
 
 #[test]
 fn barriers_are_as_counted() {
-    for (name, counts) in [("cg", [3_777, 17_877, 17_877]), ("mg", [378, 1_114, 1_240]), ("ep", [13, 13, 13])]
-    {
+    let table = [
+        ("cg", [3_777, 17_877, 17_877]),
+        ("mg", [378, 1_114, 1_240]),
+        ("ep", [13, 13, 13]),
+        ("is", [91, 91, 91]),
+        ("sp", [13_677, 13_677, 13_677]),
+        ("bt", [7_688, 7_688, 7_688]),
+    ];
+    for (name, counts) in table {
         for (class, expected) in CLASSES[2..].iter().zip(counts) {
             assert_eq!(barriers(name, class, "upc"), expected, "{name}.{class}");
         }
@@ -62,6 +77,8 @@ fn barriers_are_as_counted() {
     assert_eq!(barriers("mg", "C", "openmp"), 3_072);
     assert_eq!(barriers("ft", "B", "openmp"), 245);
     assert_eq!(barriers("ep", "C", "openmp"), 9);
+    assert_eq!(barriers("is", "C", "openmp"), 66);
+    assert_eq!(barriers("sp", "A", "openmp"), 8_848);
     assert_eq!(barriers("cg", "B", "spin"), barriers("cg", "B", "upc"), "plain runtimes count as UPC");
 }
 
@@ -85,7 +102,7 @@ fn every_combination_builds_the_same_problem_for_any_number_of_tasks() {
                     (barriers, work * u128::from(tasks))
                 };
                 let (barriers, work) = total(1);
-                for tasks in [2, 16, 17, 64, 4_096] {
+                for tasks in [4, 16, 64, 4_096] {
                     let (same, other) = total(tasks);
                     assert_eq!(barriers, same, "{name}.{class}");
                     // A rounding of half a millionth of a nanosecond for each of at most 10^6 pieces per task.
@@ -94,6 +111,57 @@ fn every_combination_builds_the_same_problem_for_any_number_of_tasks() {
             }
         }
     }
+}
+
+#[test]
+fn task_counts_are_those_the_codes_run_with() {
+    let built = |benchmark: &str, tasks, runtime| {
+        let mut values = Values::defaults(PARAMETERS);
+        let kind = values.find("benchmark").unwrap().kind;
+        values.set("benchmark", notation::units::parse(kind, benchmark).unwrap()).unwrap();
+        build(&values, &Context { tasks, runtime })
+    };
+    for (code, runtime, good, bad) in [
+        ("bt", "upc", 64, 32),
+        ("sp", "mpi", 9, 8),
+        ("cg", "mpi", 32, 48),
+        ("lu", "mpi", 8, 9),
+        ("is", "mpi", 64, 17),
+    ] {
+        assert!(built(code, good, runtime).is_ok(), "{code} {good}");
+        assert!(built(code, bad, runtime).unwrap_err().contains("the nearest are"), "{code} {bad}");
+    }
+    let refusal = built("bt", 32, "upc").unwrap_err();
+    assert_eq!(refusal, "bt (upc) needs a square number of tasks, not 32; the nearest are 25 and 36");
+    for code in BENCHMARKS {
+        assert!(built(code, 17, "openmp").is_ok(), "OpenMP divides loops among any number of threads");
+    }
+    assert!(built("cg", 17, "upc").is_ok());
+}
+
+#[test]
+fn solvers_exchange_by_stages_and_planes() {
+    let exchanges = |code, class, runtime, tasks| {
+        census(&built(&[("benchmark", code), ("class", class)], tasks, runtime)).1
+    };
+    // 400 steps and 5 around them, six faces and six sweeps of four stages.
+    assert_eq!(exchanges("sp", "A", "mpi", 16), 405 * (6 + 6 * 4));
+    assert_eq!(exchanges("bt", "A", "mpi", 64), 205 * (6 + 6 * 8));
+    // A wavefront passes 62 planes twice per step.
+    assert_eq!(exchanges("lu", "A", "mpi", 16), 255 * (4 + 2 * 62));
+    assert_eq!(exchanges("lu", "A", "openmp", 16), 1_760 * (2 * 62 / 7));
+    assert_eq!(exchanges("sp", "A", "upc", 16), 0);
+}
+
+#[test]
+fn is_moves_every_key_once_per_ranking() {
+    let program = built(&[("benchmark", "is"), ("class", "C")], 16, "upc");
+    let block = program.ops().iter().find_map(|op| match op {
+        Op::Transfer { block, .. } => Some(*block),
+        _ => None,
+    });
+    // 4 B x 2^27 keys over 16 x 16 blocks, ten times.
+    assert_eq!((block, census(&program).2), (Some(2 << 20), 10));
 }
 
 #[test]

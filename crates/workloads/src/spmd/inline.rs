@@ -7,6 +7,7 @@ use sim_core::rng::draw;
 use sim_core::time::Span;
 
 use super::{Spmd, Transfers, Variation};
+use crate::profile::half_width;
 use crate::registry::{Built, Context, Entry};
 use crate::variation::{VARIATION, chosen};
 
@@ -52,6 +53,20 @@ const PARAMETERS: &[Parameter] = &[
         0,
         (0, 10_000),
         "Half-width of the uniform variation of the work over tasks and intervals",
+    ),
+    number(
+        "serial",
+        Kind::Percent,
+        0,
+        (0, 10_000),
+        "Share of the work that rank 0 does alone while the others wait: a serial section and a barrier more in each interval",
+    ),
+    number(
+        "serial_per_task",
+        Kind::Duration,
+        0,
+        (0, LONGEST),
+        "Work that rank 0 does alone for each other task over the whole run, in the same sections (a part that grows with the tasks)",
     ),
     number(
         "imbalance",
@@ -161,9 +176,12 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
             "`grain` times `intervals` times the number of tasks is more than 584 years of work".into()
         );
     };
+    let (serial, alone) =
+        serial_part(serial, values.get("serial"), values.get("serial_per_task"), context.tasks)?;
     let spmd = Spmd {
         bare: 0,
-        serial: Span::from_ns(serial),
+        serial,
+        alone,
         intervals,
         variation: Variation::Fixed(chosen(values)),
         profile: profile(values),
@@ -181,9 +199,20 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     })
 }
 
+/// The whole work and rank 0's part of it: a share in hundredths of a per cent, and so much for each other task.
+pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> Result<(Span, Span), String> {
+    let others = u64::from(tasks.saturating_sub(1));
+    let sums = per_task.checked_mul(others).and_then(|extra| Some((extra, work.checked_add(extra)?)));
+    let Some((extra, whole)) = sums else {
+        return Err("the serial part is more than 584 years of work".into());
+    };
+    let alone = (u128::from(work) * u128::from(share.min(10_000)) / 10_000) as u64 + extra;
+    Ok((Span::from_ns(whole), Span::from_ns(alone)))
+}
+
 /// A half-width from hundredths of a per cent.
 pub(crate) const fn spread(hundredths: u64) -> Spread {
-    Spread((hundredths * Spread::MAX as u64 / 10_000) as u32)
+    half_width(hundredths)
 }
 
 /// The order at a position of [`ORDERS`].
@@ -268,6 +297,18 @@ mod tests {
         let sum = random.iter().sum::<u32>();
         assert!(sum.abs_diff(16_000) < 16, "{random:?}");
         assert!(!random.is_sorted() && random.iter().all(|scale| scale.abs_diff(1_000) < 600), "{random:?}");
+    }
+
+    #[test]
+    fn the_serial_part_is_a_share_and_so_much_per_task() {
+        assert_eq!(
+            serial_part(1_000, 150, 0, 16).unwrap(),
+            (Span::from_ns(1_000), Span::from_ns(15)),
+            "1.5 % of the work, whatever the number of tasks"
+        );
+        assert_eq!(serial_part(1_000, 0, 7, 5).unwrap(), (Span::from_ns(1_028), Span::from_ns(28)));
+        assert_eq!(serial_part(1_000, 0, 7, 1).unwrap(), (Span::from_ns(1_000), Span::ZERO));
+        assert!(serial_part(1, 0, u64::MAX, 5).is_err());
     }
 
     #[test]

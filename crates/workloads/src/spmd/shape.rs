@@ -48,6 +48,9 @@ pub struct Transfers {
 pub struct Spmd {
     /// Work of the whole problem at nominal speed, divided evenly among ranks and intervals.
     pub serial: Span,
+    /// Part of it that rank 0 does alone, in serial sections evenly spread over the intervals, each before the interval's
+    /// parallel work and ended by a barrier of its own (Amdahl 1967; fork and join of a parallel region).
+    pub alone: Span,
     /// Number of pieces of work with a barrier behind them, whatever the number of ranks; at least 1.
     pub intervals: u32,
     /// Number of barriers without work before them: one at the start, the others at the end.
@@ -74,6 +77,9 @@ impl Spmd {
         let tasks = tasks.max(1);
         if self.intervals == 0 {
             return Err("an SPMD program needs at least one interval".into());
+        }
+        if self.alone > self.serial {
+            return Err("the serial part is longer than the whole".into());
         }
         let body = self.interval(tasks)?;
         let mut ops = Vec::new();
@@ -102,14 +108,7 @@ impl Spmd {
     pub fn piece(&self, tasks: u32) -> Result<Work, String> {
         let pieces =
             u128::from(self.intervals) * u128::from(self.exchanges_of(tasks) + 1) * u128::from(tasks.max(1));
-        let total = u128::from(self.serial.ns()) << WORK_FRACTION_BITS;
-        let raw = (total + pieces / 2).checked_div(pieces).unwrap_or(u128::MAX);
-        u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 4).map(Work::from_raw).ok_or_else(
-            || {
-                "a task computes for more than 36 minutes between two synchronisations; use more intervals"
-                    .to_owned()
-            },
-        )
+        part(Span::from_ns(self.serial.ns() - self.alone.min(self.serial).ns()), pieces)
     }
 
     const fn exchanges_of(&self, tasks: u32) -> u32 {
@@ -129,12 +128,26 @@ impl Spmd {
         // Distances 1, 2, 4, ... below the number of ranks, over and over.
         let distances = u32::BITS - (tasks.max(2) - 1).leading_zeros();
         let mut ops = Vec::new();
+        if self.alone > Span::ZERO {
+            let work = part(self.alone, u128::from(self.intervals))?;
+            let spread = self.variation.spread(Span::from_ns(work.floor_ns()));
+            ops.extend([Op::Serial { work, spread, profile: ProfileId(0) }, Op::Barrier]);
+        }
         for i in 0..exchanges {
             ops.extend([compute, Op::Exchange { shift: 1 << (i % distances) }]);
         }
         ops.extend([compute, Op::Barrier]);
         Ok(ops)
     }
+}
+
+/// One of `pieces` equal parts of this much work.
+fn part(whole: Span, pieces: u128) -> Result<Work, String> {
+    let total = u128::from(whole.ns()) << WORK_FRACTION_BITS;
+    let raw = (total + pieces / 2).checked_div(pieces).unwrap_or(u128::MAX);
+    u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 4).map(Work::from_raw).ok_or_else(|| {
+        "a task computes for more than 36 minutes between two synchronisations; use more intervals".to_owned()
+    })
 }
 
 /// Appends `body` to be executed `times` times.
@@ -177,6 +190,7 @@ pub(crate) mod tests {
 
     const PROBLEM: Spmd = Spmd {
         serial: Span::from_ms(7_001),
+        alone: Span::ZERO,
         intervals: 1_237,
         bare: 0,
         variation: Variation::Pieces(Spread(9_830)),
@@ -232,6 +246,23 @@ pub(crate) mod tests {
         assert!(width(40).abs_diff(9_830 / 2) <= 1, "{}", width(40));
         assert!(width(1_000).abs_diff(983) <= 1, "{}", width(1_000));
         assert_eq!(Variation::Fixed(Spread(77)).spread(Span::from_ms(1_000)), Spread(77));
+    }
+
+    #[test]
+    fn serial_sections_are_rank_0_s_alone() {
+        let problem = Spmd { alone: Span::from_ms(1_001), transfers: None, exchanges: 0, ..PROBLEM };
+        let program = problem.program(16).unwrap();
+        let serial: u128 = program
+            .ops()
+            .iter()
+            .map(|op| if let Op::Serial { work, .. } = op { u128::from(work.raw()) * 1_237 } else { 0 })
+            .sum();
+        let expected = 1_001_000_000u128 << WORK_FRACTION_BITS;
+        assert!(serial.abs_diff(expected) <= 1_237);
+        let (barriers, _, _, parallel) = census(&program);
+        assert_eq!(barriers, 2 * 1_237, "fork and join");
+        assert!((16 * parallel).abs_diff(6_000_000_000u128 << WORK_FRACTION_BITS) <= 16 * 1_237);
+        assert!(Spmd { alone: Span::from_ms(7_002), ..PROBLEM }.program(4).is_err());
     }
 
     #[test]

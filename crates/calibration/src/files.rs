@@ -1,0 +1,109 @@
+//! The derived profiles as the catalogue's data files.
+
+use std::fmt::Write;
+
+use crate::Derivation;
+use crate::measurements::Measurements;
+
+/// The folder of the data files in the repository.
+pub const FOLDER: &str = "crates/workloads/data";
+
+const HEAD: &str = "# Written by `oversim calibrate --write .` from crates/calibration/data/measurements.yaml; do not edit.\n";
+
+/// The data files: names within [`FOLDER`], texts.
+#[must_use]
+pub fn texts(d: &Derivation, data: &Measurements) -> [(&'static str, String); 3] {
+    [
+        ("npb_profiles.yaml", npb(d)),
+        ("spec_omp_profiles.yaml", spec_omp(d)),
+        ("parbench.yaml", parbench(d, data)),
+    ]
+}
+
+/// The data files as the catalogue was built with.
+#[must_use]
+pub const fn committed() -> [(&'static str, &'static str); 3] {
+    [
+        ("npb_profiles.yaml", include_str!("../../workloads/data/npb_profiles.yaml")),
+        ("spec_omp_profiles.yaml", include_str!("../../workloads/data/spec_omp_profiles.yaml")),
+        ("parbench.yaml", include_str!("../../workloads/data/parbench.yaml")),
+    ]
+}
+
+/// A quantity of the data file; writing to a string does not fail.
+fn datum(text: &mut String, indent: &str, name: &str, value: &str, source: &str) {
+    let _ = writeln!(text, "{indent}{name}: {{ value: \"{value}\", source: \"{source}\", uncertain: true }}");
+}
+
+/// Milliseconds, exactly.
+fn seconds(ns: u64) -> String {
+    format!("{}ms", ns / 1_000_000)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}MB/s", bytes / 1_000_000)
+}
+
+/// Hundredths of a per cent.
+fn percent(hundredths: u64) -> String {
+    format!("{}.{:02}%", hundredths / 100, hundredths % 100)
+}
+
+fn npb(d: &Derivation) -> String {
+    let mut text = format!(
+        "{HEAD}# Work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention, and traffic of a task alone.\n"
+    );
+    for code in &d.npb {
+        let _ = write!(text, "{}:\n  class: {}\n", code.code, code.class);
+        datum(&mut text, "  ", "serial", &seconds(code.profile.serial.ns()), &code.serial_source);
+        datum(&mut text, "  ", "demand", &megabytes(code.profile.demand), &code.demand_source);
+    }
+    text
+}
+
+fn spec_omp(d: &Derivation) -> String {
+    let mut text = format!(
+        "{HEAD}# Work of one nominal core (Opteron 8350, 2.0 GHz) without memory contention, traffic of a task alone, and the\n\
+         # part that rank 0 does alone. Source of all: Yan et al., IWOMP 2010, Tables 1 and 2 (X4440).\n"
+    );
+    for p in &d.spec_omp {
+        let [scattered, gathered, all] = p.times;
+        let _ = writeln!(text, "{}:", p.program);
+        let source =
+            format!("{scattered} s with 12 threads scattered, {gathered} s gathered, {all} s with 24");
+        datum(&mut text, "  ", "serial", &seconds(p.profile.serial.ns()), &source);
+        let ratio = format!("gathered over scattered {:.2}{}", gathered / scattered, p.limit());
+        datum(&mut text, "  ", "demand", &megabytes(p.profile.demand), &ratio);
+        let growth =
+            format!("24 threads over 12 gathered {:.3}, the same load of each socket", all / gathered);
+        datum(&mut text, "  ", "serial_share", &percent(u64::from(p.profile.serial_share)), &growth);
+        if p.profile.per_task.ns() > 0 {
+            let growth = format!("{growth}: slower with more threads, so a cost per thread");
+            datum(&mut text, "  ", "per_task", &seconds(p.profile.per_task.ns()), &growth);
+        }
+    }
+    text
+}
+
+fn parbench(d: &Derivation, data: &Measurements) -> String {
+    let p = &d.parbench;
+    let source = data.sources.get("parbench").map_or("", String::as_str);
+    let mut text = format!("{HEAD}# PARbench: {source}.\n");
+    let speed = format!("{}.{:03}", p.speed / 1_000, p.speed % 1_000);
+    datum(&mut text, "", "core_speed", &speed, "the machine `e25k`, whose cores the times were measured on");
+    datum(&mut text, "", "serial_share", &percent(p.serial_share), "29.1 s with 8 threads (Table 2)");
+    text.push_str("kernels:\n");
+    for (name, kernel, measured) in &p.kernels {
+        let _ = writeln!(
+            text,
+            "  {name}:\n    rates: {{ mrefs: {:.1}, flops: {:.1}, source: \"Table 1, one copy\" }}",
+            kernel.mrefs, kernel.flops
+        );
+        let share = (u64::from(kernel.bound) * 1_000 + 32_768) / 65_536 * 10;
+        let bound = format!("{measured} % of its cpu time alone when 140 copies run (Table 1)");
+        datum(&mut text, "    ", "bound", &percent(share), &bound);
+        let demand = "the read bandwidth of one core (1.6 GB/s) while it waits for memory, at nominal speed";
+        datum(&mut text, "    ", "demand", &megabytes(kernel.demand), demand);
+    }
+    text
+}

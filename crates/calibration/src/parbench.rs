@@ -1,0 +1,142 @@
+//! Memory-bound shares of the PARbench kernels and the serial share of its jobs.
+
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Program, Spread};
+use sim_core::time::{Span, Work};
+use workloads::parbench::{self, KERNELS, Kernel};
+
+use crate::bench::{Bench, first};
+use crate::measurements::{Measurements, Quantity, find};
+use crate::residuals::Row;
+
+const ROUNDS: u32 = 4;
+/// Seconds of a kernel's copy, and executions in it.
+const COPY: f64 = 20.0;
+const COPY_KERNELS: u32 = 20;
+/// Sequential seconds and kernels of a job.
+const JOB: f64 = 200.0;
+const JOB_KERNELS: u32 = 5_000;
+/// Kernels of a job that a derivation simulates: ten rounds of the mix.
+const MOST: u32 = 320;
+
+/// What is derived.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Derived {
+    /// Speed of an E25K core in thousandths of the nominal core.
+    pub speed: u64,
+    /// Share of a job that rank 0 does alone, hundredths of a per cent.
+    pub serial_share: u64,
+    /// Kernels by name, in order of number, with the measured relative cpu time in per cent.
+    pub kernels: Vec<(&'static str, Kernel, f64)>,
+}
+
+impl Derived {
+    fn mix(&self) -> Vec<Kernel> {
+        parbench::mix(&self.kernels.iter().map(|(_, kernel, _)| *kernel).collect::<Vec<_>>())
+    }
+}
+
+/// Some boards of the machine: more than a job needs take no part in it, but time to simulate.
+fn boards(count: u32) -> Result<Bench, String> {
+    let mut entry = machines::resolve("e25k")?;
+    let all = entry.topology_text.clone();
+    let text = all.replacen("numa:18", &format!("numa:{count}"), 1);
+    if text == all {
+        return Err(format!("e25k no longer has 18 boards: `{all}`"));
+    }
+    entry.topology = machines::parse_topology(&text)?;
+    Bench::with(&entry)
+}
+
+/// Cpu time of a copy on a chip whose other core runs one too, over that of one alone. All chips of a machine full of
+/// copies are like this one. Copies do not meet.
+fn relative(bench: &Bench, speed: u64, kernel: &Kernel) -> Result<f64, String> {
+    let time = |copies: u32| {
+        let work = Work::from_span(Span::from_ns(nominal(COPY, speed).ns() / u64::from(COPY_KERNELS)));
+        let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+        let ops = vec![Op::Repeat(COPY_KERNELS), compute, Op::End];
+        let profile =
+            MemoryProfile { demand: kernel.demand, bound: Some(kernel.bound), ..MemoryProfile::NONE };
+        bench.seconds(Program::new(ops, vec![profile])?, "spin", &first(copies))
+    };
+    Ok(time(2)? / time(1)?)
+}
+
+fn nominal(seconds: f64, speed: u64) -> Span {
+    Span::from_ns((seconds * 1e6 * speed as f64) as u64)
+}
+
+/// Seconds of a whole job alone with this many threads.
+fn job(bench: &Bench, derived: &Derived, threads: u32, most: u32) -> Result<f64, String> {
+    let whole = nominal(JOB, derived.speed);
+    let work = Span::from_ns((u128::from(whole.ns()) * u128::from(most) / u128::from(JOB_KERNELS)) as u64);
+    let program = parbench::trial(&derived.mix(), threads, work, most, derived.serial_share)?;
+    Ok(bench.seconds(program, "spin", &first(threads))? * f64::from(JOB_KERNELS) / f64::from(most))
+}
+
+/// Bounds of all kernels, and the jobs' serial share.
+///
+/// # Errors
+/// A sentence: an input is missing or a run failed.
+pub fn derive(data: &Measurements) -> Result<Derived, String> {
+    let bench = boards(4)?;
+    let memory = &bench.machine().memory;
+    let speed = machines::resolve("e25k")?.values.get("core_speed");
+    // Stated at nominal speed, so that a core of this machine asks for its own bandwidth.
+    let demand = (memory.core_bandwidth * 1_000).div_ceil(speed.max(1)).div_ceil(1_000_000) * 1_000_000;
+    let mut derived = Derived { speed, serial_share: 0, kernels: Vec::new() };
+    for name in &KERNELS[1..] {
+        let measured = find(&data.parbench, name, "e25k", Quantity::RelativeCpuTime, "")?;
+        let rates = data.rates.get(*name).ok_or_else(|| format!("no rates of {name}"))?;
+        let mut share = 0.0;
+        let mut kernel = Kernel { mrefs: rates.mrefs, flops: rates.flops, bound: 0, demand };
+        let excess = measured / 100.0 - 1.0;
+        // Two cores of 1.6 GB/s on a chip of 2.4 GB/s: a memory-bound share b costs b / 3.
+        let mut cost = 1.0 / 3.0;
+        for _ in 0..ROUNDS {
+            share = (excess / cost).clamp(0.0, 1.0);
+            kernel.bound = (share * 65_536.0) as u32;
+            let now = relative(&bench, speed, &kernel)? - 1.0;
+            if share > 0.0 && now > 0.0 {
+                cost = now / share;
+            }
+        }
+        // What the data file holds: tenths of a per cent.
+        kernel.bound = ((share * 1_000.0 + 0.5) as u32 * 65_536) / 1_000;
+        derived.kernels.push((name, kernel, measured));
+    }
+    let measured = find_job(data, 8)?;
+    let mut share: f64 = 0.01;
+    for _ in 0..ROUNDS + 2 {
+        derived.serial_share = (share * 10_000.0 + 0.5) as u64;
+        let now = job(&bench, &derived, 8, MOST)?;
+        // One more per cent of serial work costs 7/8 of a per cent of the sequential time.
+        share = (share + (measured - now) / (JOB * 7.0 / 8.0)).clamp(0.0, 1.0);
+    }
+    derived.serial_share = (share * 10_000.0 + 0.5) as u64;
+    Ok(derived)
+}
+
+fn find_job(data: &Measurements, threads: u32) -> Result<f64, String> {
+    let found = data.parbench.iter().find(|m| m.program == "mix" && m.threads == threads);
+    found.map(|m| m.value).ok_or_else(|| format!("no run time of a job with {threads} threads"))
+}
+
+/// Every measurement against the simulated run.
+///
+/// # Errors
+/// A sentence: a run failed.
+pub fn residuals(data: &Measurements, derived: &Derived) -> Result<Vec<Row>, String> {
+    let bench = boards(4)?;
+    let mut rows = Vec::new();
+    for (name, kernel, measured) in &derived.kernels {
+        let now = relative(&bench, derived.speed, kernel)? * 100.0;
+        rows.push(Row::new(name, "e25k", "cpu time of 140 copies, % of one", *measured, now, true));
+    }
+    for threads in [8, 16, 24, 32] {
+        let now = job(&bench, derived, threads, JOB_KERNELS)?;
+        let what = format!("job of 200 s, {threads} threads, s");
+        rows.push(Row::new("mix", "e25k", &what, find_job(data, threads)?, now, threads == 8));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,78 @@
+//! `oversim calibrate`: from published measurements to the catalogue's profiles, and back to the measurements.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use calibration::measurements::{Measurements, measurements};
+use calibration::{Derivation, document, files};
+
+use crate::args::Calibrate;
+use crate::failure::{BAD_END, Failure};
+use crate::output::to_stdout;
+
+/// Derives everything; then checks, writes or shows it.
+pub(crate) fn calibrate(args: &Calibrate) -> Result<ExitCode, Failure> {
+    let data = measurements().map_err(Failure::Output)?;
+    let derived = calibration::derive(&data).map_err(Failure::Output)?;
+    if args.check {
+        return check(&derived, &data);
+    }
+    let rows = calibration::residuals(&data, &derived).map_err(Failure::Output)?;
+    let residuals = calibration::residuals::table(&rows);
+    let sensitivity = if args.sensitivity || args.write.is_some() {
+        Some(calibration::sensitivity::table().map_err(Failure::Output)?)
+    } else {
+        None
+    };
+    if let Some(root) = &args.write {
+        write(root, &derived, &data, &residuals, sensitivity.as_deref().unwrap_or_default())?;
+    }
+    to_stdout(|out| {
+        out.write_all(residuals.as_bytes())?;
+        match sensitivity.filter(|_| args.sensitivity) {
+            Some(table) => write!(out, "\n{table}"),
+            None => Ok(()),
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares the derived files with those built in.
+fn check(derived: &Derivation, data: &Measurements) -> Result<ExitCode, Failure> {
+    let new = files::texts(derived, data);
+    let stale: Vec<&str> = new
+        .iter()
+        .zip(files::committed())
+        .filter(|((_, new), (_, old))| new != old)
+        .map(|((name, _), _)| *name)
+        .collect();
+    to_stdout(|out| {
+        if stale.is_empty() {
+            return writeln!(out, "the profiles are what the measurements give");
+        }
+        writeln!(out, "not what the measurements give: {}; `oversim calibrate --write .`", stale.join(", "))
+    })?;
+    Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
+}
+
+/// Writes the data files and the tables of the document.
+fn write(
+    root: &Path,
+    derived: &Derivation,
+    data: &Measurements,
+    residuals: &str,
+    sensitivity: &str,
+) -> Result<(), Failure> {
+    let document = root.join(document::PATH);
+    let failed = |path: &Path, e: &std::io::Error| Failure::Output(format!("{}: {e}", path.display()));
+    let page = fs::read_to_string(&document).map_err(|e| failed(&document, &e))?;
+    let page = document::with_section(&page, document::RESIDUALS, residuals)
+        .and_then(|page| document::with_section(&page, document::SENSITIVITY, sensitivity))
+        .ok_or_else(|| Failure::Input(format!("{} has no places for the tables", document.display())))?;
+    for (name, text) in files::texts(derived, data) {
+        let path = root.join(files::FOLDER).join(name);
+        fs::write(&path, text).map_err(|e| failed(&path, &e))?;
+    }
+    fs::write(&document, page).map_err(|e| failed(&document, &e))
+}

@@ -1,0 +1,314 @@
+//! `parbench`: the synthetic kernels and jobs of PARbench, from the data file `data/parbench.yaml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use notation::parameter::{Kind, Parameter, Values};
+use serde::Deserialize;
+use sim_core::ids::ProfileId;
+use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
+use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
+
+use crate::profile::{Datum, VARIATION, half_width};
+use crate::registry::{Built, Context, Entry};
+use crate::spmd::inline::serial_part;
+
+/// The kernels by their numbers in PARbench; `mix` is the job made of all of them.
+pub const KERNELS: &[&str] = &[
+    "mix", "k61", "k81", "k101", "k111", "k121", "k126", "k141", "k151", "k201", "k221", "k226", "k241",
+    "k246", "k281", "k286", "k301",
+];
+/// A kernel below this memory-bound share (1/65,536; 2 %) works in its caches.
+const CACHED: u32 = 1_311;
+/// How often a kernel that works in its caches occurs in a job for each other one: then the job makes 500 million memory
+/// references and 510 million floating-point operations a second, as the published jobs do (500 and 500).
+const CACHED_TIMES: usize = 5;
+
+const FILE: &str = "parbench.yaml";
+const TEXT: &str = include_str!("../data/parbench.yaml");
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "kernel",
+        kind: Kind::Choice(KERNELS),
+        default: 0,
+        min: 0,
+        max: KERNELS.len() as u64 - 1,
+        about: "Kernel that is executed again and again; `mix` = all in turn, those that work in their caches five times as often",
+    },
+    Parameter {
+        name: "work",
+        kind: Kind::Duration,
+        default: 200_000_000_000,
+        min: 1,
+        max: 1_000_000_000_000_000,
+        about: "Sequential run time of the job on a core of the E25K",
+    },
+    Parameter {
+        name: "kernels",
+        kind: Kind::Count,
+        default: 5_000,
+        min: 1,
+        max: 100_000_000,
+        about: "Executions of kernels, each ended by a barrier",
+    },
+    Parameter {
+        name: "variation",
+        kind: Kind::Percent,
+        default: VARIATION,
+        min: 0,
+        max: 10_000,
+        about: "Half-width of the variation of the work between two barriers, as for `npb`",
+    },
+];
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "parbench",
+    summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, a barrier behind each",
+    about: "A job of 200 s in about 5,000 kernels, each divided evenly among the threads (1 = a sequential job) and ended by \
+            a barrier; rank 0 also does the serial part. Each kernel has its memory-bound share, derived (`oversim \
+            calibrate`) from the cpu time of 140 copies on 144 cores.",
+    source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments on a Sun Fire E25K System with PARbench, Tables 1 to 3",
+    parameters: PARAMETERS,
+    build,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    core_speed: Datum,
+    serial_share: Datum,
+    kernels: BTreeMap<String, KernelData>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KernelData {
+    rates: Rates,
+    bound: Datum,
+    demand: Datum,
+}
+
+/// Millions of memory references and of floating-point operations a second of one copy.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rates {
+    mrefs: f64,
+    flops: f64,
+    source: String,
+}
+
+/// A kernel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Kernel {
+    /// Millions of memory references a second of one copy alone.
+    pub mrefs: f64,
+    /// Millions of floating-point operations a second of one copy alone.
+    pub flops: f64,
+    /// Memory-bound share of its time in 1/65,536.
+    pub bound: u32,
+    /// Memory traffic while it is memory-bound, bytes per second.
+    pub demand: u64,
+}
+
+struct Catalogue {
+    /// Speed of the core on which the times were measured, in thousandths of the nominal core.
+    speed: u64,
+    /// Share of a job that rank 0 does alone, hundredths of a per cent.
+    serial_share: u64,
+    kernels: BTreeMap<String, Kernel>,
+}
+
+static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT));
+
+fn read(text: &str) -> Result<Catalogue, String> {
+    let file: File = notation::yaml::parse(FILE, text)?;
+    let kernel = |(name, data): (String, KernelData)| {
+        if data.rates.source.is_empty() {
+            return Err(format!("{FILE}: {name}: rates without source"));
+        }
+        let share = data.bound.read(FILE, &name, Kind::Percent)?.min(10_000);
+        let kernel = Kernel {
+            mrefs: data.rates.mrefs,
+            flops: data.rates.flops,
+            bound: (share * 65_536 / 10_000) as u32,
+            demand: data.demand.read(FILE, &name, Kind::Rate)?,
+        };
+        Ok((name, kernel))
+    };
+    let kernels = file.kernels.into_iter().map(kernel).collect::<Result<BTreeMap<_, _>, String>>()?;
+    if let Some(name) = KERNELS[1..].iter().find(|name| !kernels.contains_key(**name)) {
+        return Err(format!("{FILE}: nothing about kernel {name}"));
+    }
+    Ok(Catalogue {
+        speed: file.core_speed.read(FILE, "core_speed", Kind::Factor)?.max(1),
+        serial_share: file.serial_share.read(FILE, "serial_share", Kind::Percent)?,
+        kernels,
+    })
+}
+
+fn catalogue() -> Result<&'static Catalogue, String> {
+    CATALOGUE.as_ref().map_err(Clone::clone)
+}
+
+/// A kernel by its name (`k61`).
+///
+/// # Errors
+/// A sentence: no such kernel.
+pub fn kernel(name: &str) -> Result<Kernel, String> {
+    catalogue()?.kernels.get(name).copied().ok_or_else(|| format!("{FILE} has no kernel `{name}`"))
+}
+
+/// The first `count` kernels of a job that executes `kernels` in turn: what calibration runs. `work` is that of all
+/// threads at nominal speed, `serial_share` in hundredths of a per cent.
+///
+/// # Errors
+/// A sentence: a kernel that is too long for one operation.
+pub fn trial(
+    kernels: &[Kernel],
+    tasks: u32,
+    work: Span,
+    count: u32,
+    serial_share: u64,
+) -> Result<Program, String> {
+    job(kernels, tasks, work, count, serial_share, half_width(VARIATION))
+}
+
+fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
+    let catalogue = catalogue()?;
+    let share = if context.tasks > 1 { catalogue.serial_share } else { 0 };
+    let nominal = u128::from(values.get("work")) * u128::from(catalogue.speed) / 1_000;
+    let (work, count) = (Span::from_ns(nominal as u64), values.get("kernels") as u32);
+    let spread = half_width(values.get("variation"));
+    let kernels = cycle(values.choice("kernel"))?;
+    job(&kernels, context.tasks, work, count, share, spread).map(Built::even)
+}
+
+/// The kernels that a job executes in turn.
+fn cycle(name: &str) -> Result<Vec<Kernel>, String> {
+    if name != "mix" {
+        return Ok(vec![kernel(name)?]);
+    }
+    let all = KERNELS[1..].iter().map(|name| kernel(name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(mix(&all))
+}
+
+/// The order in which a mixed job executes these kernels, those that work in their caches five times as often.
+#[must_use]
+pub fn mix(all: &[Kernel]) -> Vec<Kernel> {
+    let (cached, bound): (Vec<Kernel>, Vec<Kernel>) = all.iter().partition(|k| k.bound < CACHED);
+    // Spread the memory-bound ones evenly between the others.
+    let mut often: Vec<Kernel> = Vec::new();
+    for _ in 0..CACHED_TIMES {
+        often.extend(&cached);
+    }
+    let total = often.len() + bound.len();
+    let (mut mixed, mut often) = (Vec::new(), often.into_iter());
+    for (i, kernel) in bound.iter().enumerate() {
+        while mixed.len() < (i + 1) * total / bound.len() - 1 {
+            let Some(next) = often.next() else { break };
+            mixed.push(next);
+        }
+        mixed.push(*kernel);
+    }
+    mixed.extend(often);
+    mixed
+}
+
+fn job(
+    kernels: &[Kernel],
+    tasks: u32,
+    work: Span,
+    count: u32,
+    serial_share: u64,
+    spread: Spread,
+) -> Result<Program, String> {
+    if kernels.is_empty() {
+        return Err("a job needs at least one kernel".to_owned());
+    }
+    let (whole, alone) = serial_part(work.ns(), serial_share, 0, tasks)?;
+    let piece = |span: Span, parts: u128| {
+        let raw = (u128::from(span.ns()) << WORK_FRACTION_BITS) / parts.max(1);
+        u64::try_from(raw)
+            .ok()
+            .filter(|raw| *raw <= Work::MAX.raw() / 4)
+            .map(Work::from_raw)
+            .ok_or_else(|| "a kernel takes more than 36 minutes; use more kernels".to_owned())
+    };
+    let parallel =
+        piece(Span::from_ns(whole.ns() - alone.ns()), u128::from(count) * u128::from(tasks.max(1)))?;
+    let serial = piece(alone, u128::from(count))?;
+    let mut ops = Vec::new();
+    let mut distinct: Vec<MemoryProfile> = kernels.iter().map(profile).collect();
+    distinct.sort_unstable_by_key(|p| (p.bound, p.demand));
+    distinct.dedup();
+    let step = |ops: &mut Vec<Op>, at: usize| {
+        let wanted = kernels.get(at).map(profile);
+        let profile = distinct.iter().position(|p| Some(*p) == wanted).unwrap_or(0);
+        let profile = ProfileId(profile as u32);
+        if serial > Work::ZERO {
+            ops.push(Op::Serial { work: serial, spread: Spread::NONE, profile });
+        }
+        ops.extend([Op::Compute { work: parallel.max(Work::from_raw(1)), spread, profile }, Op::Barrier]);
+    };
+    let rounds = count / kernels.len() as u32;
+    if rounds > 0 {
+        ops.push(Op::Repeat(rounds));
+        (0..kernels.len()).for_each(|at| step(&mut ops, at));
+        ops.push(Op::End);
+    }
+    (0..count as usize % kernels.len()).for_each(|at| step(&mut ops, at));
+    Program::new(ops, distinct.clone())
+}
+
+/// Kernels that are memory-bound at all ask for a core's whole bandwidth in the phases in which they are.
+fn profile(kernel: &Kernel) -> MemoryProfile {
+    MemoryProfile {
+        demand: kernel.demand,
+        bound: Some(kernel.bound),
+        working_set: 0,
+        pages: Pages::FirstTouch,
+        shared: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::census;
+
+    #[test]
+    fn a_job_has_its_kernels_and_its_work() {
+        for tasks in [1, 8, 16, 24, 32] {
+            let context = Context { tasks, runtime: "openmp" };
+            let built = build(&Values::defaults(PARAMETERS), &context).unwrap();
+            let (barriers, _, _, parallel) = census(&built.program);
+            assert_eq!(barriers, 5_000, "a barrier behind each kernel");
+            let speed = u128::from(catalogue().unwrap().speed);
+            let share = u128::from(if tasks > 1 { catalogue().unwrap().serial_share } else { 0 });
+            let expected = 200_000_000_000 * speed / 1_000 * (10_000 - share) / 10_000;
+            let total = (parallel * u128::from(tasks)) >> WORK_FRACTION_BITS;
+            assert!(total.abs_diff(expected) < 1_000_000, "{total} of {expected}");
+        }
+    }
+
+    #[test]
+    fn the_mix_makes_the_published_rates() {
+        let kernels = cycle("mix").unwrap();
+        assert_eq!(kernels.len(), 32);
+        let mean = |rate: fn(&Kernel) -> f64| kernels.iter().map(rate).sum::<f64>() / kernels.len() as f64;
+        // About 500 MREFS and 500 MFLOPS (section 3 of the paper).
+        let (mrefs, flops) = (mean(|k| k.mrefs), mean(|k| k.flops));
+        assert!((mrefs - 500.0).abs() < 25.0 && (flops - 500.0).abs() < 25.0, "{mrefs} {flops}");
+    }
+
+    #[test]
+    fn memory_bound_shares_follow_from_the_column_of_140_copies() {
+        // 1 - b + b / 0.75 of the dedicated time: two cores share the 2.4 GB/s of a chip.
+        for (name, share) in [("k126", 0.0), ("k81", 0.08), ("k61", 0.20), ("k281", 0.53), ("k201", 0.76)] {
+            let bound = f64::from(kernel(name).unwrap().bound) / 65_536.0;
+            assert!((bound - share).abs() < 0.02, "{name}: {bound}");
+        }
+    }
+}

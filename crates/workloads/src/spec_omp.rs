@@ -1,0 +1,200 @@
+//! `spec-omp`: the eleven programs of SPEC OMP 2001 (medium), from the data files `data/spec_omp.yaml` and `spec_omp_profiles.yaml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use notation::parameter::{Kind, Parameter, Values};
+use serde::Deserialize;
+use sim_core::program::{MemoryProfile, Pages};
+
+use crate::profile::{self, Datum, Derived, Profile, Trial, VARIATION, half_width};
+use crate::registry::{Built, Context, Entry};
+use crate::spmd::inline::serial_part;
+use crate::spmd::{Spmd, Variation};
+
+/// The programs.
+pub const PROGRAMS: &[&str] =
+    &["wupwise", "swim", "mgrid", "applu", "galgel", "equake", "apsi", "gafort", "fma3d", "art", "ammp"];
+
+/// Threads at which `region` counts: those of the measurements.
+const REGION_THREADS: u64 = 12;
+
+const FILE: &str = "spec_omp.yaml";
+const TEXT: &str = include_str!("../data/spec_omp.yaml");
+const PROFILES_FILE: &str = "spec_omp_profiles.yaml";
+const PROFILES: &str = include_str!("../data/spec_omp_profiles.yaml");
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "program",
+        kind: Kind::Choice(PROGRAMS),
+        default: 1,
+        min: 0,
+        max: PROGRAMS.len() as u64 - 1,
+        about: "From bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp); galgel gets slower with more threads",
+    },
+    Parameter {
+        name: "region",
+        kind: Kind::Duration,
+        default: 20_000_000,
+        min: 1_000,
+        max: 60_000_000_000,
+        about: "Work of one of 12 threads between two barriers, and so the number of parallel regions. No input determines it: 20 ms for all programs",
+    },
+    Parameter {
+        name: "variation",
+        kind: Kind::Percent,
+        default: VARIATION,
+        min: 0,
+        max: 10_000,
+        about: "Half-width of the variation of the work between two barriers, as for `npb`",
+    },
+    Parameter {
+        name: "scale",
+        kind: Kind::Percent,
+        default: 10_000,
+        min: 1,
+        max: 10_000,
+        about: "Share of the run to simulate: its first regions, for quick looks",
+    },
+];
+
+/// The entry of the registry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "spec-omp",
+    summary: "SPEC OMP 2001: wupwise, swim, mgrid, applu, galgel, equake, apsi, gafort, fma3d, art, ammp",
+    about: "A fixed problem in parallel regions, whatever the number of threads; OpenMP only. Work, memory demand and serial \
+            part are derived (`oversim calibrate`) from run times with 12 threads on two or on four sockets and with 24 \
+            threads (X4440). Pages lie where the thread that uses them touched them first.",
+    source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
+    parameters: PARAMETERS,
+    build,
+};
+
+/// What is known of a program besides its derived profile.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    field: String,
+    footprint: Footprint,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Footprint {
+    value: String,
+    source: String,
+    #[serde(default)]
+    uncertain: bool,
+}
+
+struct Catalogue {
+    footprints: BTreeMap<String, u64>,
+    profiles: BTreeMap<String, Derived>,
+}
+
+static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT, PROFILES));
+
+fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
+    let facts: BTreeMap<String, Facts> = notation::yaml::parse(FILE, text)?;
+    let profiles = profile::read(PROFILES_FILE, profiles)?;
+    let footprint = |(name, facts): (String, Facts)| {
+        let Footprint { value, source, uncertain } = facts.footprint;
+        if facts.field.is_empty() {
+            return Err(format!("{FILE}: {name}: of which field?"));
+        }
+        let bytes = Datum { value, source, uncertain }.read(FILE, &name, Kind::Size)?;
+        Ok((name, bytes))
+    };
+    let footprints = facts.into_iter().map(footprint).collect::<Result<BTreeMap<_, _>, String>>()?;
+    for name in PROGRAMS {
+        if !footprints.contains_key(*name) || !profiles.contains_key(*name) {
+            return Err(format!("{FILE}, {PROFILES_FILE}: nothing about {name}"));
+        }
+    }
+    Ok(Catalogue { footprints, profiles })
+}
+
+/// The derived profile of a program.
+///
+/// # Errors
+/// A sentence: no such program.
+pub fn profile(program: &str) -> Result<Profile, String> {
+    let catalogue = CATALOGUE.as_ref().map_err(Clone::clone)?;
+    let derived = catalogue.profiles.get(program);
+    Ok(derived.ok_or_else(|| format!("{PROFILES_FILE} has no program `{program}`"))?.profile)
+}
+
+/// A program with this profile instead of the one in the data file, cut to at most `most` regions (calibration).
+///
+/// # Errors
+/// A sentence: no such program.
+pub fn trial(program: &str, tasks: u32, profile: &Profile, most: u32) -> Result<Trial, String> {
+    Trial::of(&problem(program, profile, &Values::defaults(PARAMETERS), tasks)?, tasks, most)
+}
+
+fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
+    let program = values.choice("program");
+    let spmd = problem(program, &profile(program)?, values, context.tasks)?;
+    let most = u64::from(spmd.intervals) * values.get("scale") / 10_000;
+    let trial = Trial::of(&spmd, context.tasks, most.max(1) as u32)?;
+    Ok(Built::even(trial.program))
+}
+
+fn problem(program: &str, profile: &Profile, values: &Values, tasks: u32) -> Result<Spmd, String> {
+    let catalogue = CATALOGUE.as_ref().map_err(Clone::clone)?;
+    let (serial, alone) =
+        serial_part(profile.serial.ns(), u64::from(profile.serial_share), profile.per_task.ns(), tasks)?;
+    let regions = profile.serial.ns() / REGION_THREADS / values.get("region").max(1);
+    let footprint = catalogue.footprints.get(program).copied().unwrap_or(0);
+    Ok(Spmd {
+        serial,
+        alone,
+        intervals: regions.clamp(1, 10_000_000) as u32,
+        bare: 0,
+        variation: Variation::Pieces(half_width(values.get("variation"))),
+        profile: MemoryProfile {
+            demand: profile.demand,
+            bound: if profile.demand == 0 { Some(0) } else { None },
+            working_set: footprint / u64::from(tasks.max(1)),
+            pages: Pages::FirstTouch,
+            shared: 0,
+        },
+        exchanges: 0,
+        transfers: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spmd::census;
+    use sim_core::program::Op;
+
+    #[test]
+    fn every_program_builds_with_its_serial_part() {
+        for (i, name) in PROGRAMS.iter().enumerate() {
+            let mut values = Values::defaults(PARAMETERS);
+            values.set("program", i as u64).unwrap();
+            let profile = profile(name).unwrap();
+            for tasks in [1, 12, 24, 97] {
+                let built = build(&values, &Context { tasks, runtime: "openmp" }).unwrap();
+                let serial = built.program.ops().iter().any(|op| matches!(op, Op::Serial { .. }));
+                let any =
+                    profile.serial_share > 0 || (tasks > 1 && profile.per_task > sim_core::time::Span::ZERO);
+                assert_eq!(serial, any, "{name}");
+                let (barriers, exchanges, transfers, _) = census(&built.program);
+                let regions = profile.serial.ns() / 12 / 20_000_000;
+                assert_eq!(barriers, if any { 2 * regions } else { regions }, "{name}");
+                assert_eq!((exchanges, transfers), (0, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn broken_data_is_refused() {
+        assert!(read(TEXT, "").is_err());
+        assert!(read(&TEXT.replace("1.6GB", "1.6"), PROFILES).is_err());
+        assert!(read(TEXT, &PROFILES.replace("swim:", "swum:")).is_err_and(|e| e.contains("swim")));
+    }
+}
