@@ -119,6 +119,11 @@ impl Reference<'_> {
     pub(super) fn sleep(&mut self, c: usize, t: usize, nap: Option<u64>) {
         self.tasks[t].state = TaskState::Sleeping;
         self.leave(c, LeaveReason::Slept);
+        if let Some(granularity) = self.cfs().map(|params| params.wakeup_granularity.ns())
+            && self.tasks[t].issued.take().is_none()
+        {
+            self.tasks[t].count_wakeup(granularity);
+        }
         if let Some(span) = nap {
             self.arm(self.now.saturating_add(span), Timer::Wake { task: t, by: c });
         }
