@@ -227,6 +227,7 @@ impl<O: Observer> Kernel<'_, O> {
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
+        task.parent = TaskId::NONE;
         self.tell(policy);
         let choice = policy.select_cpu(self, id, Placement::Fork { parent: cpu });
         let target = self.corrected(id, choice);

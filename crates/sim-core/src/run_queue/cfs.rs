@@ -90,7 +90,8 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
     let task: &mut Task = &mut tasks[id];
     let placed = match entry {
         Entry::Fork => {
-            task.waker.average = params.wakeup_granularity.ns();
+            let average = params.wakeup_granularity.ns();
+            task.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
             let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
             let debit = match params.release {
                 _ if !params.start_debit => 0,

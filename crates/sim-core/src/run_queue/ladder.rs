@@ -66,6 +66,9 @@ pub(crate) fn place(
     let parent = tasks[id].parent.some().filter(|_| entry == Entry::Fork);
     let mut by = parent.map(|parent| Parent { share: tasks[parent].share, key: tasks[parent].vruntime });
     let task = &mut tasks[id];
+    if entry == Entry::Fork && by.is_none() {
+        task.share = Share::default();
+    }
     task.share.expired = false;
     task.share.front = false;
     match discipline {

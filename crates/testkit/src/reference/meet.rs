@@ -256,7 +256,7 @@ impl Reference<'_> {
                 self.arm(at, Timer::Wake { task: other, by: c });
                 if let Some(waker) = self.cpus[c].current {
                     let waker = &mut self.tasks[waker];
-                    let since = waker.issued.unwrap_or(waker.woken);
+                    let since = waker.issued.unwrap_or(waker.awake_since);
                     waker.count_wakeup(waker.cpu_time - since);
                     waker.issued = Some(waker.cpu_time);
                 }

@@ -140,6 +140,7 @@ impl Reference<'_> {
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
+        task.parent = None;
         self.tell(policy);
         let why = Placement::Fork { parent: CpuId(c as u32) };
         let choice = policy.select_cpu(self, TaskId(t as u32), why);

@@ -167,8 +167,11 @@ impl Reference<'_> {
     pub(super) fn place_by_priority(&mut self, c: usize, t: usize, entry: Entry) {
         self.tasks[t].expired = false;
         self.tasks[t].front = false;
-        let parent = t - self.tasks[t].rank as usize;
-        let parent = (parent != t && self.master_forks(self.tasks[t].app)).then_some(parent);
+        let parent = self.tasks[t].parent;
+        if entry == Entry::Fork && parent.is_none() {
+            let task = &mut self.tasks[t];
+            (task.used, task.average, task.ran, task.slept, task.waited) = (0, 0, 0, 0, 0);
+        }
         let asleep = self.now - self.tasks[t].last_ran.min(self.now);
         let model = self.model.clone();
         match &model.discipline {

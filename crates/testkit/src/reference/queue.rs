@@ -172,9 +172,10 @@ impl Reference<'_> {
         }
         if entry == Entry::Fork {
             self.tasks[t].avg_wakeup = params.wakeup_granularity.ns();
+            self.tasks[t].issued = None;
         }
-        if entry == Entry::Wake {
-            self.tasks[t].woken = self.tasks[t].cpu_time;
+        if entry != Entry::Move {
+            self.tasks[t].awake_since = self.tasks[t].cpu_time;
         }
         let latency = params.latency.ns();
         self.tasks[t].vruntime = match entry {

@@ -215,7 +215,9 @@ pub(super) struct RefTask {
     /// 2.6.30: average cpu time between the wake-ups it issues, its cpu time at the last one since it woke, and then.
     pub(super) avg_wakeup: u64,
     pub(super) issued: Option<u64>,
-    pub(super) woken: u64,
+    pub(super) awake_since: u64,
+    /// The task that forked it, if one did.
+    pub(super) parent: Option<usize>,
     pub(super) entered: u64,
     /// Raw nominal work of the present operation still to do.
     pub(super) remaining: u64,
@@ -283,7 +285,8 @@ impl RefTask {
             waited: 0,
             avg_wakeup: 0,
             issued: None,
-            woken: 0,
+            awake_since: 0,
+            parent: None,
             entered: 0,
             remaining: 0,
             done: 0,
