@@ -99,6 +99,8 @@ pub(crate) enum Timer {
     Admit,
     /// A sleeping task becomes runnable; the cpu whose task or timer wakes it.
     Wake(TaskId, CpuId),
+    /// The kernel brings the priorities of all tasks up to date.
+    Update,
     /// A scheduler tick that a policy asked for.
     Tick(CpuId),
     /// A timer that a policy asked for.
@@ -112,9 +114,10 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake(..) => 1,
-            Self::Tick(_) => 2,
-            Self::Policy(_) => 3,
-            Self::Slot => 4,
+            Self::Update => 2,
+            Self::Tick(_) => 3,
+            Self::Policy(_) => 4,
+            Self::Slot => 5,
         }
     }
 }

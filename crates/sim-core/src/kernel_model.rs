@@ -18,8 +18,14 @@ pub struct KernelModel {
 /// A run-queue discipline with its parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Discipline {
-    /// Completely Fair Scheduler of Linux 2.6.28.
+    /// Completely Fair Scheduler of Linux 2.6.27 to 2.6.30.
     Cfs(CfsParams),
+    /// O(1) scheduler of Linux 2.6.18.
+    O1(O1Params),
+    /// ULE of FreeBSD 7.
+    Ule(UleParams),
+    /// Time-sharing class of Solaris 9.
+    Ts(TsParams),
     /// Round robin with a fixed quantum.
     RoundRobin {
         /// Quantum; at least 1 us.
@@ -38,9 +44,24 @@ pub enum YieldMode {
     Posix,
 }
 
+/// The kernel release whose CFS it is; kernel/sched_fair.c of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CfsRelease {
+    /// The minimum follows the leftmost waiting task only; a forked task starts a whole period late; only the woken
+    /// task is a buddy, preferred whatever its lag for one slice after the last ordinary pick.
+    V27,
+    /// Both buddies, each within one wake-up granularity of the leftmost.
+    V28,
+    /// As 28, but the lead a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN`), a slice that is
+    /// used up ends the current task's claim as a buddy, and the sleeper's credit is not scaled by weight.
+    V30,
+}
+
 /// Tunables of CFS, as in force (after the kernel scaled them by the number of cpus).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CfsParams {
+    /// Whose rules.
+    pub release: CfsRelease,
     /// Period in which each of up to `nr_latency` tasks runs once.
     pub latency: Span,
     /// Slice per task beyond `nr_latency` tasks.
@@ -67,6 +88,7 @@ impl CfsParams {
         let factor = u64::from(cpus.max(1).ilog2() + 1);
         let cap = Span::from_ms(200);
         Self {
+            release: CfsRelease::V28,
             latency: (Span::from_ms(20) * factor).min(cap),
             min_granularity: (Span::from_ms(4) * factor).min(cap),
             wakeup_granularity: Span::from_ms(5) * factor,
@@ -116,6 +138,56 @@ impl EevdfParams {
             lag_bound: (slice * 2).max(Span::from_ms(4)),
         }
     }
+}
+
+/// Load weights of nice -20 to 19 (Linux 2.6.27, kernel/sched.c, `prio_to_weight`): the scenario gives weights, the
+/// other kernels know the nice value.
+pub const NICE_WEIGHTS: [u32; 40] = [
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906, 3121,
+    2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87, 70, 56, 45, 36, 29,
+    23, 18, 15,
+];
+
+/// Parameters of the O(1) scheduler (Linux 2.6.18, kernel/sched.c).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct O1Params {
+    /// Time slice at nice 0 (`DEF_TIMESLICE`); at least 1 us. Other nice values get a twentieth to eight times of it.
+    pub timeslice: Span,
+    /// Sleep average that earns the full bonus (`MAX_SLEEP_AVG`); at least 10 ns.
+    pub sleep_average: Span,
+    /// Priority bonus for sleepers, up to 5 levels up or down; without it priorities are static.
+    pub bonus: bool,
+}
+
+/// Parameters of ULE (FreeBSD, sys/kern/sched_ule.c).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UleParams {
+    /// Slice of a thread with at most one rival; at least 1 us. 12 ticks of a statistics clock of 127 Hz.
+    pub slice: Span,
+    /// Slice when six or more compete; at least 1 us. 2 ticks.
+    pub min_slice: Span,
+    /// A thread whose interactivity score is below this is interactive (`sched_interact`); 0 to 100.
+    pub interactive: u32,
+    /// History of running and sleeping that counts (`SCHED_SLP_RUN_MAX`); at least 1 us.
+    pub history: Span,
+}
+
+/// Parameters of the time-sharing class (illumos, ts.c and ts_dptbl.c of 2005).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TsParams {
+    /// The dispatch table for large servers instead of the default one.
+    pub server_table: bool,
+    /// Clock tick that the table's quanta count; at least 1 us. 10 ms.
+    pub clock_tick: Span,
+    /// Time between two updates of all priorities; at least 1 us. One second.
+    pub update: Span,
+    /// The update lifts running threads too, not only waiting ones.
+    pub lift_running: bool,
+    /// Every sleep earns the priority of a sleeper, as in System V Release 4; otherwise only one that began or went on
+    /// across an update.
+    pub every_sleep: bool,
+    /// Priority of the first thread of a program, 0 to 59.
+    pub start: u8,
 }
 
 #[cfg(test)]

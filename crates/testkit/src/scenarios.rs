@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
-use sim_core::kernel_model::{CfsParams, Discipline, EevdfParams, KernelModel, YieldMode};
+use sim_core::kernel_model::{
+    CfsParams, CfsRelease, Discipline, EevdfParams, KernelModel, O1Params, TsParams, UleParams, YieldMode,
+};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -131,14 +133,38 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
 
 fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
     let tick = Span::from_ns(rng.random_range(3_000..60_000));
-    let kind = rng.random_range(0..6);
-    let discipline = if kind == 0 {
+    let short = |rng: &mut ChaCha8Rng, from, to| Span::from_ns(rng.random_range(from..to));
+    let kind = rng.random_range(0..10);
+    let discipline = if kind == 1 {
+        Discipline::O1(O1Params {
+            timeslice: short(rng, 20_000, 600_000),
+            sleep_average: short(rng, 10_000, 500_000),
+            bonus: rng.random_range(0..4) > 0,
+        })
+    } else if kind == 2 {
+        Discipline::Ule(UleParams {
+            slice: short(rng, 20_000, 400_000),
+            min_slice: short(rng, 5_000, 60_000),
+            interactive: rng.random_range(0..60),
+            history: short(rng, 10_000, 900_000),
+        })
+    } else if kind == 3 {
+        Discipline::Ts(TsParams {
+            server_table: rng.random_range(0..3) == 0,
+            clock_tick: short(rng, 1_000, 20_000),
+            update: short(rng, 20_000, 900_000),
+            lift_running: rng.random_range(0..2) == 0,
+            every_sleep: rng.random_range(0..2) == 0,
+            start: rng.random_range(0..60),
+        })
+    } else if kind == 0 {
         Discipline::RoundRobin { quantum: Span::from_ns(rng.random_range(5_000..400_000)) }
-    } else if kind < 3 {
+    } else if kind < 6 {
         Discipline::Eevdf(eevdf(rng, tick))
     } else {
         // Short periods, so that slices, credits and granularities all matter within milliseconds.
         Discipline::Cfs(CfsParams {
+            release: [CfsRelease::V27, CfsRelease::V28, CfsRelease::V30][rng.random_range(0..3)],
             latency: Span::from_ns(rng.random_range(50_000..500_000)),
             min_granularity: Span::from_ns(rng.random_range(10_000..100_000)),
             wakeup_granularity: Span::from_ns(rng.random_range(1_000..120_000)),

@@ -6,6 +6,7 @@ use notation::diagnostics::Place;
 use notation::parameter::Kind;
 use notation::yaml::{Content, Entry, Node};
 use sim_core::ids::CpuId;
+use sim_core::kernel_model::NICE_WEIGHTS;
 use sim_core::limits::{MAX_APPS, MAX_CPUS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::AppSpec;
@@ -30,13 +31,6 @@ pub(crate) const APP_KEYS: [&str; 11] = [
     "cpus",
     "background",
     "nice",
-];
-
-/// Load weight by nice value from -20 to 19 (Linux 2.6.28, kernel/sched.c, `prio_to_weight`): each step is about 10 % of cpu time.
-const WEIGHTS: [u32; 40] = [
-    88_761, 71_755, 56_483, 46_273, 36_291, 29_154, 23_254, 18_705, 14_949, 11_916, 9_548, 7_620, 6_100,
-    4_904, 3_906, 3_121, 2_501, 1_991, 1_586, 1_277, 1_024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110,
-    87, 70, 56, 45, 36, 29, 23, 18, 15,
 ];
 
 /// An application before the number of its tasks is fixed.
@@ -308,7 +302,7 @@ fn cores(allowed: Option<&CpuSet>, machine: Option<&Machine>) -> u32 {
 fn nice(reader: &mut Reader, node: &Node) -> Option<u32> {
     let text = reader.text(node, "`nice`")?;
     let weight = text.parse::<i64>().ok().and_then(|nice| usize::try_from(nice.checked_add(20)?).ok());
-    let weight = weight.and_then(|at| WEIGHTS.get(at).copied());
+    let weight = weight.and_then(|at| NICE_WEIGHTS.get(at).copied());
     if weight.is_none() {
         reader.wrong_node(node, "`nice` must be a whole number between -20 and 19", "");
     }
@@ -364,8 +358,8 @@ mod tests {
 
     #[test]
     fn nice_zero_weighs_1024_and_steps_are_a_quarter() {
-        assert_eq!(WEIGHTS[20], 1_024);
-        for pair in WEIGHTS.windows(2) {
+        assert_eq!(NICE_WEIGHTS[20], 1_024);
+        for pair in NICE_WEIGHTS.windows(2) {
             let ratio = f64::from(pair[0]) / f64::from(pair[1]);
             assert!((1.15..1.35).contains(&ratio), "{pair:?}");
         }

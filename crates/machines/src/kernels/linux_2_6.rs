@@ -1,7 +1,7 @@
-//! `linux-2.6.28`: the Completely Fair Scheduler of 2008.
+//! `linux-2.6.27`, `linux-2.6.28`, `linux-2.6.30`: the Completely Fair Scheduler of 2008 and 2009.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::kernel_model::{CfsParams, Discipline, YieldMode};
+use sim_core::kernel_model::{CfsParams, CfsRelease, Discipline, YieldMode};
 use sim_core::time::Span;
 
 use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, time};
@@ -46,10 +46,28 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     summary: "Completely Fair Scheduler of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
     parameters: PARAMETERS,
-    make: cfs,
+    make: |values, cpus| cfs(values, cpus, CfsRelease::V28),
 };
 
-fn cfs(values: &Values, cpus: u32) -> Discipline {
+/// The entry of the release before.
+pub(super) const LINUX_2_6_27: Entry = Entry {
+    name: "linux-2.6.27",
+    summary: "as linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
+    source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
+    parameters: PARAMETERS,
+    make: |values, cpus| cfs(values, cpus, CfsRelease::V27),
+};
+
+/// The entry of the release after the next.
+pub(super) const LINUX_2_6_30: Entry = Entry {
+    name: "linux-2.6.30",
+    summary: "as linux-2.6.28, but whoever wakes others often pre-empts sooner (ADAPTIVE_GRAN)",
+    source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
+    parameters: PARAMETERS,
+    make: |values, cpus| cfs(values, cpus, CfsRelease::V30),
+};
+
+fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Discipline {
     let boot = CfsParams::linux_2_6_28(cpus);
     let set = |name: &str, scaled: Span| match values.get(name) {
         0 => scaled,
@@ -60,6 +78,7 @@ fn cfs(values: &Values, cpus: u32) -> Discipline {
     let written = values.get("latency") != 0 || values.get("min_granularity") != 0;
     let shared = latency.ns().div_ceil(least.ns().max(1)).clamp(1, u64::from(u32::MAX)) as u32;
     Discipline::Cfs(CfsParams {
+        release,
         latency,
         min_granularity: least,
         wakeup_granularity: set("wakeup_granularity", boot.wakeup_granularity),

@@ -1,8 +1,11 @@
 //! The shelf of kernels, one file each: what a scenario's `kernel:` may name, with the parameters that may be overridden.
 
+mod freebsd;
 mod linux_2_6;
 mod linux_6_18;
+mod linux_o1;
 mod round_robin;
+mod solaris;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::kernel_model::{Discipline, KernelModel};
@@ -43,7 +46,22 @@ const TICK_SKEW: Parameter = flag(
     "Ticks of the cpus are spread over half a period, as Linux did until 2.6.38, instead of all on one grid",
 );
 
-const ENTRIES: &[Entry] = &[linux_2_6::LINUX_2_6_28, linux_6_18::LINUX_6_18, round_robin::ROUND_ROBIN];
+const TICKS_TOGETHER: Parameter = Parameter {
+    default: 0,
+    about: "Ticks of the cpus are spread over half a period instead of all on one grid, as one clock interrupt for all makes them",
+    ..TICK_SKEW
+};
+
+const ENTRIES: &[Entry] = &[
+    linux_2_6::LINUX_2_6_28,
+    linux_2_6::LINUX_2_6_27,
+    linux_2_6::LINUX_2_6_30,
+    linux_o1::LINUX_2_6_18,
+    linux_6_18::LINUX_6_18,
+    freebsd::FREEBSD_7,
+    solaris::SOLARIS_9,
+    round_robin::ROUND_ROBIN,
+];
 
 /// The kernels of the shelf.
 #[must_use]

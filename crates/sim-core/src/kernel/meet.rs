@@ -114,6 +114,8 @@ impl<O: Observer> Kernel<'_, O> {
                 let at = self.now + lead.total();
                 self.tasks[task].ready = ready.min(at);
                 self.arm_pending(at, Timer::Wake(task, cpu));
+                let waker = &mut self.tasks[self.cpus[cpu].current];
+                waker.waker.wakes(waker.cpu_time);
             }
             TaskState::Queued | TaskState::Running => {
                 let there = self.tasks[task].cpu;

@@ -16,6 +16,7 @@ mod startup;
 pub(crate) mod state;
 mod step;
 mod system;
+mod update;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -226,6 +227,7 @@ impl<O: Observer> Kernel<'_, O> {
                 self.pending -= 1;
                 self.wake(task, waker, policy);
             }
+            Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.tick(self, cpu),
             Timer::Policy(token) => policy.timer(self, token),
             Timer::Slot => policy.slot(self),

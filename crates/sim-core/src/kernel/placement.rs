@@ -110,7 +110,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.entries += 1;
         let discipline = &self.model.discipline;
         let record = &mut self.cpus[cpu];
-        run_queue::place(discipline, &mut self.tasks, record, id, entry);
+        run_queue::place(discipline, &mut self.tasks, record, id, (entry, self.now));
         let task = &mut self.tasks[id];
         task.state = TaskState::Queued;
         task.cpu = cpu;
@@ -118,9 +118,9 @@ impl<O: Observer> Kernel<'_, O> {
         record.running += 1;
         record.load += u64::from(task.weight);
         run_queue::insert(discipline, &mut self.tasks, record, id);
-        run_queue::cfs::advance_minimum(&self.tasks, record);
+        run_queue::advance_minimum(discipline, &self.tasks, record);
         let idle = record.current.is_none();
-        let preempts = run_queue::preempts(discipline, &self.tasks, record, id);
+        let preempts = run_queue::preempts(discipline, &self.tasks, record, id, self.now);
         let remote = by.is_some_and(|by| by != cpu);
         if preempts {
             record.resched = true;
@@ -154,11 +154,7 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         record.running -= 1;
         record.load -= u64::from(self.tasks[id].weight);
-        for buddy in [&mut record.next_buddy, &mut record.last_buddy] {
-            if *buddy == id {
-                *buddy = TaskId::NONE;
-            }
-        }
+        run_queue::cfs::forget(record, id);
         self.price_switches(cpu);
         self.notices.push((id, cpu, false));
         self.mark(cpu);
@@ -192,7 +188,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.activity = Activity::Idle;
         record.emptied = true;
         self.depart(id, cpu);
-        run_queue::cfs::advance_minimum(&self.tasks, &mut self.cpus[cpu]);
+        run_queue::advance_minimum(&self.model.discipline, &self.tasks, &mut self.cpus[cpu]);
     }
 
     pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
@@ -208,6 +204,9 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         self.tasks[id].state = TaskState::Sleeping;
         self.leave(cpu, LeaveReason::Slept);
+        if let Discipline::Cfs(params) = &self.model.discipline {
+            self.tasks[id].waker.sleeps(params);
+        }
         if let Some(span) = nap {
             self.arm_pending(self.now.saturating_add(span), Timer::Wake(id, cpu));
         }
@@ -228,6 +227,7 @@ impl<O: Observer> Kernel<'_, O> {
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
+        task.parent = TaskId::NONE;
         self.tell(policy);
         let choice = policy.select_cpu(self, id, Placement::Fork { parent: cpu });
         let target = self.corrected(id, choice);

@@ -5,10 +5,11 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::ring::{Member, Prices, YieldRule};
 use crate::kernel::state::{Activity, Lead, Waiting};
-use crate::kernel_model::{Discipline, YieldMode};
+use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::Observer;
 use crate::policy::TaskState;
 use crate::run_queue;
+use crate::run_queue::ladder::Ladder;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Kernel<'_, O> {
@@ -80,7 +81,8 @@ impl<O: Observer> Kernel<'_, O> {
             process: costs.switch_process,
             charged: record.switch_charge,
         };
-        ring.rule = match &self.model.discipline {
+        let discipline = &self.model.discipline;
+        ring.rule = match discipline {
             Discipline::RoundRobin { .. } => YieldRule::RoundRobin,
             Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
             Discipline::Cfs(_) => YieldRule::Fair,
@@ -88,7 +90,11 @@ impl<O: Observer> Kernel<'_, O> {
                 ring.eevdf = Some(*params);
                 YieldRule::Eevdf
             }
+            Discipline::O1(params) => YieldRule::Ladder(Ladder::O1(*params)),
+            Discipline::Ule(params) => YieldRule::Ladder(Ladder::Ule(*params)),
+            Discipline::Ts(params) => YieldRule::Ladder(Ladder::Ts(*params)),
         };
+        ring.leftmost = matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
         ring.since = record.since;
         ring.lead = record.lead;
         ring.charged = record.charged;
@@ -111,6 +117,7 @@ impl<O: Observer> Kernel<'_, O> {
                 vruntime: task.vruntime,
                 vdeadline: task.vdeadline,
                 protection: task.protection,
+                share: task.share,
                 ready: task.ready.min(task.deadline),
                 polls: task.waiting != Waiting::No && runtime.wait.yields(),
                 directed: runtime.wait == crate::wait::WaitMode::YieldTo,
@@ -142,8 +149,12 @@ impl<O: Observer> Kernel<'_, O> {
         record.since = ring.since;
         record.lead = ring.lead;
         record.charged = ring.charged;
+        if matches!(self.model.discipline, Discipline::O1(_)) && ring.minimum > record.min_vruntime {
+            record.expired_since = Time::NEVER;
+        }
         record.min_vruntime = ring.minimum;
         record.picked = ring.since;
+        record.pair_start = ring.since;
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
         record.polled.0 += ring.cycles;
@@ -154,6 +165,7 @@ impl<O: Observer> Kernel<'_, O> {
             task.vruntime = member.vruntime;
             task.vdeadline = member.vdeadline;
             task.protection = member.protection;
+            task.share = member.share;
             task.cpu_time += member.used;
             if let Some(at) = member.last_ran {
                 task.last_ran = at;

@@ -10,6 +10,8 @@ use crate::kernel::ring_eevdf::Mark;
 use crate::kernel::state::Lead;
 use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::ladder::{Ladder, Setting, Share};
+use crate::run_queue::o1;
 use crate::time::{Span, Time};
 
 /// Turns that are foretold one by one before an event is armed to look again.
@@ -26,6 +28,8 @@ pub(crate) enum YieldRule {
     RoundRobin,
     /// See [`Ring::run_eevdf`].
     Eevdf,
+    /// As the discipline with priorities says.
+    Ladder(Ladder),
 }
 
 /// A runnable task of the cpu.
@@ -38,6 +42,7 @@ pub(crate) struct Member {
     pub(crate) vruntime: i64,
     pub(crate) vdeadline: i64,
     pub(crate) protection: i64,
+    pub(crate) share: Share,
     /// When it will find its wait over or its patience at an end.
     pub(crate) ready: Time,
     /// It polls and yields; any other task ends the closed form when it is picked.
@@ -85,6 +90,8 @@ pub(crate) struct Ring {
     /// Positions in `members`.
     pub(crate) order: Vec<u32>,
     pub(crate) rule: YieldRule,
+    /// The minimum follows the waiting members only (CFS of 2.6.27).
+    pub(crate) leftmost: bool,
     pub(crate) prices: Prices,
     /// Start of the present cycle, its lead included.
     pub(crate) since: Time,
@@ -107,6 +114,7 @@ impl Default for Ring {
             members: Vec::with_capacity(64),
             order: Vec::with_capacity(64),
             rule: YieldRule::Fair,
+            leftmost: false,
             prices: Prices::default(),
             since: Time::ZERO,
             lead: Lead::NONE,
@@ -166,9 +174,10 @@ impl Ring {
             if sees || end >= limit {
                 return self.stop(limit, check, wanted);
             }
-            let next = self.successor(end);
+            let next = self.successor(end, wanted);
             if !self.at(next).polls {
                 self.cycle(wanted - 1);
+                self.note_pick();
                 return self.since + self.lead.total() + cycle;
             }
             self.cycle(wanted);
@@ -191,12 +200,14 @@ impl Ring {
         let before_limit = self.cycles_before(limit, check + self.prices.call);
         if before_limit < wanted.min(blind) {
             self.cycle(before_limit);
+            self.note_pick();
             return limit;
         }
         if blind == u64::MAX {
             return Time::NEVER;
         }
         self.cycle(blind);
+        self.note_pick();
         self.since + self.lead.total() + self.prices.poll
     }
 
@@ -218,8 +229,13 @@ impl Ring {
             return u64::MAX;
         }
         let rival = self.at(1);
-        if self.rule != YieldRule::Fair || rival.band < current.band || current.directed {
+        if rival.band < current.band || current.directed {
             return 1;
+        }
+        match self.rule {
+            YieldRule::Fair => {}
+            YieldRule::Ladder(ladder) => return self.turn_on_ladder(&ladder, first_end),
+            YieldRule::Posix | YieldRule::RoundRobin | YieldRule::Eevdf => return 1,
         }
         let first = weighted(first_end.since(self.charged), current.weight);
         let behind = rival.vruntime - current.vruntime - first;
@@ -242,7 +258,7 @@ impl Ring {
         let end = self.since + lead.total() + self.prices.cycle() * cycles;
         self.paid.add(&lead);
         self.cycles += cycles;
-        let last = if self.rule == YieldRule::Fair { None } else { self.last_of_band() };
+        let last = if self.is_fair() { None } else { self.last_of_band() };
         let first_end = self.since + lead.total() + self.prices.cycle();
         let charge = first_end.since(self.charged);
         let rule = self.rule;
@@ -251,9 +267,14 @@ impl Ring {
         if let Some(params) = self.eevdf {
             self.age_alone(&params, charge, each, cycles);
         }
+        let (setting, base) = (self.setting(self.charged), self.minimum);
         let current = self.at_mut(0);
         match rule {
             YieldRule::Eevdf => {}
+            YieldRule::Ladder(ladder) => {
+                climb(&ladder, &setting, current, charge + each * (cycles - 1));
+                current.vruntime = ladder.yielded(base, current.vruntime, cycles as i64);
+            }
             YieldRule::Posix | YieldRule::Fair => {
                 if let (YieldRule::Posix, Some(last)) = (rule, last) {
                     current.vruntime = current.vruntime.max(last + 1);
@@ -268,14 +289,60 @@ impl Ring {
         current.last_ran = Some(end);
         self.since = end;
         self.charged = end;
-        if matches!(rule, YieldRule::Fair | YieldRule::Posix) {
+        if self.is_virtual() {
             self.advance_minimum();
         }
     }
 
     fn advance_minimum(&mut self) {
-        let least = self.queue().take(2).map(|m| m.vruntime).min().unwrap_or(self.minimum);
-        self.minimum = self.minimum.max(least);
+        let skipped = usize::from(self.leftmost && self.order.len() > 1);
+        let least = self.queue().skip(skipped).take(2 - skipped).map(|m| m.vruntime).min();
+        self.minimum = self.minimum.max(least.unwrap_or(self.minimum));
+    }
+
+    /// After a pick: under O(1) the arrays may have changed places, in 2.6.27 another member may be leftmost.
+    fn note_pick(&mut self) {
+        match self.rule {
+            YieldRule::Ladder(Ladder::O1(_)) => {
+                self.minimum = self.minimum.max(o1::array_of(self.at(0).vruntime));
+            }
+            YieldRule::Fair | YieldRule::Posix if self.leftmost && self.order.len() > 1 => {
+                self.advance_minimum();
+            }
+            _ => {}
+        }
+    }
+
+    const fn is_fair(&self) -> bool {
+        matches!(self.rule, YieldRule::Fair)
+    }
+
+    /// Keys are virtual runtimes.
+    const fn is_virtual(&self) -> bool {
+        matches!(self.rule, YieldRule::Fair | YieldRule::Posix)
+    }
+
+    /// Where the current member runs from an instant on. It yields before starvation in the expired array matters.
+    fn setting(&self, from: Time) -> Setting {
+        let contested = self.order.len() > 1 && self.at(1).band <= self.at(0).band;
+        Setting {
+            base: self.minimum,
+            running: self.order.len() as u32,
+            contested,
+            from,
+            starving: Time::NEVER,
+        }
+    }
+
+    /// Cycles until a member that comes before its rival may come behind it: those of its slice.
+    fn turn_on_ladder(&self, ladder: &Ladder, first_end: Time) -> u64 {
+        let (current, rival) = (self.at(0), self.at(1));
+        if matches!(ladder, Ladder::O1(_)) || current.vruntime >= rival.vruntime {
+            return 1;
+        }
+        let room = ladder.room(&current.share, current.vruntime, current.weight, self.order.len() as u32);
+        let rest = room.saturating_sub(first_end.since(self.charged).ns());
+        1 + rest.div_ceil(self.prices.cycle().ns())
     }
 
     /// Virtual runtime of the last waiting member of the current one's band.
@@ -285,8 +352,8 @@ impl Ring {
         last.filter(|m| m.band == band).map(|m| m.vruntime)
     }
 
-    /// Position of the member that follows the current one when it yields at `end`.
-    fn successor(&self, end: Time) -> usize {
+    /// Position of the member that follows the current one when it yields at `end`, after `cycles`.
+    fn successor(&self, end: Time, cycles: u64) -> usize {
         let current = self.at(0);
         if current.directed {
             let able = |m: &Member| !m.polls || m.ready <= end;
@@ -296,7 +363,7 @@ impl Ring {
                 return at + 1;
             }
             // Undirected, the fair rule may prefer the caller itself once more; one cycle at a time decides that.
-            if self.rule == YieldRule::Fair {
+            if self.is_fair() {
                 let charge = weighted(end.since(self.charged), current.weight);
                 let rival = self.at(1);
                 if rival.band == current.band && current.vruntime + charge < rival.vruntime {
@@ -304,12 +371,20 @@ impl Ring {
                 }
             }
         }
+        if let YieldRule::Ladder(ladder) = self.rule {
+            let mut after = *current;
+            climb(&ladder, &self.setting(self.charged), &mut after, end.since(self.charged));
+            let key = ladder.yielded(self.minimum, after.vruntime, cycles as i64);
+            let rival = self.at(1);
+            return usize::from((after.band, key) >= (rival.band, rival.vruntime));
+        }
         1
     }
 
     /// The current member goes into the queue, the one at `next` takes the cpu at `end`.
     fn hand_over(&mut self, next: usize, end: Time) {
         if next == 0 {
+            self.note_pick();
             return;
         }
         self.order[1..=next].rotate_right(1);
@@ -327,6 +402,7 @@ impl Ring {
         self.lead = Lead { switch: cost, ..Lead::NONE };
         self.since = end;
         self.charged = (end + cost).saturating_sub(self.prices.charged);
+        self.note_pick();
     }
 
     pub(crate) fn switch_cost(&self, old: &Member, new: &Member) -> Span {
@@ -349,6 +425,7 @@ impl Ring {
         }
         let cycle = self.prices.cycle();
         let mut round = Span::ZERO;
+        let mut quiet = u64::MAX;
         let mut gain = 0i64;
         let mut ready = Time::NEVER;
         for at in 0..group {
@@ -359,7 +436,12 @@ impl Ring {
                 YieldRule::Fair | YieldRule::Eevdf => 0,
                 YieldRule::Posix => 1 + weighted(self.prices.turn(), member.weight),
                 YieldRule::RoundRobin => 1,
+                YieldRule::Ladder(_) => 0,
             };
+            if let YieldRule::Ladder(ladder) = self.rule {
+                gain = if matches!(ladder, Ladder::O1(_)) { o1::ARRAY } else { 0 };
+                quiet = quiet.min(self.quiet_turns(&ladder, member));
+            }
         }
         // Every skipped cycle ends before the limit, and every skipped look comes before anybody is ready.
         let end = ready.min(limit);
@@ -367,8 +449,9 @@ impl Ring {
             _ if end.is_never() => u64::MAX,
             room => room.saturating_sub(1) / round.ns(),
         };
-        let mut bounded = false;
-        if self.rule == YieldRule::Fair {
+        let mut bounded = quiet <= rounds && quiet < u64::MAX;
+        rounds = rounds.min(quiet);
+        if self.is_fair() {
             gain = weighted(self.prices.turn(), self.at(0).weight);
             if self.order.len() > group && self.at(group).band == self.at(0).band {
                 let room = self.at(group).vruntime - self.at(group - 1).vruntime - 1;
@@ -404,6 +487,9 @@ impl Ring {
             return;
         }
         let cycle = self.prices.cycle();
+        let turn = self.prices.turn();
+        let setting = self.setting(self.charged);
+        let rule = self.rule;
         let begun = self.since;
         let mut offset = Span::ZERO;
         for at in 0..group {
@@ -415,7 +501,11 @@ impl Ring {
                 break;
             }
             let member = self.at_mut(at);
-            member.vruntime += gain * turns as i64;
+            let key = member.vruntime;
+            if let YieldRule::Ladder(ladder) = rule {
+                climb(&ladder, &setting, member, turn * turns);
+            }
+            member.vruntime = key + gain * turns as i64;
             member.cycles += turns;
             member.switches += turns;
             member.used += (cost + cycle) * turns;
@@ -435,23 +525,39 @@ impl Ring {
         let cost = self.turn_cost(group, 0);
         self.lead = Lead { switch: cost, ..Lead::NONE };
         self.charged = (self.since + cost).saturating_sub(self.prices.charged);
-        if self.rule != YieldRule::RoundRobin {
+        if self.is_virtual() && !self.leftmost {
             // As at the last turn: its member and the one that followed.
             let least = self.at(0).vruntime.min(self.at(group - 1).vruntime);
             self.minimum = self.minimum.max(least);
         }
+        self.note_pick();
+    }
+
+    /// Turns of one cycle after which a member's key has changed by nothing but its yields.
+    fn quiet_turns(&self, ladder: &Ladder, member: &Member) -> u64 {
+        if ladder.steady(member.vruntime, member.weight, &member.share) {
+            return u64::MAX;
+        }
+        let room = ladder.room(&member.share, member.vruntime, member.weight, self.order.len() as u32);
+        room.saturating_sub(1) / self.prices.turn().ns()
     }
 
     /// How many members at the front take turns one after the other, each for one cycle, if they do.
     fn rotating_group(&self) -> Option<usize> {
         let first = self.at(0);
-        let fair = self.rule == YieldRule::Fair;
+        let fair = self.is_fair();
         let alike = |m: &Member| m.band == first.band && m.polls && (m.weight == first.weight || !fair);
         let mut group = self.queue().take_while(|m| alike(m)).count();
         if fair {
             let each = weighted(self.prices.turn(), first.weight);
             let near = |m: &Member| (0..=each).contains(&(m.vruntime - first.vruntime));
             group = self.queue().take(group).take_while(|m| near(m)).count();
+        } else if let YieldRule::Ladder(Ladder::Ule(_) | Ladder::Ts(_)) = self.rule {
+            group = self.queue().take(group).take_while(|m| m.vruntime == first.vruntime).count();
+            let equal = |m: &Member| m.band == first.band && m.vruntime == first.vruntime;
+            if self.queue().nth(group).is_some_and(equal) {
+                return None;
+            }
         } else if self.order.len() > group && self.at(group).band == first.band {
             return None;
         }
@@ -469,6 +575,7 @@ impl Ring {
         let turn = self.prices.turn();
         (1..group).all(|at| {
             let step = match self.rule {
+                YieldRule::Ladder(_) => return self.in_step(group),
                 YieldRule::RoundRobin => 1,
                 YieldRule::Posix | YieldRule::Fair | YieldRule::Eevdf => {
                     1 + weighted(turn, self.at(at).weight)
@@ -477,4 +584,23 @@ impl Ring {
             self.at(at).vruntime - self.at(at - 1).vruntime == step
         })
     }
+
+    /// True when each member of a group comes behind all others when it yields.
+    fn in_step(&self, group: usize) -> bool {
+        let (first, last) = (self.at(0).vruntime, self.at(group - 1).vruntime);
+        match self.rule {
+            YieldRule::Ladder(Ladder::O1(_)) => {
+                let sorted = (1..group).all(|at| self.at(at - 1).vruntime <= self.at(at).vruntime);
+                sorted && first + o1::ARRAY >= last && o1::array_of(first) == self.minimum
+            }
+            _ => true,
+        }
+    }
+}
+
+/// A member runs for a span and yields.
+fn climb(ladder: &Ladder, setting: &Setting, member: &mut Member, span: Span) {
+    ladder.run(setting, member.weight, &mut member.vruntime, &mut member.share, span);
+    member.share.expired = false;
+    member.share.front = false;
 }

@@ -19,6 +19,8 @@ use crate::outcome::{Admission, Counters};
 use crate::policy::{Affinity, TaskState};
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
+use crate::run_queue::cfs::Waker;
+use crate::run_queue::ladder::Share;
 use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Circle};
@@ -43,18 +45,11 @@ pub(crate) fn check(
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
     }
-    if let Discipline::RoundRobin { quantum } = model.discipline
-        && quantum < Span::from_us(1)
+    check_discipline(&model.discipline)?;
+    if let Discipline::Eevdf(params) = &model.discipline
+        && params.tick_jitter >= model.tick
     {
-        return Err("the quantum must be at least 1us".into());
-    }
-    if let Discipline::Eevdf(params) = &model.discipline {
-        if params.slice < Span::from_us(1) {
-            return Err("the slice must be at least 1us".into());
-        }
-        if params.tick_jitter >= model.tick {
-            return Err("ticks must be late by less than their period".into());
-        }
+        return Err("ticks must be late by less than their period".into());
     }
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
@@ -104,6 +99,19 @@ pub(crate) fn check(
         }
     }
     Ok(())
+}
+
+fn check_discipline(discipline: &Discipline) -> Result<(), String> {
+    let shortest = match discipline {
+        Discipline::Cfs(_) => return Ok(()),
+        Discipline::RoundRobin { quantum } => ("quantum", *quantum),
+        Discipline::Eevdf(params) => ("slice", params.slice),
+        Discipline::O1(params) => ("timeslice", params.timeslice.min(params.sleep_average)),
+        Discipline::Ule(params) => ("slice", params.slice.min(params.min_slice).min(params.history)),
+        Discipline::Ts(params) => ("update", params.update.min(params.clock_tick)),
+    };
+    let (name, span) = shortest;
+    if span < Span::from_us(1) { Err(format!("the {name} must be at least 1us")) } else { Ok(()) }
 }
 
 /// The profile of bulk transfers: memory-bound at the rate of one core.
@@ -183,6 +191,9 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         vlag: 0,
         protection: 0,
         delayed: false,
+        share: Share::default(),
+        parent: TaskId::NONE,
+        waker: Waker::default(),
         remaining: Work::ZERO,
         ready: Time::NEVER,
         deadline: Time::NEVER,
@@ -268,6 +279,9 @@ impl<'o, O: Observer> Kernel<'o, O> {
             let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
             let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
             apps.push(build_app(spec, first, base, fork_noise, delay));
+        }
+        if let Discipline::Ts(params) = &model.discipline {
+            timers.arm(Time::ZERO + params.update, Timer::Update);
         }
         let memory = Contention::new(&machine, &profiles);
         let cpus = machine.cpus() as usize;

@@ -9,6 +9,7 @@ use crate::policy::{Placement, Policy, System};
 use crate::program::{Forks, Touch};
 use crate::rng;
 use crate::run_queue::Entry;
+use crate::run_queue::ladder::Ladder;
 use crate::time::Span;
 
 /// Ten days, beyond every horizon.
@@ -123,6 +124,14 @@ impl<O: Observer> Kernel<'_, O> {
         let choice = policy.select_cpu(self, id, Placement::Fork { parent });
         let cpu = self.corrected(id, choice);
         self.apps[app].forked += 1;
+        if rank > 0 && self.apps[app].runtime.startup.forks == Forks::Master {
+            let master = self.apps[app].task(0);
+            self.tasks[id].parent = master;
+            if Ladder::of(&self.model.discipline).is_some() {
+                // Parent and child share a slice or a history: it has to be up to date.
+                self.catch_up(parent);
+            }
+        }
         self.enqueue(id, cpu, Entry::Fork, Some(parent));
         if self.apps[app].forked == self.apps[app].tasks {
             self.complete_apps.push(app);

@@ -10,6 +10,8 @@ use crate::outcome::Counters;
 use crate::policy::{Affinity, TaskState};
 use crate::program::Program;
 use crate::program::Runtime;
+use crate::run_queue::cfs::Waker;
+use crate::run_queue::ladder::Share;
 use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Time, Work};
 use crate::wait::Circle;
@@ -127,6 +129,10 @@ pub(crate) struct Cpu {
     pub(crate) switch_charge: Span,
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
+    /// When a buddy was last not followed (2.6.27).
+    pub(crate) pair_start: Time,
+    /// Since when a task waits in the expired array (O(1)).
+    pub(crate) expired_since: Time,
     /// Asked to pick again.
     pub(crate) resched: bool,
     /// Kernel and daemon work that the next segment begins with.
@@ -175,6 +181,8 @@ impl Cpu {
             switch_charge: Span::ZERO,
             next_buddy: TaskId::NONE,
             last_buddy: TaskId::NONE,
+            pair_start: Time::ZERO,
+            expired_since: Time::NEVER,
             resched: false,
             debt: Lead::NONE,
             last_process: None,
@@ -226,6 +234,7 @@ pub(crate) enum Stage {
 /// A task.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
+    /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
     /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
     pub(crate) vdeadline: i64,
@@ -235,6 +244,12 @@ pub(crate) struct Task {
     pub(crate) protection: i64,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
+    /// Its slice and history, where the discipline has priorities.
+    pub(crate) share: Share,
+    /// The task that forked it, if one did.
+    pub(crate) parent: TaskId,
+    /// How often it wakes others (2.6.30).
+    pub(crate) waker: Waker,
     /// Work of the present compute operation still to do, at nominal speed.
     pub(crate) remaining: Work,
     /// When what it waits for is (or will be) visible to it.

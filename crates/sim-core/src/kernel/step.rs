@@ -195,6 +195,7 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
+        record.pair_start = self.now;
         run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
         record.resched = false;
         let next = self.directed(cpu).or_else(|| self.choose(cpu, true)).unwrap_or(id);
@@ -208,12 +209,13 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Who runs next on a cpu.
     fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
-        run_queue::choose(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], stays)
+        run_queue::choose(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], stays, self.now)
     }
 
     /// The current task, between two activities, keeps the cpu.
     fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.cpus[cpu].picked = self.now;
+        run_queue::note_pick(&self.model.discipline, &self.tasks, &mut self.cpus[cpu]);
         let lead = self.take_debt(cpu);
         self.resume(cpu, lead, policy);
     }
@@ -247,16 +249,21 @@ impl<O: Observer> Kernel<'_, O> {
     /// The kernel picks again while the current task could go on; true when something changed.
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
-        self.cpus[cpu].slice_end = Time::NEVER;
-        let asked = std::mem::replace(&mut self.cpus[cpu].resched, false);
-        if !asked && !run_queue::picks_at_tick(&self.model.discipline) {
+        let (discipline, record, now) = (&self.model.discipline, &mut self.cpus[cpu], self.now);
+        let over = now >= record.slice_end;
+        record.slice_end = Time::NEVER;
+        let asked = std::mem::replace(&mut record.resched, false);
+        if !asked && !run_queue::picks_at_tick(discipline) {
             return false;
         }
-        let id = self.cpus[cpu].current;
+        let id = record.current;
+        run_queue::interrupted(discipline, &mut self.tasks, record, now, over);
         let next = self.choose(cpu, true).unwrap_or(id);
+        let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
         if next == id {
             // It wins again: a new slice begins, nothing is switched.
-            self.cpus[cpu].picked = self.now;
+            record.picked = now;
+            run_queue::note_pick(discipline, &self.tasks, record);
             return false;
         }
         self.close_segment(cpu);
@@ -291,6 +298,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.picked = self.now;
         record.charged = (self.now + cost).saturating_sub(record.switch_charge);
         run_queue::picked(&self.model.discipline, &mut self.tasks, record, self.now);
+        run_queue::note_pick(&self.model.discipline, &self.tasks, record);
         self.tasks[next].state = TaskState::Running;
         self.resume(cpu, lead, policy);
     }

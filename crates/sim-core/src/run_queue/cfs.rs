@@ -1,17 +1,51 @@
-//! The Completely Fair Scheduler of Linux 2.6.28 (kernel/sched_fair.c): virtual runtime, slices, placement, wake-up
-//! pre-emption, buddies.
+//! The Completely Fair Scheduler of Linux 2.6.27, 2.6.28 and 2.6.30 (kernel/sched_fair.c): virtual runtime, slices,
+//! placement, wake-up pre-emption, buddies.
 //!
 //! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu shared by
 //! several processes every switch is charged as one between processes; any yield on a queue forgets both buddies.
+//! No wake-up is synchronous, so `WAKEUP_OVERLAP` of 2.6.27 has nothing to act on; its granularity for tasks of other
+//! weights than nice 0 is that of 2.6.28.
 
 use crate::ids::TaskId;
 use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::CfsParams;
+use crate::kernel_model::{CfsParams, CfsRelease};
 use crate::run_queue::{Entry, Tasks};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// Weight of a nice-0 task.
 const NICE_0: u128 = 1024;
+
+/// How often a task wakes others (2.6.30: `avg_wakeup`, `last_wakeup`, `start_runtime`). Cpu time in ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Waker {
+    /// Moving average (an eighth each) of the cpu time between the wake-ups it issues.
+    pub(crate) average: u64,
+    /// Its cpu time when it issued the last one since it woke.
+    pub(crate) issued: Option<u64>,
+    /// Its cpu time when it woke.
+    pub(crate) woken: u64,
+}
+
+impl Waker {
+    const fn sample(&mut self, sample: u64) {
+        let step = (sample as i64 - self.average as i64) >> 3;
+        self.average = self.average.saturating_add_signed(step);
+    }
+
+    /// It wakes another.
+    pub(crate) fn wakes(&mut self, cpu_time: Span) {
+        let since = self.issued.unwrap_or(self.woken);
+        self.sample(cpu_time.ns().saturating_sub(since));
+        self.issued = Some(cpu_time.ns());
+    }
+
+    /// It goes to sleep: without having woken anybody it counts as one that wakes seldom.
+    pub(crate) const fn sleeps(&mut self, params: &CfsParams) {
+        if self.issued.take().is_none() {
+            self.sample(params.wakeup_granularity.ns());
+        }
+    }
+}
 
 /// Virtual runtime of a span for a weight: exact for nice 0, rounded down otherwise.
 pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
@@ -22,20 +56,23 @@ pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
     }
 }
 
+/// Period in which each of `running` tasks runs once.
+fn period(params: &CfsParams, running: u32) -> Span {
+    if running <= params.nr_latency { params.latency } else { params.min_granularity * u64::from(running) }
+}
+
 /// The slice of a task of this weight among `running` tasks of total weight `load`: its share of one latency
 /// period, or of `running` minimum granularities when they are more than `nr_latency`.
 pub(crate) fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
-    let period = if running <= params.nr_latency {
-        params.latency
-    } else {
-        params.min_granularity * u64::from(running)
-    };
+    let period = period(params, running);
     Span::from_ns((u128::from(period.ns()) * u128::from(weight) / u128::from(load.max(1))) as u64)
 }
 
-/// `min_vruntime` follows the smaller of the current and the leftmost task, and never goes back.
-pub(crate) fn advance_minimum(tasks: &Tasks, cpu: &mut Cpu) {
-    let current = cpu.current.some().map(|id| tasks[id].vruntime);
+/// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone; it never
+/// goes back.
+pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) {
+    let follows = params.release != CfsRelease::V27;
+    let current = cpu.current.some().filter(|_| follows).map(|id| tasks[id].vruntime);
     let leftmost = cpu.head.some().map(|id| tasks[id].vruntime);
     let least = match (current, leftmost) {
         (Some(a), Some(b)) => a.min(b),
@@ -45,20 +82,33 @@ pub(crate) fn advance_minimum(tasks: &Tasks, cpu: &mut Cpu) {
     cpu.min_vruntime = cpu.min_vruntime.max(least);
 }
 
-/// Places a task that enters (`place_entity`): a forked one a slice behind the minimum, a woken one up to one
-/// latency before it but never before its own past, a moved one where its relative position puts it.
+/// Places a task that enters (`place_entity`): a forked one a slice (2.6.27: a period) behind the minimum, a woken one
+/// up to one latency before it but never before its own past, a moved one where its relative position puts it.
 pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
-    let task: &Task = &tasks[id];
+    let leftmost = cpu.head.some().filter(|_| params.release == CfsRelease::V27).map(|id| tasks[id].vruntime);
+    let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
+    let task: &mut Task = &mut tasks[id];
     let placed = match entry {
-        Entry::Fork if params.start_debit => {
-            let slice = slice(params, cpu.running + 1, task.weight, cpu.load + u64::from(task.weight));
-            cpu.min_vruntime + weighted(slice, task.weight)
+        Entry::Fork => {
+            let average = params.wakeup_granularity.ns();
+            task.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
+            let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
+            let debit = match params.release {
+                _ if !params.start_debit => 0,
+                CfsRelease::V27 => period(params, running).ns() as i64,
+                _ => weighted(slice(params, running, task.weight, load), task.weight),
+            };
+            least + debit
         }
-        Entry::Fork => cpu.min_vruntime,
-        Entry::Wake if params.sleeper_credit => {
-            task.vruntime.max(cpu.min_vruntime - weighted(params.latency, task.weight))
+        Entry::Wake => {
+            task.waker.woken = task.cpu_time.ns();
+            let credit = match params.release {
+                _ if !params.sleeper_credit => 0,
+                CfsRelease::V30 => params.latency.ns() as i64,
+                _ => weighted(params.latency, task.weight),
+            };
+            task.vruntime.max(least - credit)
         }
-        Entry::Wake => task.vruntime.max(cpu.min_vruntime),
         Entry::Move => task.vruntime,
     };
     tasks[id].vruntime = placed;
@@ -66,13 +116,63 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
 
 /// Wake-up pre-emption (`check_preempt_wakeup`): the entering task needs a lead of more than one wake-up
 /// granularity. It becomes the next buddy and the current task the last buddy whether it pre-empts or not.
-pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
-        cpu.last_buddy = cpu.current;
+        if params.release != CfsRelease::V27 {
+            cpu.last_buddy = cpu.current;
+        }
         cpu.next_buddy = id;
     }
     let lead = tasks[cpu.current].vruntime - tasks[id].vruntime;
+    if params.release == CfsRelease::V30 {
+        return lead > adaptive(params, tasks, cpu, id, now);
+    }
     lead > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
+}
+
+/// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each runnable task,
+/// exceeds the time the current one has run by; at most the granularity.
+fn adaptive(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, id: TaskId, now: Time) -> i64 {
+    let expected = tasks[id].waker.average.saturating_mul(2).saturating_mul(u64::from(cpu.running));
+    let granularity = expected.saturating_sub(now.since(cpu.picked).ns()).min(params.wakeup_granularity.ns());
+    weighted(Span::from_ns(granularity), tasks[id].weight)
+}
+
+/// The buddy that is preferred to `best`, if any: the last woken task, then the one it pre-empted.
+pub(crate) fn buddy(
+    params: &CfsParams,
+    tasks: &Tasks,
+    cpu: &mut Cpu,
+    (current, best): (Option<TaskId>, TaskId),
+    now: Time,
+) -> Option<TaskId> {
+    let able = |buddy: TaskId| {
+        let there = Some(buddy) == current || buddy != cpu.current;
+        there && tasks[buddy].band == tasks[best].band
+    };
+    if params.release == CfsRelease::V27 {
+        let next = cpu.next_buddy.some().filter(|next| able(*next)).filter(|next| {
+            now.since(cpu.pair_start) <= slice(params, cpu.running, tasks[*next].weight, cpu.load)
+        });
+        if next.is_none() {
+            cpu.pair_start = now;
+        }
+        return next;
+    }
+    let near = |buddy: &TaskId| {
+        let gap = tasks[*buddy].vruntime - tasks[best].vruntime;
+        able(*buddy) && gap <= params.wakeup_granularity.ns() as i64
+    };
+    [cpu.next_buddy, cpu.last_buddy].into_iter().filter_map(TaskId::some).find(near)
+}
+
+/// A task is no buddy any more.
+pub(crate) fn forget(cpu: &mut Cpu, id: TaskId) {
+    for buddy in [&mut cpu.next_buddy, &mut cpu.last_buddy] {
+        if *buddy == id {
+            *buddy = TaskId::NONE;
+        }
+    }
 }
 
 #[cfg(test)]

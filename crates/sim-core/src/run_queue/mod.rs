@@ -2,17 +2,22 @@
 //! that decide its order.
 //!
 //! Order: band, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
-//! arrival numbers for keys.
+//! arrival numbers for keys; the disciplines with priorities ([`ladder`]) have keys of their own.
 
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
+pub(crate) mod ladder;
+pub(crate) mod o1;
 pub(crate) mod round_robin;
+pub(crate) mod ts;
+pub(crate) mod ule;
 
 use crate::ids::{IdVec, TaskId};
 use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::{Discipline, YieldMode};
+use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::LeaveReason;
 use crate::time::{Span, Time};
+use ladder::{Ladder, Setting};
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
 
@@ -24,13 +29,15 @@ pub(crate) enum Entry {
     Move,
 }
 
-/// Inserts a task behind all with the same key.
+/// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
 pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let by_deadline = matches!(discipline, Discipline::Eevdf(_));
     let key = |t: &Task| (t.band, if by_deadline { t.vdeadline } else { t.vruntime });
     let mine = key(&tasks[id]);
+    let front = std::mem::take(&mut tasks[id].share.front);
+    let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
     let mut after = cpu.tail;
-    while !after.is_none() && key(&tasks[after]) > mine {
+    while !after.is_none() && goes_before(&tasks[after]) {
         after = tasks[after].previous;
     }
     let before = if after.is_none() { cpu.head } else { tasks[after].next };
@@ -97,9 +104,70 @@ pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
             let task = &mut tasks[current];
             task.vruntime += cfs::weighted(now - cpu.charged, task.weight);
         }
-        cfs::advance_minimum(tasks, cpu);
+        advance_minimum(discipline, tasks, cpu);
+    } else if let Some(ladder) = Ladder::of(discipline) {
+        let setting = setting(&ladder, tasks, cpu);
+        let Task { share, vruntime, weight, .. } = &mut tasks[current];
+        ladder.run(&setting, *weight, vruntime, share, now.since(cpu.charged));
     }
     cpu.charged = cpu.charged.max(now);
+}
+
+/// Where the current task of a cpu runs.
+pub(crate) fn setting(ladder: &Ladder, tasks: &Tasks, cpu: &Cpu) -> Setting {
+    Setting {
+        base: cpu.min_vruntime,
+        running: cpu.running,
+        contested: contested(tasks, cpu),
+        from: cpu.charged,
+        starving: match ladder {
+            Ladder::O1(params) => o1::starving(params, cpu),
+            Ladder::Ule(_) | Ladder::Ts(_) => Time::NEVER,
+        },
+    }
+}
+
+/// The queue's minimum after a change, where there is one.
+pub(crate) fn advance_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
+    if let Discipline::Cfs(params) = discipline {
+        cfs::advance_minimum(params, tasks, cpu);
+    }
+}
+
+/// A task has been picked. O(1): when it stood in the expired array, the arrays change places. CFS of 2.6.27: the
+/// minimum follows the leftmost of those that wait now.
+pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
+    match discipline {
+        Discipline::O1(_) => {
+            let array = o1::array_of(tasks[cpu.current].vruntime);
+            if array > cpu.min_vruntime {
+                cpu.min_vruntime = array;
+                cpu.expired_since = Time::NEVER;
+            }
+        }
+        Discipline::Cfs(params) if params.release == CfsRelease::V27 => {
+            cfs::advance_minimum(params, tasks, cpu);
+        }
+        _ => {}
+    }
+}
+
+/// The kernel is about to pick again while the current task could go on: after its slice (`over`) or because of another.
+pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
+    let Some(current) = cpu.current.some() else { return };
+    if let Discipline::Cfs(params) = discipline {
+        if over && params.release == CfsRelease::V30 {
+            cfs::forget(cpu, current);
+        }
+    } else if Ladder::of(discipline).is_some() {
+        let task = &mut tasks[current];
+        let expired = std::mem::replace(&mut task.share.expired, false);
+        task.share.front = !expired;
+        if expired && task.vruntime >= cpu.min_vruntime + o1::ARRAY && matches!(discipline, Discipline::O1(_))
+        {
+            cpu.expired_since = cpu.expired_since.min(now);
+        }
+    }
 }
 
 /// When the current task's slice ends if nothing changes; never before `now` + 1 ns.
@@ -125,29 +193,47 @@ pub(crate) fn slice_end(
         }
         Discipline::RoundRobin { quantum } => (cpu.picked + *quantum).max(soonest),
         Discipline::Eevdf(_) => Time::NEVER,
+        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
+            let task = &tasks[current];
+            let room = Ladder::of(discipline)
+                .filter(|_| !task.share.expired)
+                .map_or(0, |ladder| ladder.room(&task.share, task.vruntime, task.weight, cpu.running));
+            next_tick((cpu.charged + Span::from_ns(room)).max(soonest))
+        }
     }
 }
 
 /// Sets the key of a task that enters the queue. Its vruntime must already be relative to this queue.
-pub(crate) fn place(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+pub(crate) fn place(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    id: TaskId,
+    how: (Entry, Time),
+) {
     match discipline {
-        Discipline::Cfs(params) => cfs::place(params, tasks, cpu, id, entry),
+        Discipline::Cfs(params) => cfs::place(params, tasks, cpu, id, how.0),
         Discipline::RoundRobin { .. } => tasks[id].vruntime = round_robin::behind_all(tasks, cpu, id),
-        Discipline::Eevdf(params) => eevdf::place(params, tasks, cpu, id, entry),
+        Discipline::Eevdf(params) => eevdf::place(params, tasks, cpu, id, how.0),
+        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
+            ladder::place(discipline, tasks, cpu, id, how);
+        }
     }
 }
 
 /// True when a task that has just entered takes the cpu from the current one.
-pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id: TaskId) -> bool {
+pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     let Some(current) = cpu.current.some() else { return true };
     let (mine, theirs) = (tasks[id].band, tasks[current].band);
     if mine != theirs {
         return mine < theirs;
     }
     match discipline {
-        Discipline::Cfs(params) => cfs::preempts(params, tasks, cpu, id),
+        Discipline::Cfs(params) => cfs::preempts(params, tasks, cpu, id, now),
         Discipline::RoundRobin { .. } => false,
         Discipline::Eevdf(_) => eevdf::preempts(tasks, cpu, id),
+        Discipline::O1(_) | Discipline::Ts(_) => tasks[id].vruntime < tasks[current].vruntime,
+        Discipline::Ule(_) => !ule::is_batch(tasks[id].vruntime) && ule::is_batch(tasks[current].vruntime),
     }
 }
 
@@ -157,6 +243,7 @@ pub(crate) fn choose(
     tasks: &mut Tasks,
     cpu: &mut Cpu,
     stays: bool,
+    now: Time,
 ) -> Option<TaskId> {
     if let Discipline::Eevdf(params) = discipline {
         return eevdf::choose(params, tasks, cpu);
@@ -168,22 +255,15 @@ pub(crate) fn choose(
         // Put back, the current task goes behind its equals; under round robin behind everybody.
         let key = |id: TaskId| (tasks[id].band, tasks[id].vruntime);
         let wins = match discipline {
-            Discipline::Cfs(_) => key(current) < key(head),
-            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => tasks[current].band < tasks[head].band,
+            Discipline::RoundRobin { .. } => tasks[current].band < tasks[head].band,
+            _ => key(current) < key(head) || (tasks[current].share.front && key(current) == key(head)),
         };
         if wins {
             best = current;
         }
     }
     if let Discipline::Cfs(params) = discipline {
-        for buddy in [cpu.next_buddy, cpu.last_buddy] {
-            let Some(buddy) = buddy.some() else { continue };
-            let able = Some(buddy) == current || buddy != cpu.current;
-            let gap = tasks[buddy].vruntime - tasks[best].vruntime;
-            if able && tasks[buddy].band == tasks[best].band && gap <= params.wakeup_granularity.ns() as i64 {
-                return Some(buddy);
-            }
-        }
+        best = cfs::buddy(params, tasks, cpu, (current, best), now).unwrap_or(best);
     }
     Some(best)
 }
@@ -206,11 +286,23 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
                 tasks[current].vruntime = tasks[current].vruntime.max(tasks[last].vruntime + 1);
             }
             charge(discipline, tasks, cpu, now);
+            if params.release == CfsRelease::V27 && cpu.head.is_none() {
+                cpu.min_vruntime = cpu.min_vruntime.max(tasks[current].vruntime);
+            }
         }
         Discipline::RoundRobin { .. } => {
             tasks[current].vruntime = round_robin::behind_all(tasks, cpu, current);
         }
         Discipline::Eevdf(params) => eevdf::yields(params, tasks, cpu, now),
+        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
+            charge(discipline, tasks, cpu, now);
+            let task = &mut tasks[current];
+            if let Some(ladder) = Ladder::of(discipline) {
+                task.vruntime = ladder.yielded(cpu.min_vruntime, task.vruntime, 1);
+            }
+            task.share.expired = false;
+            task.share.front = false;
+        }
     }
 }
 
@@ -243,7 +335,7 @@ pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
 pub(crate) fn change_band(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
     match discipline {
         Discipline::Eevdf(params) => eevdf::change_band(params, tasks, cpu, id, band),
-        Discipline::Cfs(_) | Discipline::RoundRobin { .. } => tasks[id].band = band,
+        _ => tasks[id].band = band,
     }
 }
 

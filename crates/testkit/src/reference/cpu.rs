@@ -226,7 +226,7 @@ impl Reference<'_> {
         self.cpus[c].resched = false;
         let next = self.directed(c, t).or_else(|| self.choose(c)).unwrap_or(t);
         if next == t {
-            self.cpus[c].picked = self.now;
+            self.picked(c);
             let lead = self.take_debt(c);
             self.resume(c, lead, policy);
         } else {
@@ -251,11 +251,12 @@ impl Reference<'_> {
     /// The kernel picks again; true when somebody else runs now.
     fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
+        let over = std::mem::take(&mut self.cpus[c].slice_over);
         self.cpus[c].resched = false;
-        self.cpus[c].slice_over = false;
+        self.interrupted(c, t, over);
         let next = self.choose(c).unwrap_or(t);
         if next == t {
-            self.cpus[c].picked = self.now;
+            self.picked(c);
             return false;
         }
         self.close(c);
@@ -315,8 +316,8 @@ impl Reference<'_> {
         cpu.current = Some(next);
         cpu.resched = false;
         cpu.slice_over = false;
-        cpu.picked = self.now;
         cpu.charged = (self.now + cost).saturating_sub(charge);
+        self.picked(c);
         if let Some(params) = self.eevdf() {
             self.protect(params, c, next);
         }

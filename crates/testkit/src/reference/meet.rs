@@ -254,6 +254,12 @@ impl Reference<'_> {
                 let at = self.now + lead.total();
                 self.tasks[other].ready = seen.min(at);
                 self.arm(at, Timer::Wake { task: other, by: c });
+                if let Some(waker) = self.cpus[c].current {
+                    let waker = &mut self.tasks[waker];
+                    let since = waker.issued.unwrap_or(waker.awake_since);
+                    waker.count_wakeup(waker.cpu_time - since);
+                    waker.issued = Some(waker.cpu_time);
+                }
             }
             // A poller looks by itself.
             TaskState::Queued | TaskState::Running | TaskState::Embryo | TaskState::Exited => {}

@@ -13,6 +13,7 @@ mod finish;
 mod meet;
 mod memory;
 mod place;
+mod priorities;
 mod program;
 mod queue;
 mod start;
@@ -43,6 +44,7 @@ enum Timer {
     Create(usize),
     Admit,
     Wake { task: usize, by: usize },
+    Update,
     Tick(u32),
     Policy(u64),
     Slot,
@@ -53,9 +55,10 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } => 1,
-            Self::Tick(_) => 2,
-            Self::Policy(_) => 3,
-            Self::Slot => 4,
+            Self::Update => 2,
+            Self::Tick(_) => 3,
+            Self::Policy(_) => 4,
+            Self::Slot => 5,
         }
     }
 }
@@ -135,6 +138,9 @@ impl<'o> Reference<'o> {
             }
             apps.push(RefApp::new(spec, first));
         }
+        if let Discipline::Ts(params) = &model.discipline {
+            timers.push((params.update.ns(), Timer::Update));
+        }
         Self {
             cpus: machine
                 .cpu_ids()
@@ -198,11 +204,11 @@ impl<'o> Reference<'o> {
                 next = next.min(self.tick_from(c, self.now + 1));
             } else if self.contested(c) {
                 let check = match &self.model.discipline {
-                    Discipline::Cfs(_) => self.tick_from(c, self.now + 1),
                     Discipline::RoundRobin { quantum } => {
                         (self.cpus[c].picked + quantum.ns()).max(self.now + 1)
                     }
                     Discipline::Eevdf(_) => NEVER,
+                    _ => self.tick_from(c, self.now + 1),
                 };
                 next = next.min(check);
             }
@@ -275,6 +281,7 @@ impl<'o> Reference<'o> {
             Timer::Create(app) => self.create(app, policy),
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
+            Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.tick(self, CpuId(cpu)),
             Timer::Policy(token) => policy.timer(self, token),
             Timer::Slot => policy.slot(self),

@@ -119,6 +119,11 @@ impl Reference<'_> {
     pub(super) fn sleep(&mut self, c: usize, t: usize, nap: Option<u64>) {
         self.tasks[t].state = TaskState::Sleeping;
         self.leave(c, LeaveReason::Slept);
+        if let Some(granularity) = self.cfs().map(|params| params.wakeup_granularity.ns())
+            && self.tasks[t].issued.take().is_none()
+        {
+            self.tasks[t].count_wakeup(granularity);
+        }
         if let Some(span) = nap {
             self.arm(self.now.saturating_add(span), Timer::Wake { task: t, by: c });
         }
@@ -135,6 +140,7 @@ impl Reference<'_> {
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
         task.vlag = 0;
+        task.parent = None;
         self.tell(policy);
         let why = Placement::Fork { parent: CpuId(c as u32) };
         let choice = policy.select_cpu(self, TaskId(t as u32), why);

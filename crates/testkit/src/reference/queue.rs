@@ -1,6 +1,6 @@
 //! The run queue of a cpu as a sorted vector, and the disciplines' rules written down one by one.
 
-use sim_core::kernel_model::{CfsParams, Discipline, YieldMode};
+use sim_core::kernel_model::{CfsParams, CfsRelease, Discipline, YieldMode};
 
 use super::Reference;
 use super::state::Doing;
@@ -19,16 +19,25 @@ pub(super) fn weighted(ns: u64, weight: u32) -> i64 {
 }
 
 impl Reference<'_> {
-    fn key(&self, t: usize) -> (u8, i64) {
+    pub(super) fn key(&self, t: usize) -> (u8, i64) {
         let task = &self.tasks[t];
         (task.band, if self.eevdf().is_some() { task.vdeadline } else { task.vruntime })
     }
 
-    fn cfs(&self) -> Option<&CfsParams> {
+    pub(super) fn cfs(&self) -> Option<&CfsParams> {
         match &self.model.discipline {
             Discipline::Cfs(params) => Some(params),
-            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => None,
+            _ => None,
         }
+    }
+
+    fn release(&self) -> Option<CfsRelease> {
+        self.cfs().map(|params| params.release)
+    }
+
+    /// The discipline has priorities and slices that last over several turns.
+    pub(super) fn has_priorities(&self) -> bool {
+        matches!(self.model.discipline, Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_))
     }
 
     /// Runnable tasks of a cpu, the current one included.
@@ -40,10 +49,12 @@ impl Reference<'_> {
         self.runnable(c).map(|t| u64::from(self.tasks[t].weight)).sum()
     }
 
-    /// Puts a task behind all that have its key or a smaller one.
+    /// Puts a task behind all that have its key or a smaller one; before its equals when it was cut short.
     pub(super) fn insert(&mut self, c: usize, t: usize) {
         let mine = self.key(t);
-        let at = self.cpus[c].queue.iter().filter(|other| self.key(**other) <= mine).count();
+        let front = std::mem::take(&mut self.tasks[t].front);
+        let before = |other: &&usize| self.key(**other) < mine || (!front && self.key(**other) == mine);
+        let at = self.cpus[c].queue.iter().filter(before).count();
         self.cpus[c].queue.insert(at, t);
     }
 
@@ -65,6 +76,9 @@ impl Reference<'_> {
         if self.cfs().is_some() {
             self.tasks[t].vruntime += weighted(span, self.tasks[t].weight);
         }
+        if self.has_priorities() {
+            self.use_slice(c, t, span);
+        }
         self.cpus[c].charged += span;
         self.advance_minimum(c);
     }
@@ -74,21 +88,35 @@ impl Reference<'_> {
         if self.cfs().is_none() {
             return;
         }
-        let (current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
+        let (mut current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
+        if self.release() == Some(CfsRelease::V27) {
+            // It follows the leftmost of those that wait.
+            current = None;
+        }
         let least = current.into_iter().chain(first).map(|t| self.tasks[t].vruntime).min();
         if let Some(least) = least {
             self.cpus[c].minimum = self.cpus[c].minimum.max(least);
         }
     }
 
-    /// Share of a task of this weight in the period of `count` tasks of this total weight.
-    fn slice(params: &CfsParams, count: u64, weight: u32, load: u64) -> u64 {
-        let period = if count <= u64::from(params.nr_latency) {
+    fn period(params: &CfsParams, count: u64) -> u64 {
+        if count <= u64::from(params.nr_latency) {
             params.latency.ns()
         } else {
             params.min_granularity.ns() * count
-        };
+        }
+    }
+
+    /// Share of a task of this weight in the period of `count` tasks of this total weight.
+    fn slice(params: &CfsParams, count: u64, weight: u32, load: u64) -> u64 {
+        let period = Self::period(params, count);
         (u128::from(period) * u128::from(weight) / u128::from(load.max(1))) as u64
+    }
+
+    /// Somebody else of the same or a lower band waits.
+    pub(super) fn rivalled(&self, c: usize) -> bool {
+        let band = self.cpus[c].current.map(|t| self.tasks[t].band);
+        self.cpus[c].queue.iter().any(|t| band.is_some_and(|band| self.tasks[*t].band <= band))
     }
 
     /// Somebody else of the same or a lower band waits while the current task computes or spins.
@@ -111,6 +139,11 @@ impl Reference<'_> {
             }
             Discipline::RoundRobin { quantum } => at >= picked + quantum.ns(),
             Discipline::Eevdf(_) => false,
+            _ => {
+                let used = self.tasks[current].used + at.saturating_sub(self.cpus[c].charged);
+                let over = self.tasks[current].expired || used >= self.whole_slice(c, current);
+                self.tick_from(c, at) == at && at >= self.cpus[c].charged && over
+            }
         }
     }
 
@@ -119,22 +152,50 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             return self.seat(params, c, t, entry);
         }
-        let (minimum, weight, past) = (self.cpus[c].minimum, self.tasks[t].weight, self.tasks[t].vruntime);
-        let placed = match (self.cfs(), entry) {
-            (None, _) => self.behind_all(c, t),
-            (Some(params), Entry::Fork) if params.start_debit => {
-                let count = self.runnable(c).count() as u64 + 1;
-                let slice = Self::slice(params, count, weight, self.load(c) + u64::from(weight));
-                minimum + weighted(slice, weight)
+        let params = match &self.model.discipline {
+            Discipline::Cfs(params) => params.clone(),
+            Discipline::RoundRobin { .. } => {
+                self.tasks[t].vruntime = self.behind_all(c, t);
+                return;
             }
-            (Some(_), Entry::Fork) => minimum,
-            (Some(params), Entry::Wake) if params.sleeper_credit => {
-                past.max(minimum - weighted(params.latency.ns(), weight))
+            _ => {
+                self.place_by_priority(c, t, entry);
+                return;
             }
-            (Some(_), Entry::Wake) => past.max(minimum),
-            (Some(_), Entry::Move) => past,
         };
-        self.tasks[t].vruntime = placed;
+        let (mut minimum, weight, past) =
+            (self.cpus[c].minimum, self.tasks[t].weight, self.tasks[t].vruntime);
+        if params.release == CfsRelease::V27
+            && let Some(first) = self.cpus[c].queue.first()
+        {
+            minimum = minimum.min(self.tasks[*first].vruntime);
+        }
+        if entry == Entry::Fork {
+            self.tasks[t].avg_wakeup = params.wakeup_granularity.ns();
+            self.tasks[t].issued = None;
+        }
+        if entry != Entry::Move {
+            self.tasks[t].awake_since = self.tasks[t].cpu_time;
+        }
+        let latency = params.latency.ns();
+        self.tasks[t].vruntime = match entry {
+            Entry::Fork if params.start_debit => {
+                let count = self.runnable(c).count() as u64 + 1;
+                let slice = Self::slice(&params, count, weight, self.load(c) + u64::from(weight));
+                minimum
+                    + match params.release {
+                        CfsRelease::V27 => Self::period(&params, count) as i64,
+                        _ => weighted(slice, weight),
+                    }
+            }
+            Entry::Fork => minimum,
+            Entry::Wake if params.sleeper_credit && params.release == CfsRelease::V30 => {
+                past.max(minimum - latency as i64)
+            }
+            Entry::Wake if params.sleeper_credit => past.max(minimum - weighted(latency, weight)),
+            Entry::Wake => past.max(minimum),
+            Entry::Move => past,
+        };
     }
 
     fn behind_all(&self, c: usize, t: usize) -> i64 {
@@ -151,14 +212,29 @@ impl Reference<'_> {
         if self.eevdf().is_some() {
             return self.would_pick(c) == Some(t);
         }
-        let Some(params) = self.cfs() else { return false };
-        let granularity = weighted(params.wakeup_granularity.ns(), theirs.weight.max(1024));
-        let wins = theirs.vruntime - mine.vruntime > granularity;
-        if params.buddies {
+        let lead = theirs.vruntime - mine.vruntime;
+        let params = match &self.model.discipline {
+            Discipline::Cfs(params) => params,
+            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => return false,
+            Discipline::O1(_) | Discipline::Ts(_) => return lead > 0,
+            // Interactive over not interactive.
+            Discipline::Ule(_) => return mine.vruntime < 256 && theirs.vruntime == 256,
+        };
+        let granularity = if params.release == CfsRelease::V30 {
+            let ran = self.now - self.cpus[c].picked;
+            let expected = 2 * mine.avg_wakeup * self.runnable(c).count() as u64;
+            weighted(expected.saturating_sub(ran).min(params.wakeup_granularity.ns()), mine.weight)
+        } else {
+            weighted(params.wakeup_granularity.ns(), theirs.weight.max(1024))
+        };
+        let (buddies, both) = (params.buddies, params.release != CfsRelease::V27);
+        if buddies {
             self.cpus[c].next_buddy = Some(t);
+        }
+        if buddies && both {
             self.cpus[c].last_buddy = Some(current);
         }
-        wins
+        lead > granularity
     }
 
     /// Who runs next; the current task takes part when there is one.
@@ -166,19 +242,33 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
         }
+        let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
         let best = match (cpu.current, cpu.queue.first().copied()) {
             (current, None) => current?,
             (None, Some(first)) => first,
             (Some(current), Some(first)) => {
-                let stays = match self.cfs() {
-                    Some(_) => self.key(current) < self.key(first),
-                    None => self.tasks[current].band < self.tasks[first].band,
+                let (mine, theirs) = (self.key(current), self.key(first));
+                let stays = match self.model.discipline {
+                    Discipline::RoundRobin { .. } => mine.0 < theirs.0,
+                    _ => mine < theirs || (self.tasks[current].front && mine == theirs),
                 };
                 if stays { current } else { first }
             }
         };
         let Some(params) = self.cfs().filter(|_| !cpu.queue.is_empty()) else { return Some(best) };
+        if params.release == CfsRelease::V27 {
+            let count = self.runnable(c).count() as u64;
+            let within = |t: &usize| {
+                let slice = Self::slice(params, count, self.tasks[*t].weight, self.load(c));
+                self.tasks[*t].band == self.tasks[best].band && pair_slice <= slice
+            };
+            let next = cpu.next_buddy.filter(within);
+            if next.is_none() {
+                self.cpus[c].pair_start = self.now;
+            }
+            return next.or(Some(best));
+        }
         let near = |buddy: &usize| {
             let (buddy, best) = (&self.tasks[*buddy], &self.tasks[best]);
             buddy.band == best.band && buddy.vruntime - best.vruntime <= params.wakeup_granularity.ns() as i64
@@ -189,17 +279,60 @@ impl Reference<'_> {
 
     /// The key of the current task for going back into the queue after a pre-emption.
     pub(super) fn put_back(&mut self, c: usize, t: usize) {
-        if self.cfs().is_none() && self.eevdf().is_none() {
+        if matches!(self.model.discipline, Discipline::RoundRobin { .. }) {
             self.tasks[t].vruntime = self.behind_all(c, t);
+        }
+    }
+
+    /// Somebody has been picked: what changes with that.
+    pub(super) fn picked(&mut self, c: usize) {
+        let Some(t) = self.cpus[c].current else { return };
+        self.cpus[c].picked = self.now;
+        let array = self.tasks[t].vruntime.div_euclid(256) * 256;
+        if matches!(self.model.discipline, Discipline::O1(_)) && array > self.cpus[c].minimum {
+            // The active array was empty: the expired one takes its place.
+            self.cpus[c].minimum = array;
+            self.cpus[c].expired_since = None;
+        }
+        if self.release() == Some(CfsRelease::V27) {
+            self.advance_minimum(c);
+        }
+    }
+
+    /// The current task is interrupted; `over`: because its slice is.
+    pub(super) fn interrupted(&mut self, c: usize, t: usize, over: bool) {
+        if over && self.release() == Some(CfsRelease::V30) {
+            let cpu = &mut self.cpus[c];
+            cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
+            cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+        }
+        if self.has_priorities() {
+            let expired = std::mem::take(&mut self.tasks[t].expired);
+            self.tasks[t].front = !expired;
+            let into_expired = self.tasks[t].vruntime >= self.cpus[c].minimum + 256;
+            if matches!(self.model.discipline, Discipline::O1(_)) && expired && into_expired {
+                self.cpus[c].expired_since.get_or_insert(self.now);
+            }
         }
     }
 
     /// The key of the current task after `sched_yield`.
     pub(super) fn yield_key(&mut self, c: usize, t: usize) {
+        self.cpus[c].pair_start = self.now;
         if let Some(params) = self.eevdf() {
             return self.forfeit(params, c, t);
         }
         let last = self.last_of_band(c, self.tasks[t].band);
+        if self.has_priorities() {
+            self.charge(c);
+            self.tasks[t].expired = false;
+            self.tasks[t].front = false;
+            if matches!(self.model.discipline, Discipline::O1(_)) {
+                let priority = self.tasks[t].vruntime.rem_euclid(256);
+                self.tasks[t].vruntime = self.cpus[c].minimum + 256 + priority;
+            }
+            return;
+        }
         match self.cfs().map(|params| params.yield_mode) {
             None => self.tasks[t].vruntime = self.behind_all(c, t),
             Some(mode) => {
@@ -208,6 +341,10 @@ impl Reference<'_> {
                     self.tasks[t].vruntime = self.tasks[t].vruntime.max(behind);
                 }
                 self.charge(c);
+                if self.release() == Some(CfsRelease::V27) && self.cpus[c].queue.is_empty() {
+                    // For an instant it was the leftmost itself.
+                    self.cpus[c].minimum = self.cpus[c].minimum.max(self.tasks[t].vruntime);
+                }
             }
         }
     }

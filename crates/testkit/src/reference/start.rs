@@ -174,6 +174,13 @@ impl Reference<'_> {
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let c = self.corrected(t, choice);
         self.apps[app].forked += 1;
+        if rank > 0 && self.apps[app].spec.runtime.startup.forks == Forks::Master {
+            self.tasks[t].parent = Some(self.task(app, 0));
+            if self.has_priorities() {
+                // Parent and child share a slice or a history: it has to be up to date.
+                self.charge(parent);
+            }
+        }
         self.enqueue(t, c, Entry::Fork, Some(parent));
         if self.apps[app].forked == self.apps[app].spec.tasks {
             self.complete_apps.push(app);

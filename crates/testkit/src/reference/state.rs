@@ -99,6 +99,10 @@ pub(super) struct RefCpu {
     pub(super) charged: u64,
     pub(super) next_buddy: Option<usize>,
     pub(super) last_buddy: Option<usize>,
+    /// When a buddy was last not followed (2.6.27).
+    pub(super) pair_start: u64,
+    /// When the first of the expired tasks expired (O(1)).
+    pub(super) expired_since: Option<u64>,
     pub(super) resched: bool,
     /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
     pub(super) slice_over: bool,
@@ -138,6 +142,8 @@ impl RefCpu {
             charged: 0,
             next_buddy: None,
             last_buddy: None,
+            pair_start: 0,
+            expired_since: None,
             resched: false,
             slice_over: false,
             debt: Lead::default(),
@@ -195,6 +201,23 @@ pub(super) struct RefTask {
     pub(super) vdeadline: i64,
     pub(super) vlag: i64,
     pub(super) protection: i64,
+    /// Priority disciplines: slice used so far; slice used up; to be put back before its equals.
+    pub(super) used: u64,
+    pub(super) expired: bool,
+    pub(super) front: bool,
+    /// O(1): the sleep average in 1/2520 ns.
+    pub(super) average: u128,
+    /// ULE: history of running and sleeping.
+    pub(super) ran: u64,
+    pub(super) slept: u64,
+    /// TS: updates since its quantum began.
+    pub(super) waited: u32,
+    /// 2.6.30: average cpu time between the wake-ups it issues, its cpu time at the last one since it woke, and then.
+    pub(super) avg_wakeup: u64,
+    pub(super) issued: Option<u64>,
+    pub(super) awake_since: u64,
+    /// The task that forked it, if one did.
+    pub(super) parent: Option<usize>,
     pub(super) entered: u64,
     /// Raw nominal work of the present operation still to do.
     pub(super) remaining: u64,
@@ -253,6 +276,17 @@ impl RefTask {
             vdeadline: 0,
             vlag: 0,
             protection: 0,
+            used: 0,
+            expired: false,
+            front: false,
+            average: 0,
+            ran: 0,
+            slept: 0,
+            waited: 0,
+            avg_wakeup: 0,
+            issued: None,
+            awake_since: 0,
+            parent: None,
             entered: 0,
             remaining: 0,
             done: 0,
@@ -286,6 +320,12 @@ impl RefTask {
     /// Number of the episode of its present or last barrier.
     pub(super) fn episode(&self) -> u32 {
         self.left.get(&self.circle).copied().unwrap_or(0)
+    }
+
+    /// One more span of cpu time between two wake-ups that it issues: an eighth of the way from the average to it.
+    pub(super) fn count_wakeup(&mut self, span: u64) {
+        let step = (span as i64 - self.avg_wakeup as i64).div_euclid(8);
+        self.avg_wakeup = (self.avg_wakeup as i64 + step) as u64;
     }
 
     /// When a look finds the wait over or the patience at an end.

@@ -6,6 +6,7 @@
 mod balancing;
 mod barriers;
 mod caches;
+mod disciplines;
 mod eevdf;
 mod jobs;
 mod memory;

@@ -87,6 +87,14 @@ impl Trial {
         self
     }
 
+    /// Another kernel of the shelf.
+    pub(crate) fn under(mut self, name: &str, settings: &[Setting]) -> Self {
+        let entry = machines::kernels::resolve(name).unwrap();
+        self.model =
+            machines::kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
+        self
+    }
+
     pub(crate) fn policy(mut self, name: &'static str, settings: &[Setting]) -> Self {
         self.policy = name;
         self.settings = settings.to_vec();

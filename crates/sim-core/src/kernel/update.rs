@@ -1,0 +1,51 @@
+//! The periodic update of all priorities that some disciplines make.
+
+use crate::event::Timer;
+use crate::ids::{CpuId, TaskId};
+use crate::kernel::Kernel;
+use crate::kernel_model::{Discipline, TsParams};
+use crate::observe::Observer;
+use crate::policy::TaskState;
+use crate::run_queue::{self, ts};
+
+impl<O: Observer> Kernel<'_, O> {
+    /// Lifts who has gone too long without a whole quantum, and arms the next update.
+    pub(crate) fn update_priorities(&mut self) {
+        let model = self.model.clone();
+        let Discipline::Ts(params) = &model.discipline else { return };
+        for cpu in 0..self.cpus.len() {
+            self.catch_up(CpuId(cpu as u32));
+        }
+        for task in 0..self.tasks.len() {
+            self.update_priority(params, TaskId(task as u32));
+        }
+        for cpu in (0..self.cpus.len()).map(|cpu| CpuId(cpu as u32)) {
+            let record = &mut self.cpus[cpu];
+            let (Some(head), Some(current)) = (record.head.some(), record.current.some()) else { continue };
+            let key = |id: TaskId| (self.tasks[id].band, self.tasks[id].vruntime);
+            record.resched |= key(head) < key(current);
+            self.mark(cpu);
+        }
+        self.timers.arm(self.now + params.update, Timer::Update);
+    }
+
+    fn update_priority(&mut self, params: &TsParams, id: TaskId) {
+        let task = &mut self.tasks[id];
+        let (running, asleep) = match task.state {
+            TaskState::Running => (true, false),
+            TaskState::Queued => (false, false),
+            TaskState::Sleeping => (false, true),
+            TaskState::Embryo | TaskState::Exited => return,
+        };
+        let Some(key) = ts::update(params, task, running, asleep) else { return };
+        if running {
+            task.vruntime = key;
+            task.share.expired = false;
+        } else if task.vruntime != key {
+            let record = &mut self.cpus[task.cpu];
+            run_queue::remove(&mut self.tasks, record, id);
+            self.tasks[id].vruntime = key;
+            run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The time-sharing class of Solaris (illumos of 2005: uts/common/disp/ts.c and ts_dptbl.c): sixty priorities, sinking
+//! with each quantum that is used up, rising with sleep and once a second.
+//!
+//! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice ignored.
+
+use crate::kernel::state::Task;
+use crate::kernel_model::TsParams;
+use crate::run_queue::Entry;
+use crate::run_queue::ladder::{Parent, Share};
+use crate::time::Span;
+
+/// The best priority.
+const BEST: i64 = 59;
+/// `ts_maxwait` of the best priority in the default table, updates: never lifted.
+const LONGEST_WAIT: u32 = 32_000;
+
+/// `ts_quantum`.
+pub(crate) fn quantum(params: &TsParams, key: i64) -> Span {
+    let ticks = match (params.server_table, -key) {
+        (false, ..=9) => 20,
+        (false, 10..=19) => 16,
+        (false, 20..=29) => 12,
+        (false, 30..=39) => 8,
+        (false, 40..=58) => 4,
+        (false, _) => 2,
+        (true, ..=0) => 40,
+        (true, 1..=19) => 38,
+        (true, 20..=40) => 36,
+        (true, _) => 34,
+    };
+    params.clock_tick * ticks
+}
+
+/// `ts_tqexp`: the priority after a quantum that was used up.
+const fn sunk(params: &TsParams, priority: i64) -> i64 {
+    if params.server_table && priority < 20 {
+        priority / 2
+    } else if priority < 10 {
+        0
+    } else {
+        priority - 10
+    }
+}
+
+/// `ts_slpret`: the priority after a sleep.
+const fn rested(params: &TsParams, priority: i64) -> i64 {
+    if params.server_table {
+        return if priority < BEST { priority + 1 } else { BEST };
+    }
+    match priority {
+        ..=9 => 50,
+        10..=19 => 51,
+        20..=29 => 52,
+        30..=34 => 53,
+        35..=39 => 54,
+        40..=44 => 55,
+        45 => 56,
+        46 => 57,
+        47..=58 => 58,
+        _ => BEST,
+    }
+}
+
+/// `ts_lwait`: the priority after having waited too long.
+fn lifted(params: &TsParams, priority: i64) -> i64 {
+    match (params.server_table, priority) {
+        (true, _) => (priority + 1).clamp(40, BEST),
+        (false, 49..) => BEST,
+        (false, _) => rested(params, priority),
+    }
+}
+
+/// `ts_maxwait`, in updates.
+const fn patience(params: &TsParams, priority: i64) -> u32 {
+    match (params.server_table, priority) {
+        (true, _) => 2,
+        (false, ..=58) => 0,
+        (false, _) => LONGEST_WAIT,
+    }
+}
+
+/// `ts_tick`: the quantum is used up.
+pub(crate) const fn expire(params: &TsParams, key: i64, share: &mut Share) -> i64 {
+    share.waited = 0;
+    -sunk(params, -key)
+}
+
+/// A forked thread has its parent's priority, a woken one that of a sleeper, both with a whole quantum.
+pub(crate) fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>, entry: Entry) {
+    match entry {
+        Entry::Move => return,
+        Entry::Fork => task.vruntime = parent.map_or(-i64::from(params.start), |parent| parent.key),
+        Entry::Wake => {
+            if !params.every_sleep && task.share.waited <= patience(params, -task.vruntime) {
+                return;
+            }
+            task.vruntime = -rested(params, -task.vruntime);
+        }
+    }
+    task.share.used = 0;
+    task.share.waited = 0;
+}
+
+/// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a whole
+/// quantum. Sleepers only count.
+pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
+    task.share.waited += 1;
+    let priority = -task.vruntime;
+    if asleep || (running && !params.lift_running) || task.share.waited <= patience(params, priority) {
+        return None;
+    }
+    task.share.waited = 0;
+    let up = if running { rested(params, priority) } else { lifted(params, priority) };
+    if running || up != priority {
+        task.share.used = 0;
+    }
+    Some(-up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_as_printed() {
+        let mut params = TsParams {
+            server_table: false,
+            clock_tick: Span::from_ms(10),
+            update: Span::from_ms(1_000),
+            lift_running: true,
+            every_sleep: true,
+            start: 59,
+        };
+        let row = |p: &TsParams, l: i64| {
+            [
+                quantum(p, -l).ns() as i64 / 10_000_000,
+                sunk(p, l),
+                rested(p, l),
+                i64::from(patience(p, l)),
+                lifted(p, l),
+            ]
+        };
+        assert_eq!(row(&params, 0), [20, 0, 50, 0, 50]);
+        assert_eq!(row(&params, 19), [16, 9, 51, 0, 51]);
+        assert_eq!(row(&params, 37), [8, 27, 54, 0, 54]);
+        assert_eq!(row(&params, 46), [4, 36, 57, 0, 57]);
+        assert_eq!(row(&params, 49), [4, 39, 58, 0, 59]);
+        assert_eq!(row(&params, 59), [2, 49, 59, 32_000, 59]);
+        params.server_table = true;
+        assert_eq!(row(&params, 0), [40, 0, 1, 2, 40]);
+        assert_eq!(row(&params, 7), [38, 3, 8, 2, 40]);
+        assert_eq!(row(&params, 40), [36, 30, 41, 2, 41]);
+        assert_eq!(row(&params, 58), [34, 48, 59, 2, 59]);
+    }
+}

@@ -1,0 +1,115 @@
+//! ULE of FreeBSD (sys/kern/sched_ule.c): interactive threads by score, all others first in, first out.
+//!
+//! A key is the score of an interactive thread, or one value for all others. Deviations: the calendar queue that
+//! spreads the others by their recent cpu share and nice value is a plain queue; a woken interactive thread always
+//! pre-empts one that is not, as when an interrupt or another cpu wakes it.
+
+use crate::kernel::state::Task;
+use crate::kernel_model::UleParams;
+use crate::run_queue::Entry;
+use crate::run_queue::ladder::{Parent, Share, nice};
+use crate::time::{Span, Time};
+
+/// Key of a thread that is not interactive: behind every score.
+pub(crate) const BATCH: i64 = 256;
+/// Half of the greatest score (`SCHED_INTERACT_HALF`).
+const HALF: u64 = 50;
+/// From this many rivals on the slice is the shortest (`SCHED_SLICE_MIN_DIVISOR`).
+const MOST_RIVALS: u32 = 6;
+
+pub(crate) const fn is_batch(key: i64) -> bool {
+    key == BATCH
+}
+
+/// `tdq_slice`: the slice is shared by the rivals, down to the shortest.
+pub(crate) fn slice(params: &UleParams, running: u32) -> Span {
+    let rivals = running.saturating_sub(1);
+    if rivals <= 1 {
+        params.slice
+    } else if rivals >= MOST_RIVALS {
+        params.min_slice
+    } else {
+        Span::from_ns(params.slice.ns() / u64::from(rivals))
+    }
+}
+
+/// `sched_interact_score` and the priority that follows from it.
+fn key(params: &UleParams, weight: u32, share: &Share) -> i64 {
+    let (ran, slept) = (share.ran, share.rest);
+    let score = if ran > slept {
+        HALF + (HALF - slept / (ran / HALF).max(1)).min(HALF)
+    } else if slept > ran {
+        ran / (slept / HALF).max(1)
+    } else if ran > 0 {
+        HALF
+    } else {
+        0
+    };
+    let score = (score as i64 + nice(weight)).max(0);
+    if score < i64::from(params.interactive) { score } else { BATCH }
+}
+
+/// `sched_interact_update`: history beyond its length fades.
+fn fade(params: &UleParams, share: &mut Share) {
+    let most = params.history.ns();
+    let sum = share.ran.saturating_add(share.rest);
+    if sum < most {
+        return;
+    }
+    if sum > most.saturating_mul(2) {
+        let ran_more = share.ran > share.rest;
+        (share.ran, share.rest) = if ran_more { (most, 1) } else { (1, most) };
+    } else if sum > most / 5 * 6 {
+        (share.ran, share.rest) = (share.ran / 2, share.rest / 2);
+    } else {
+        (share.ran, share.rest) = (share.ran / 5 * 4, share.rest / 5 * 4);
+    }
+}
+
+/// The slice is used up: a new score.
+pub(crate) fn expire(params: &UleParams, weight: u32, share: &mut Share) -> i64 {
+    fade(params, share);
+    key(params, weight, share)
+}
+
+/// A forked thread has at most a tenth of the history of its parent (`sched_interact_fork`), a woken one its sleep more.
+pub(crate) fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>, entry: Entry, now: Time) {
+    match entry {
+        Entry::Move => return,
+        Entry::Fork => {
+            if let Some(parent) = parent {
+                let (ran, slept) = (parent.share.ran, parent.share.rest);
+                let ratio = (ran.saturating_add(slept) / (params.history.ns() / 10).max(1)).max(1);
+                (task.share.ran, task.share.rest) = (ran / ratio, slept / ratio);
+            }
+            task.share.used = 0;
+        }
+        Entry::Wake => {
+            task.share.rest = task.share.rest.saturating_add(now.since(task.last_ran).ns());
+            fade(params, &mut task.share);
+            task.share.used = 0;
+        }
+    }
+    task.vruntime = key(params, task.weight, &task.share);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_and_slices() {
+        let params = UleParams {
+            slice: Span::from_ms(96),
+            min_slice: Span::from_ms(16),
+            interactive: 30,
+            history: Span::from_ms(5_000),
+        };
+        let ms = [1, 2, 3, 4, 7, 9].map(|running| slice(&params, running).ns() / 1_000_000);
+        assert_eq!(ms, [96, 96, 48, 32, 16, 16]);
+        let of = |ran, slept| key(&params, 1024, &Share { ran, rest: slept, ..Share::default() });
+        // 50 x ran / slept below 30, that is more than 5/3 as much sleep as running.
+        assert_eq!([of(100, 1_000), of(500, 1_000), of(590, 1_000), of(700, 1_000)], [5, 25, 29, BATCH]);
+        assert_eq!(of(1_000, 100), BATCH);
+    }
+}
