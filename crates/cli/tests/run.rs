@@ -94,7 +94,10 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let measured = |app| -> Vec<&str> {
         cells(&result, "threads_per_core=1", "LOAD", app).iter().map(|(metric, _)| *metric).collect()
     };
-    assert_eq!(measured("a"), documented("Metrics of each application"));
+    // Nobody sleeps here: there is no waking up to respond to.
+    let mut each = documented("Metrics of each application");
+    each.retain(|metric| *metric != "response_time");
+    assert_eq!(measured("a"), each);
     assert_eq!(measured("all"), documented("Metrics of the whole run"));
 }
 

@@ -223,36 +223,3 @@ fn lock_step_transfers_crowd_their_source_and_oversubscription_relieves_them() {
     assert!(ratios[1] < 0.9 * ratios[0] && ratios[2] < 0.8 * ratios[0], "{found}");
     assert!(rotated[1] > rotated[0] && rotated[2] > rotated[0], "{found}");
 }
-
-/// Speed-up of 16 tasks of a code over one without contention, by the law of memory contention. `benchmark` and class C
-/// are numbers of the shelf's choices.
-fn speed_up(machine: &Machine, benchmark: u64) -> f64 {
-    let app = shelf("npb", &[("benchmark", benchmark), ("class", 4)], "openmp", 16);
-    let profile = app.program.profiles()[0];
-    let memory = &machine.memory;
-    let core = machine.core_speed[0].raw() as f64 / Speed::NOMINAL.raw() as f64;
-    let capacity = memory.node_bandwidth as f64;
-    let demand = profile.demand as f64 * core;
-    let bound = match profile.bound {
-        Some(share) => f64::from(share) / 65_536.0,
-        None => (demand / (capacity * f64::from(memory.bound_demand) / 1_000.0)).min(1.0),
-    };
-    let rho = demand * 16.0 / f64::from(machine.nodes()) / capacity;
-    let p = f64::from(memory.stretch_exponent);
-    let stretch = (1.0 + rho.powf(p)).powf(1.0 / p);
-    16.0 / (1.0 - bound + bound * stretch)
-}
-
-#[test]
-fn speed_ups_of_the_benchmarks_on_sixteen_cores_are_as_measured() {
-    // cg, ft, ep, mg: Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010, slides.
-    let measured = [("barcelona", [9.2, 10.5, 15.9, 8.8], 0.02), ("tigerton", [4.2, 5.3, 16.0, 5.0], 0.13)];
-    for (name, codes, tolerance) in measured {
-        let machine = machines::resolve(name).unwrap().machine();
-        for (benchmark, expected) in (0..).zip(codes) {
-            let found = speed_up(&machine, benchmark);
-            let error = (found / expected - 1.0).abs();
-            assert!(error < tolerance, "code {benchmark} on {name}: {found}, measured {expected}");
-        }
-    }
-}
