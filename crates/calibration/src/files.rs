@@ -51,12 +51,19 @@ fn percent(hundredths: u64) -> String {
 
 fn npb(d: &Derivation) -> String {
     let mut text = format!(
-        "{HEAD}# Work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention, and traffic of a task alone.\n"
+        "{HEAD}# Work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention, and traffic of a task alone,\n# with a core of nominal speed; `on`: on machines with other cores and caches, where it was measured there.\n"
     );
     for code in &d.npb {
         let _ = write!(text, "{}:\n  class: {}\n", code.code, code.class);
         datum(&mut text, "  ", "serial", &seconds(code.profile.serial.ns()), &code.serial_source);
         datum(&mut text, "  ", "demand", &megabytes(code.profile.demand), &code.demand_source);
+        if let Some(there) = &code.tigerton {
+            text.push_str("  on:\n    tigerton:\n");
+            if let Some(source) = &there.serial_source {
+                datum(&mut text, "      ", "serial", &seconds(there.profile.serial.ns()), source);
+            }
+            datum(&mut text, "      ", "demand", &megabytes(there.profile.demand), &there.demand_source);
+        }
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Profiles of the NAS Parallel Benchmarks: serial work and memory demand from run times and speed-ups on 16 cores.
 
-use sim_core::time::Span;
+use sim_core::time::{Span, Speed};
 use workloads::{Profile, npb};
 
 use crate::bench::{Bench, first};
@@ -25,12 +25,25 @@ pub struct Derived {
     pub class: &'static str,
     /// The profile.
     pub profile: Profile,
+    /// What Tigerton, whose cores and caches are others, was measured to make of it.
+    pub tigerton: Option<There>,
     /// Where the serial work comes from.
     pub serial_source: String,
     /// Where the demand comes from.
     pub demand_source: String,
     /// The time or the demand is borrowed from another code.
     pub borrowed: bool,
+}
+
+/// A profile on a machine other than Barcelona.
+#[derive(Clone, PartialEq, Debug)]
+pub struct There {
+    /// The profile.
+    pub profile: Profile,
+    /// Where its demand comes from.
+    pub demand_source: String,
+    /// Where its serial work comes from; none when it is that on Barcelona.
+    pub serial_source: Option<String>,
 }
 
 /// Reference classes: those of the measurements; lu has none and takes the class of its sister codes.
@@ -84,13 +97,18 @@ fn measured_time(list: &[Measurement], code: &str) -> Option<(&'static str, f64,
         let source = format!("{time} s with 16 threads on Barcelona (Iancu et al., IPDPS 2010, section VI)");
         return Some(("barcelona", time, source));
     }
+    tigerton_time(list, code).map(|(seconds, source)| ("tigerton", seconds, source))
+}
+
+/// The time with 16 threads that barriers and the interval between them make on Tigerton: seconds, source.
+fn tigerton_time(list: &[Measurement], code: &str) -> Option<(f64, String)> {
     let interval = find(list, code, "tigerton", Quantity::Interval, "").ok()?;
     let barriers = find(list, code, "tigerton", Quantity::Barriers, "").ok()?;
     let source = format!(
         "{barriers} barriers, one each {interval} ms, with 16 threads on Tigerton (Hofmeyr et al., PPoPP 2010, slides; the \
          machine is inferred, the interval has one or two digits)"
     );
-    Some(("tigerton", interval * barriers / 1e3, source))
+    Some((interval * barriers / 1e3, source))
 }
 
 /// Profiles of all codes.
@@ -144,7 +162,60 @@ fn one(
         fit(machines, (code, class), &mut profile, speed_up, time)?;
     }
     let borrowed = time.is_none();
-    Ok(Derived { code, class, profile: rounded(profile), serial_source, demand_source, borrowed })
+    let mut derived =
+        Derived { code, class, profile, tigerton: None, serial_source, demand_source, borrowed };
+    tigerton(machines, list, &mut derived, time.map(|(machine, seconds, _)| (machine, seconds)))?;
+    derived.profile = rounded(derived.profile);
+    Ok(derived)
+}
+
+/// Demand, and work where there is a time, of a code on Tigerton by its speed-up there; nothing for codes that memory
+/// does not slow. Where the time on Tigerton is the only one (`time`), the work on both machines follows from it.
+fn tigerton(
+    machines: &Machines,
+    list: &[Measurement],
+    derived: &mut Derived,
+    time: Option<(&str, f64)>,
+) -> Result<(), String> {
+    let code = (derived.code, derived.class);
+    let Ok(speed_up) = find(list, code.0, "tigerton", Quantity::SpeedUp16, "") else { return Ok(()) };
+    if derived.profile.demand == 0 {
+        return Ok(());
+    }
+    let only = time.filter(|(machine, _)| *machine == "tigerton");
+    let own = time.filter(|(machine, _)| *machine == "barcelona").and_then(|_| tigerton_time(list, code.0));
+    let seconds = only.map(|(_, seconds)| seconds).or(own.as_ref().map(|(seconds, _)| *seconds));
+    let machine = machines.tigerton.machine();
+    let speed = machine.core_speed.first().map_or(1.0, |s| s.raw() as f64 / Speed::NOMINAL.raw() as f64);
+    let capacity = machine.memory.node_bandwidth as f64;
+    let mut there = derived.profile;
+    let mut stretch = f64::from(CORES) / speed_up;
+    for _ in 0..ROUNDS {
+        there.demand = (law::load(stretch) * capacity / f64::from(CORES) / speed) as u64;
+        if let Some(seconds) = seconds {
+            let simulated = machines.seconds("tigerton", code, &there, CORES, INTERVALS)?;
+            there.serial = Span::from_ns((there.serial.ns() as f64 * seconds / simulated) as u64);
+        }
+        stretch *= machines.speed_up("tigerton", code, &there, INTERVALS)? / speed_up;
+    }
+    if only.is_some() {
+        derived.profile.serial = there.serial;
+    }
+    let demand_source =
+        format!("speed-up of {speed_up} on 16 cores of Tigerton (Hofmeyr et al., PPoPP 2010, slides)");
+    let serial_source = own.map(|(_, source)| source);
+    derived.tigerton = Some(There { profile: rounded(there), demand_source, serial_source });
+    Ok(())
+}
+
+impl Derived {
+    /// The profile on a machine.
+    fn on(&self, machine: &str) -> Profile {
+        match &self.tigerton {
+            Some(there) if machine == "tigerton" => there.profile,
+            _ => self.profile,
+        }
+    }
 }
 
 /// Adjusts demand and serial work until the simulated speed-up and run time are the measured ones.
@@ -199,21 +270,20 @@ pub fn residuals(data: &Measurements, derived: &[Derived]) -> Result<Vec<Row>, S
         let code = (d.code, d.class);
         let name = format!("{}.{}", d.code, d.class);
         if let Some((machine, seconds, _)) = measured_time(&data.npb, d.code) {
-            let simulated = machines.seconds(machine, code, &d.profile, CORES, u32::MAX)?;
+            let simulated = machines.seconds(machine, code, &d.on(machine), CORES, u32::MAX)?;
             rows.push(Row::new(&name, machine, "run time, 16 threads, s", seconds, simulated, true));
             if machine == "barcelona"
-                && let Ok(interval) = find(&data.npb, d.code, "tigerton", Quantity::Interval, "")
+                && let Some((measured, _)) = tigerton_time(&data.npb, d.code)
             {
-                let count = find(&data.npb, d.code, "tigerton", Quantity::Barriers, "")?;
-                let simulated = machines.seconds("tigerton", code, &d.profile, CORES, u32::MAX)?;
-                let measured = interval * count / 1e3;
-                rows.push(Row::new(&name, "tigerton", "run time, 16 threads, s", measured, simulated, false));
+                let simulated = machines.seconds("tigerton", code, &d.on("tigerton"), CORES, u32::MAX)?;
+                let input = d.tigerton.is_some();
+                rows.push(Row::new(&name, "tigerton", "run time, 16 threads, s", measured, simulated, input));
             }
         }
         for machine in ["barcelona", "tigerton"] {
             let measured = find(&data.npb, d.code, machine, Quantity::SpeedUp16, "")?;
-            let simulated = machines.speed_up(machine, code, &d.profile, u32::MAX)?;
-            let fitted = machine == "barcelona";
+            let simulated = machines.speed_up(machine, code, &d.on(machine), u32::MAX)?;
+            let fitted = machine == "barcelona" || d.tigerton.is_some();
             rows.push(Row::new(&name, machine, "speed-up, 16 cores", measured, simulated, fitted));
         }
     }

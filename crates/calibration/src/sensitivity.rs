@@ -144,7 +144,10 @@ fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String>
             let regions = profile.serial.ns() / 12 / 20_000_000 / 20;
             spec_omp::trial("apsi", tasks, &profile, regions as u32)?.program
         }
-        _ => (entry.build)(&values, &Context { tasks, runtime: probe.runtime })?.program,
+        _ => {
+            (entry.build)(&values, &Context { tasks, runtime: probe.runtime, machine: probe.machine })?
+                .program
+        }
     };
     bench.seconds(program, probe.runtime, &cpus)
 }

@@ -43,7 +43,7 @@ fn committed_profiles_and_residuals_are_those_the_measurements_give() {
 /// A derived number that has left the range of what the papers say is a mistake, not a result.
 #[test]
 fn derived_values_are_near_those_computed_by_hand() {
-    let demand = |code, class| workloads::npb::profile(code, class).unwrap().demand as f64 / 1e9;
+    let demand = |code, class| workloads::npb::profile(code, class, "barcelona").unwrap().demand as f64 / 1e9;
     // x B / 4 with x from 16 / S = h(x): 1.63, 1.90, 2.0 GB/s less what waiting at barriers explains.
     for (code, class, by_law) in [("ft", "B", 1.63), ("cg", "B", 1.90), ("mg", "C", 2.0), ("is", "C", 2.1)] {
         let derived = demand(code, class);

@@ -90,7 +90,7 @@ mod tests {
     fn built(work: u64) -> Built {
         let mut values = Values::defaults(PARAMETERS);
         values.set("work", work).unwrap();
-        build(&values, &Context { tasks: 1, runtime: "spin" }).unwrap()
+        build(&values, &Context { tasks: 1, runtime: "spin", machine: "" }).unwrap()
     }
 
     #[test]

@@ -72,7 +72,7 @@ mod tests {
     fn loops_and_exchanges_are_as_many_as_asked_for() {
         let mut values = Values::defaults(PARAMETERS);
         values.set("intervals", 25).unwrap();
-        let built = build(&values, &Context { tasks: 16, runtime: "block" }).unwrap();
+        let built = build(&values, &Context { tasks: 16, runtime: "block", machine: "" }).unwrap();
         let repeats: Vec<Op> =
             built.program.ops().iter().copied().filter(|op| matches!(op, Op::Repeat(_))).collect();
         assert_eq!(repeats, [Op::Repeat(2), Op::Repeat(10), Op::Repeat(5)]);

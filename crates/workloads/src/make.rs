@@ -93,7 +93,7 @@ mod tests {
     fn built(jobs: u64) -> Built {
         let mut values = Values::defaults(PARAMETERS);
         values.set("jobs", jobs).unwrap();
-        build(&values, &Context { tasks: 16, runtime: "block" }).unwrap()
+        build(&values, &Context { tasks: 16, runtime: "block", machine: "" }).unwrap()
     }
 
     #[test]

@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_job_has_its_kernels_and_its_work() {
         for tasks in [1, 8, 16, 24, 32] {
-            let context = Context { tasks, runtime: "openmp" };
+            let context = Context { tasks, runtime: "openmp", machine: "" };
             let built = build(&Values::defaults(PARAMETERS), &context).unwrap();
             let (barriers, _, _, parallel) = census(&built.program);
             assert_eq!(barriers, 5_000, "a barrier behind each kernel");

@@ -68,7 +68,7 @@ mod tests {
         let mut values = Values::defaults(PARAMETERS);
         values.set("rounds", 4).unwrap();
         for tasks in [1, 7, 64] {
-            let program = build(&values, &Context { tasks, runtime: "block" }).unwrap().program;
+            let program = build(&values, &Context { tasks, runtime: "block", machine: "" }).unwrap().program;
             let Op::Compute { work, .. } = program.ops()[3] else { panic!("no chunk") };
             assert_eq!(u128::from(work.raw()) * 4 * 1_024, 16_000_000_000u128 << WORK_FRACTION_BITS);
         }

@@ -27,6 +27,8 @@ pub struct Profile {
 pub(crate) struct Derived {
     pub(crate) class: String,
     pub(crate) profile: Profile,
+    /// The same on machines where it was measured apart.
+    pub(crate) on: BTreeMap<String, Profile>,
 }
 
 /// A program with a given profile, cut short: what calibration simulates.
@@ -84,9 +86,21 @@ struct Record {
     serial: Datum,
     demand: Datum,
     #[serde(default)]
+    on: BTreeMap<String, Measured>,
+    #[serde(default)]
     serial_share: Option<Datum>,
     #[serde(default)]
     per_task: Option<Datum>,
+}
+
+/// What of a profile was measured apart on a machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Measured {
+    #[serde(default)]
+    serial: Option<Datum>,
+    #[serde(default)]
+    demand: Option<Datum>,
 }
 
 /// The profiles of a derived data file.
@@ -102,7 +116,18 @@ pub(crate) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Derived>, 
                 .unwrap_or(10_000),
             per_task: Span::from_ns(optional(&record.per_task, Kind::Duration)?),
         };
-        Ok((name, Derived { class: record.class, profile }))
+        let mut on = BTreeMap::new();
+        for (machine, there) in &record.on {
+            let mut profile = profile;
+            if let Some(serial) = &there.serial {
+                profile.serial = Span::from_ns(serial.read(file, &name, Kind::Duration)?);
+            }
+            if let Some(demand) = &there.demand {
+                profile.demand = demand.read(file, &name, Kind::Rate)?;
+            }
+            on.insert(machine.clone(), profile);
+        }
+        Ok((name, Derived { class: record.class, profile, on }))
     };
     records.into_iter().map(derive).collect()
 }

@@ -13,6 +13,8 @@ pub struct Context<'a> {
     pub tasks: u32,
     /// Name of the runtime; catalogued codes have other synchronisation counts for each programming model.
     pub runtime: &'a str,
+    /// Name of the machine. Catalogued codes draw from memory what was measured on it, where it was; its caches decide.
+    pub machine: &'a str,
 }
 
 /// A workload, built.
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
     use notation::parameter::Kind;
 
-    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "upc" };
+    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "upc", machine: "" };
 
     #[test]
     fn tables_are_sound() {
@@ -119,7 +121,7 @@ mod tests {
     fn defaults_build_for_any_number_of_tasks() {
         for entry in entries() {
             for tasks in [1, 2, 3, 16, 1_000, 1 << 24] {
-                let context = Context { tasks, runtime: "openmp" };
+                let context = Context { tasks, runtime: "openmp", machine: "" };
                 let built = (entry.build)(&Values::defaults(entry.parameters), &context);
                 let built = built.unwrap_or_else(|e| panic!("{} with {tasks} tasks: {e}", entry.name));
                 assert!(built.rank_scale.is_empty() || built.rank_scale.len() as u32 == tasks);

@@ -78,7 +78,7 @@ fn bursts(times: u32, pause: u64, burst: u64) -> Result<Program, String> {
 mod tests {
     use super::*;
 
-    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "block" };
+    const CONTEXT: Context<'static> = Context { tasks: 5, runtime: "block", machine: "" };
 
     #[test]
     fn services_are_busy_for_their_share() {

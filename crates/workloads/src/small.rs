@@ -114,7 +114,7 @@ fn daemon(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
 mod tests {
     use super::*;
 
-    const CONTEXT: Context<'static> = Context { tasks: 4, runtime: "block" };
+    const CONTEXT: Context<'static> = Context { tasks: 4, runtime: "block", machine: "" };
 
     #[test]
     fn a_critical_section_is_entered_and_left() {

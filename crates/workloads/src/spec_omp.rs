@@ -178,7 +178,7 @@ mod tests {
             values.set("program", i as u64).unwrap();
             let profile = profile(name).unwrap();
             for tasks in [1, 12, 24, 97] {
-                let built = build(&values, &Context { tasks, runtime: "openmp" }).unwrap();
+                let built = build(&values, &Context { tasks, runtime: "openmp", machine: "" }).unwrap();
                 let serial = built.program.ops().iter().any(|op| matches!(op, Op::Serial { .. }));
                 let any =
                     profile.serial_share > 0 || (tasks > 1 && profile.per_task > sim_core::time::Span::ZERO);

@@ -36,6 +36,8 @@ pub(crate) const APP_KEYS: [&str; 11] = [
 /// An application before the number of its tasks is fixed.
 struct Draft<'a> {
     name: &'a str,
+    /// Name of the machine it runs on.
+    machine: &'a str,
     /// Where its workload is chosen.
     place: Place,
     workload: Workload,
@@ -176,7 +178,7 @@ pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= 64 && text.chars().all(fits)
 }
 
-fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -> Option<Draft<'a>> {
+fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>) -> Option<Draft<'a>> {
     let node = &entry.value;
     let value = |key: &str| node.get(key).map(|entry| &entry.value);
     let chosen = match value("workload") {
@@ -205,6 +207,7 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -
     let copies = arrivals::copies(reader, node);
     Some(Draft {
         name: &entry.key,
+        machine: machine.map_or("", |machine| &machine.name),
         place: chosen?.place,
         workload: workload?,
         runtime: runtime?,
@@ -229,7 +232,7 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&Machine>) -
 
 impl Draft<'_> {
     fn context(&self, tasks: u32) -> Context<'_> {
-        Context { tasks, runtime: self.runtime.entry.model }
+        Context { tasks, runtime: self.runtime.entry.model, machine: self.machine }
     }
 
     fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {

@@ -179,7 +179,7 @@ fn kernel(machine: &str, settings: &[Setting]) -> KernelModel {
 /// A workload of the shelf under a runtime of the shelf.
 pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
     let entry = workloads::resolve(workload).unwrap();
-    let context = workloads::Context { tasks, runtime };
+    let context = workloads::Context { tasks, runtime, machine: "" };
     let built = (entry.build)(&values(entry.parameters, settings), &context).unwrap();
     let entry = workloads::runtimes::resolve(runtime).unwrap();
     let runtime = workloads::runtimes::build(entry, &Values::defaults(entry.parameters));

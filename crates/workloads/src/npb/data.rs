@@ -168,12 +168,13 @@ impl Catalogue {
 }
 
 impl Code<'_> {
-    /// Its profile: that of the reference class, its work scaled by the ratio of operations.
+    /// Its profile on a machine: that of the reference class, its work scaled by the ratio of operations.
     ///
     /// # Errors
     /// A sentence when the time does not fit 64 bits.
-    pub(crate) fn profile(&self) -> Result<Profile, String> {
-        let Derived { class, profile } = &self.family.derived;
+    pub(crate) fn profile(&self, machine: &str) -> Result<Profile, String> {
+        let Derived { class, profile, on } = &self.family.derived;
+        let profile = on.get(machine).unwrap_or(profile);
         let reference = self.family.sizes.get(class).map_or(1, Size::operations);
         let ns = u128::from(profile.serial.ns()) * self.size.operations() / reference.max(1);
         let ns = u64::try_from(ns).map_err(|_| "the problem takes more than 584 years".to_owned())?;

@@ -87,7 +87,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let code = catalogue()?.code(benchmark, values.choice("class"))?;
     let model_data = code.model(model)?;
     model_data.admits(benchmark, model, context.tasks)?;
-    let spmd = problem(&code, model_data, &code.profile()?, values, context.tasks)?;
+    let spmd = problem(&code, model_data, &code.profile(context.machine)?, values, context.tasks)?;
     let transfers = transfers(&code, model, model_data, values);
     Ok(Built::even(Spmd { transfers, ..spmd }.program(context.tasks)?))
 }
@@ -110,12 +110,12 @@ pub fn trial(
     Trial::of(&Spmd { transfers: transfers(&code, model, model_data, &values), ..spmd }, tasks, most)
 }
 
-/// The derived profile of a code in a class.
+/// The derived profile of a code in a class on a machine.
 ///
 /// # Errors
 /// A sentence: no such code or class.
-pub fn profile(benchmark: &str, class: &str) -> Result<Profile, String> {
-    catalogue()?.code(benchmark, class)?.profile()
+pub fn profile(benchmark: &str, class: &str, machine: &str) -> Result<Profile, String> {
+    catalogue()?.code(benchmark, class)?.profile(machine)
 }
 
 /// Operations of a code in a class, as the benchmark counts them.

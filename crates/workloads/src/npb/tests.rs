@@ -10,7 +10,7 @@ fn built(settings: &[(&str, &str)], tasks: u32, runtime: &str) -> Program {
         let kind = values.find(name).unwrap().kind;
         values.set(name, notation::units::parse(kind, text).unwrap()).unwrap();
     }
-    build(&values, &Context { tasks, runtime }).unwrap().program
+    build(&values, &Context { tasks, runtime, machine: "" }).unwrap().program
 }
 
 fn barriers(benchmark: &str, class: &str, runtime: &str) -> u64 {
@@ -119,7 +119,7 @@ fn task_counts_are_those_the_codes_run_with() {
         let mut values = Values::defaults(PARAMETERS);
         let kind = values.find("benchmark").unwrap().kind;
         values.set("benchmark", notation::units::parse(kind, benchmark).unwrap()).unwrap();
-        build(&values, &Context { tasks, runtime })
+        build(&values, &Context { tasks, runtime, machine: "" })
     };
     for (code, runtime, good, bad) in [
         ("bt", "upc", 64, 32),

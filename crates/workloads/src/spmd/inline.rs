@@ -266,7 +266,7 @@ mod tests {
         for (name, value) in settings {
             values.set(name, *value).unwrap();
         }
-        build(&values, &Context { tasks, runtime: "upc" }).unwrap()
+        build(&values, &Context { tasks, runtime: "upc", machine: "" }).unwrap()
     }
 
     #[test]
@@ -330,6 +330,6 @@ mod tests {
         let mut values = Values::defaults(PARAMETERS);
         values.set("grain", LONGEST).unwrap();
         values.set("intervals", MAX_INTERVALS).unwrap();
-        assert!(build(&values, &Context { tasks: 100, runtime: "upc" }).is_err());
+        assert!(build(&values, &Context { tasks: 100, runtime: "upc", machine: "" }).is_err());
     }
 }
