@@ -13,6 +13,7 @@ mod registry;
 mod speed;
 mod spread;
 mod swomps;
+mod ticks;
 
 #[cfg(test)]
 mod fake;
