@@ -20,7 +20,7 @@ use crate::ticks::Ticks;
 use average::{Average, FINE};
 use domains::{Domain, UNIT};
 
-pub(crate) use domains::levels;
+pub(crate) use domains::{cache_span, levels};
 
 /// The kernel whose balancer this is.
 pub(crate) const NAME: &str = "linux-6.18";
@@ -101,7 +101,7 @@ impl Modern {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine);
-        let cache = domains::cache_span(machine);
+        let cache = cache_span(machine);
         let migration_cost = Span::from_ns(values.get("migration_cost"));
         let options = Options {
             periodic: values.flag("periodic"),
