@@ -6,7 +6,7 @@ use sim_core::machine::Machine;
 /// A level of the hierarchy; every cpu has one domain of each level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DomainLevel {
-    /// The kernel's name of the level: SMT, MC, CPU, NODE, ALLNODES, PKG, NUMA.
+    /// The kernel's name of the level: SMT, MC, CPU, NODE, ALLNODES, PKG, NUMA; GROUP and TOP (FreeBSD), LGROUP and ROOT (Solaris).
     pub name: &'static str,
     /// Cpus of one domain, at least 2.
     pub span: u32,
@@ -33,6 +33,8 @@ pub struct DomainLevel {
 #[must_use]
 pub fn domains(machine: &Machine, kernel: &KernelModel) -> Vec<DomainLevel> {
     match crate::registry::kernel_policy(&kernel.name).name {
+        "ULE" => crate::ule::levels(machine),
+        "LGROUP" => crate::lgroup::levels(machine),
         _ => crate::load::levels(machine, kernel),
     }
 }
@@ -72,6 +74,9 @@ mod tests {
         let clusters = [(Level::Package, 2), (Level::Node, 2), (Level::Cache, 1), (Level::Core, 8)];
         let modern = shape(&clusters, "linux-6.18");
         assert_eq!(modern, [("MC", 8, 8, 1024), ("NUMA", 16, 2, 8192), ("NUMA", 32, 2, 16_384)]);
+        let board = [(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)];
+        assert_eq!(shape(&board, "solaris-9"), [("LGROUP", 8, 8, 1024), ("ROOT", 144, 18, 8192)]);
+        assert_eq!(shape(&TIGERTON, "freebsd-7").last(), Some(&("TOP", 16, 4, 4096)));
         let epyc = [(Level::Package, 2), (Level::Node, 1), (Level::Cache, 8), (Level::Core, 8)];
         let modern = shape(&epyc, "linux-6.18");
         assert_eq!(modern, [("MC", 8, 8, 1024), ("PKG", 64, 8, 8192), ("NUMA", 128, 2, 65_536)]);

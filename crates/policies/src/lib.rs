@@ -5,14 +5,18 @@
 
 mod domains;
 mod gang;
+mod lgroup;
 mod load;
 mod modern;
 mod partition;
 mod pin;
+mod queues;
 mod registry;
 mod speed;
 mod spread;
 mod swomps;
+mod ticks;
+mod ule;
 
 #[cfg(test)]
 mod fake;

@@ -59,6 +59,8 @@ pub struct Entry {
 /// All policies, in the order of lists and reports.
 pub const ALL: &[Entry] = &[
     crate::load::ENTRY,
+    crate::ule::ENTRY,
+    crate::lgroup::ENTRY,
     crate::pin::ENTRY,
     crate::speed::ENTRY,
     crate::swomps::ENTRY,
@@ -73,10 +75,12 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// The placement and balancing that a kernel of this name comes with, on which user-level policies stand: `LOAD` for
-/// every Linux (and for kernels that are none of the real ones).
+/// every Linux (and for kernels that are none of the real ones), `ULE` for FreeBSD, `LGROUP` for Solaris.
 #[must_use]
 pub fn kernel_policy(kernel: &str) -> &'static Entry {
     match kernel {
+        "freebsd-7" => &crate::ule::ENTRY,
+        "solaris-9" => &crate::lgroup::ENTRY,
         _ => &crate::load::ENTRY,
     }
 }
@@ -125,6 +129,14 @@ mod tests {
             assert_eq!(find(&entry.name.to_lowercase()).map(|found| found.name), Some(entry.name));
         }
         assert!(find("LAOD").is_none());
+    }
+
+    #[test]
+    fn every_kernel_has_its_own_policy() {
+        let names = ["linux-2.6.18", "linux-6.18", "round-robin", "freebsd-7", "solaris-9"];
+        let policies = names.map(|name| kernel_policy(name).name);
+        assert_eq!(policies, ["LOAD", "LOAD", "LOAD", "ULE", "LGROUP"]);
+        assert!(names.iter().all(|name| kernel_policy(name).level == Level::Kernel));
     }
 
     #[test]

@@ -9,6 +9,8 @@ use sim_core::machine::PerCpu;
 use sim_core::policy::View;
 use sim_core::time::{Span, Time};
 
+use crate::ticks::Ticks;
+
 /// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads three.
 const AVERAGES: usize = 3;
 
@@ -24,33 +26,28 @@ struct Load {
 /// The averages of all cpus.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loads {
-    tick: u64,
-    /// Offset of a cpu's ticks from those of the cpu before.
-    skew: u64,
+    grid: Ticks,
     cpus: PerCpu<Load>,
 }
 
 impl Loads {
     pub(super) fn new(kernel: &KernelModel, cpus: u32) -> Self {
-        let tick = kernel.tick.ns().max(1);
-        // `tick_setup_sched_timer` until 2.6.38: half a period, divided by the number of cpus, times the cpu.
-        let skew = if kernel.tick_skew { tick / 2 / u64::from(cpus.max(1)) } else { 0 };
-        Self { tick, skew, cpus: PerCpu::filled(cpus as usize, Load::default()) }
+        Self { grid: Ticks::new(kernel, cpus), cpus: PerCpu::filled(cpus as usize, Load::default()) }
     }
 
     /// The number of ticks of `cpu` up to `now`, inclusive.
-    pub(super) fn ticks(&self, cpu: CpuId, now: Time) -> u64 {
-        now.ns().saturating_sub(self.skew * u64::from(cpu.0)) / self.tick
+    pub(super) const fn ticks(&self, cpu: CpuId, now: Time) -> u64 {
+        self.grid.number(cpu, now)
     }
 
     /// When tick number `ticks` of `cpu` is due.
-    pub(super) fn due(&self, cpu: CpuId, ticks: u64) -> Time {
-        Time::from_ns(ticks.saturating_mul(self.tick).saturating_add(self.skew * u64::from(cpu.0)))
+    pub(super) const fn due(&self, cpu: CpuId, ticks: u64) -> Time {
+        self.grid.due(cpu, ticks)
     }
 
     /// A span in ticks, rounded up, at least 1.
     pub(super) fn ticks_of(&self, span: Span) -> u64 {
-        span.ns().div_ceil(self.tick).max(1)
+        self.grid.of(span)
     }
 
     /// The load of `cpu` changes now.

@@ -116,7 +116,7 @@ impl Domain {
 
 /// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or node when
 /// it has a shared cache, else the core.
-pub(super) fn cache_span(machine: &Machine) -> u32 {
+pub(crate) fn cache_span(machine: &Machine) -> u32 {
     let topology = &machine.topology;
     let named = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
     if named || machine.memory.shared_cache == 0 {

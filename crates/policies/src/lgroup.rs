@@ -1,0 +1,481 @@
+//! `LGROUP`: placement of Solaris: a home board (locality group) per thread, idle cpus anywhere, steals within microseconds.
+//!
+//! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`, `disp_getwork`, and the
+//! sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, Id, TaskId};
+use sim_core::machine::{Level as Tree, Machine};
+use sim_core::policy::{Placement, Policy, System, TaskState, View};
+use sim_core::rng::Purpose;
+use sim_core::time::{Span, Time};
+
+use crate::domains::DomainLevel;
+use crate::queues::Queues;
+use crate::registry::{Entry, Level, Setting};
+use crate::spread::{Draws, first_allowed};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "LGROUP",
+    summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at once",
+    source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "Every thread gets a home locality group (a NUMA node: a board of a large server) when it is created: the \
+least loaded one among those its program already uses, or another one if these carry more than `threshold` threads' \
+load and the other is lighter by more than `difference`. A thread counts with one thread's load from that instant on; \
+loads follow the truth by 5 % each tenth of a second; loads closer than one thread count as equal, and the group that \
+was longest not chosen wins. Starcat boards (Sun Fire 12K to E25K) have threshold 3 and difference 1 thread, the \
+defaults here; elsewhere the kernel uses 0.95 and 0.916.\n\n\
+A thread that becomes runnable goes to an idle cpu: its last one if it ran there within `rechoose` and that is at home, \
+one at home, one anywhere. When none is idle it goes where the lowest priority runs; priorities are not seen, so that is \
+the cpu with the fewest threads, and ties fall at random over the machine (`ties: random`, an assumption) or to the last \
+cpu and then to its home (`ties: last`, the source's rule, which is stickier). A cpu that goes idle takes a waiting thread \
+at once, from its own group first: with an idle cpu nobody waits.\n\n\
+It is the kernel policy of solaris-9; with another kernel it is an experiment.",
+    build: |values, setting| Box::new(Lgroup::new(values, setting)),
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "threshold",
+        kind: Kind::Factor,
+        default: 3_000,
+        min: 0,
+        max: 1_000_000,
+        about: "Threads of load beyond which a program spreads to another group (lgrp_expand_proc_thresh: 3 x 65516 on Starcat, else 62250).",
+    },
+    Parameter {
+        name: "difference",
+        kind: Kind::Factor,
+        default: 1_000,
+        min: 0,
+        max: 1_000_000,
+        about: "Threads by which the other group must be lighter (lgrp_expand_proc_diff: 65516 on Starcat, else 60000).",
+    },
+    Parameter {
+        name: "rechoose",
+        kind: Kind::Duration,
+        default: 30_000_000,
+        min: 0,
+        max: 10_000_000_000,
+        about: "A thread that ran within this time keeps its cpu (rechoose_interval, 3 clock ticks).",
+    },
+    Parameter {
+        name: "ties",
+        kind: Kind::Choice(&["random", "last"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Where a thread goes when no cpu is idle: at random among the shortest queues of the machine, or its last cpu.",
+    },
+    Parameter {
+        name: "steal",
+        kind: Kind::Flag,
+        default: 1,
+        min: 0,
+        max: 1,
+        about: "A cpu that goes idle takes a waiting thread (disp_getwork).",
+    },
+];
+
+/// Load of one thread that always runs (LGRP_LOADAVG_MAX of illumos is a little higher).
+const THREAD: u64 = 65_516;
+/// Loads are aged at this interval, by 5 % of the difference (`lgrp_loadavg`).
+const AGING: u64 = 100_000_000;
+/// After this many steps of 5 % nothing is left of a difference (0.95^400 = 1e-9).
+const STEPS: u64 = 400;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    load: u64,
+    /// Runnable threads that are at home here.
+    runnable: u64,
+    /// Steps of aging done.
+    steps: u64,
+    /// Order of the last choice; 0 = never.
+    chosen: u64,
+}
+
+impl Group {
+    fn age(&mut self, now: Time) {
+        let steps = now.ns() / AGING;
+        let missed = steps.saturating_sub(self.steps);
+        self.steps = steps;
+        let target = self.runnable * THREAD;
+        if missed >= STEPS {
+            self.load = target;
+        }
+        for _ in 0..missed.min(STEPS) {
+            if self.load == target {
+                break;
+            }
+            self.load = if self.load > target {
+                self.load - ((self.load - target) / 20).max(1)
+            } else {
+                self.load + ((target - self.load) / 20).max(1)
+            };
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    home: Option<u32>,
+    homed: Time,
+    runnable: bool,
+}
+
+struct Lgroup {
+    threshold: u64,
+    difference: u64,
+    rechoose: Span,
+    sticky: bool,
+    steal: bool,
+    /// Cpus of a group.
+    span: u32,
+    groups: Vec<Group>,
+    threads: Vec<Thread>,
+    /// Threads by application and group.
+    used: Vec<Vec<u32>>,
+    choices: u64,
+    queues: Queues,
+    draws: Option<Draws>,
+    waiting: Vec<TaskId>,
+}
+
+impl Lgroup {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        let machine = setting.machine;
+        let span = machine.topology.span(Tree::Node);
+        Self {
+            threshold: values.get("threshold") * THREAD / 1_000,
+            difference: values.get("difference") * THREAD / 1_000,
+            rechoose: Span::from_ns(values.get("rechoose")),
+            sticky: values.choice("ties") == "last",
+            steal: values.flag("steal"),
+            span,
+            groups: vec![Group::default(); machine.cpus().div_ceil(span) as usize],
+            threads: Vec::new(),
+            used: Vec::new(),
+            choices: 0,
+            queues: Queues::new(machine.cpus(), span),
+            draws: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn thread(&mut self, task: TaskId) -> &mut Thread {
+        if task.index() >= self.threads.len() {
+            self.threads.resize(task.index() + 1, Thread::default());
+        }
+        &mut self.threads[task.index()]
+    }
+
+    fn used(&mut self, view: &dyn View, task: TaskId) -> &mut Vec<u32> {
+        let app = view.task(task).app.index();
+        if app >= self.used.len() {
+            let groups = self.groups.len();
+            self.used.resize_with(app + 1, || vec![0; groups]);
+        }
+        &mut self.used[app]
+    }
+
+    /// Gives a thread its home (`lgrp_choose`, `lgrp_move_thread`).
+    fn home(&mut self, view: &dyn View, task: TaskId) -> u32 {
+        if let Some(home) = self.thread(task).home {
+            return home;
+        }
+        let now = view.now();
+        for group in &mut self.groups {
+            group.age(now);
+        }
+        let used = self.used(view, task).clone();
+        let fresh = used.iter().all(|threads| *threads == 0);
+        let best = self.lightest(|group| fresh || used[group] > 0);
+        let other = self.lightest(|group| !fresh && used[group] == 0);
+        let home = match (best, other) {
+            (Some(best), Some(other)) => {
+                let load = self.groups[best].load;
+                let spreads = load > self.threshold && self.groups[other].load + self.difference < load;
+                if spreads { other } else { best }
+            }
+            (best, other) => best.or(other).unwrap_or(0),
+        };
+        self.choices += 1;
+        self.groups[home].chosen = self.choices;
+        self.groups[home].load += THREAD;
+        self.used(view, task)[home] += 1;
+        *self.thread(task) = Thread { home: Some(home as u32), homed: now, runnable: false };
+        home as u32
+    }
+
+    /// The group with the least load; loads closer than one thread are equal, then the longest not chosen.
+    fn lightest(&self, fits: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for group in (0..self.groups.len()).filter(|group| fits(*group)) {
+            let Some(other) = best else {
+                best = Some(group);
+                continue;
+            };
+            let (this, that) = (&self.groups[group], &self.groups[other]);
+            let lighter = this.load + THREAD <= that.load;
+            let alike = this.load.abs_diff(that.load) < THREAD;
+            if lighter || (alike && this.chosen < that.chosen) {
+                best = Some(group);
+            }
+        }
+        best
+    }
+
+    /// `setbackdq`. Where the source leaves a thread on a busy cpu for an idle one to steal within microseconds, it goes to
+    /// that idle cpu directly.
+    fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuId {
+        let home = self.home(view, task);
+        let start = home * self.span;
+        let cpus = view.machine().cpus();
+        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
+        let recent = view.now().since(view.task(task).last_ran) <= self.rechoose;
+        let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
+        if let Some(cpu) = kept.filter(idle) {
+            return cpu;
+        }
+        if self.queues.idle_in(home) > 0
+            && let Some(cpu) = (start..(start + self.span).min(cpus)).map(CpuId).find(idle)
+        {
+            return cpu;
+        }
+        if self.queues.idle() > 0
+            && let Some(cpu) = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle)
+        {
+            return cpu;
+        }
+        match kept {
+            Some(cpu) if self.sticky => {
+                // A shorter queue of the next cpu of the group is taken instead.
+                let next = CpuId(start + (cpu.0 - start + 1) % self.span);
+                let shorter = view.allowed(task, next) && view.nr_running(next) < view.nr_running(cpu);
+                if shorter { next } else { cpu }
+            }
+            _ if self.sticky => self.shortest(view, task, start..(start + self.span).min(cpus)),
+            _ => self.shortest(view, task, 0..cpus),
+        }
+    }
+
+    /// A cpu with the fewest threads, at random among equals.
+    fn shortest(&mut self, view: &dyn View, task: TaskId, cpus: std::ops::Range<u32>) -> CpuId {
+        let draws = self.draws.get_or_insert_with(|| Draws::new(view.seed(), Purpose::Policy, 0));
+        let (mut best, mut ties) = (None, 0);
+        for cpu in cpus.map(CpuId).filter(|cpu| view.allowed(task, *cpu)) {
+            let threads = view.nr_running(cpu);
+            match best {
+                Some((least, _)) if threads > least => {}
+                Some((least, _)) if threads == least => {
+                    ties += 1;
+                    if draws.below(ties) == 0 {
+                        best = Some((threads, cpu));
+                    }
+                }
+                _ => {
+                    ties = 1;
+                    best = Some((threads, cpu));
+                }
+            }
+        }
+        best.map_or_else(|| first_allowed(view, task), |(_, cpu)| cpu)
+    }
+
+    /// Takes the thread that waits longest on one of these cpus.
+    fn take(&mut self, system: &mut dyn System, cpus: impl Iterator<Item = CpuId>, to: CpuId) -> bool {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut taken = false;
+        for cpu in cpus {
+            if system.nr_running(cpu) < 2 {
+                continue;
+            }
+            system.queued(cpu, &mut waiting);
+            let task = waiting.iter().rev().copied().find(|task| system.allowed(*task, to));
+            taken = task.is_some_and(|task| system.migrate(task, to));
+            if taken {
+                break;
+            }
+        }
+        self.waiting = waiting;
+        taken
+    }
+
+    fn count(&mut self, view: &dyn View, task: TaskId, runnable: bool) {
+        let now = view.now();
+        let thread = self.thread(task);
+        let (home, homed) = (thread.home, thread.homed);
+        let changed = std::mem::replace(&mut thread.runnable, runnable) != runnable;
+        let Some(home) = home else {
+            return;
+        };
+        let group = &mut self.groups[home as usize];
+        group.age(now);
+        if changed {
+            group.runnable = if runnable { group.runnable + 1 } else { group.runnable.saturating_sub(1) };
+        }
+        if view.task(task).state == TaskState::Exited && !runnable {
+            if now.since(homed).ns() < AGING {
+                // It was only expected to be a load.
+                group.load = group.load.saturating_sub(THREAD);
+            }
+            self.thread(task).home = None;
+            let count = &mut self.used(view, task)[home as usize];
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+impl Policy for Lgroup {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        match why {
+            Placement::Fork { .. } => self.dispatch(view, task, None),
+            Placement::Wake { previous, .. } => self.dispatch(view, task, Some(previous)),
+        }
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if !self.steal || self.queues.crowded() == 0 {
+            return;
+        }
+        let (cpus, group) = (system.machine().cpus(), self.queues.group(cpu));
+        let (start, size) = (group * self.span, self.span.min(cpus - group * self.span));
+        let near = (1..size).map(|i| CpuId(start + (cpu.0 - start + i) % size));
+        if self.queues.crowded_in(group) > 0 && self.take(system, near, cpu) {
+            return;
+        }
+        if self.queues.crowded() > self.queues.crowded_in(group) {
+            let far = (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus));
+            self.take(system, far, cpu);
+        }
+    }
+
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+        self.count(view, task, true);
+    }
+
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+        self.count(view, task, false);
+    }
+}
+
+/// The levels as data for people.
+pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
+    let (cpus, node) = (machine.cpus(), machine.topology.span(Tree::Node));
+    let levels = [("LGROUP", node, 1), ("ROOT", cpus, node)];
+    let useful = levels.into_iter().filter(|(_, span, group)| span > group);
+    let level = |(name, span, group_cpus): (&'static str, u32, u32)| DomainLevel {
+        name,
+        span,
+        groups: span / group_cpus,
+        group_cpus,
+        power: 1024 * u64::from(group_cpus),
+        min_interval_ms: 0,
+        max_interval_ms: 0,
+        busy_factor: 1,
+        imbalance_pct: 100,
+        flags: vec!["IDLE_STEAL"],
+    };
+    useful.map(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeSystem;
+    use sim_core::ids::AppId;
+
+    /// A Sun Fire E25K: 18 boards of 4 packages of 2 cores.
+    const STARCAT: [(Tree, u32); 3] = [(Tree::Node, 18), (Tree::Package, 4), (Tree::Core, 2)];
+
+    fn on(system: &FakeSystem, changes: &[(&str, u64)]) -> Lgroup {
+        let mut values = Values::defaults(PARAMETERS);
+        for (name, value) in changes {
+            values.set(name, *value).unwrap();
+        }
+        Lgroup::new(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
+    }
+
+    /// Creates all threads of a new program; the boards of their homes.
+    fn start(system: &mut FakeSystem, policy: &mut Lgroup, threads: u32) -> Vec<u32> {
+        let app: AppId = system.add_app(threads, false);
+        let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
+        for task in &tasks {
+            let cpu = policy.select_cpu(system, *task, Placement::Fork { parent: CpuId(0) });
+            system.enter(policy, *task, cpu);
+        }
+        tasks.iter().map(|task| policy.threads[task.index()].home.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_program_stays_on_a_board_until_it_carries_more_than_three_threads() {
+        let mut system = FakeSystem::new(&STARCAT);
+        let mut policy = on(&system, &[]);
+        // The fifth thread finds four on the board, more than three: it opens the next board.
+        assert_eq!(start(&mut system, &mut policy, 8), [0, 0, 0, 0, 1, 1, 1, 1]);
+        // They run on their boards.
+        let boards = system.tasks.iter().map(|task| task.view.cpu.0 / 8).collect::<Vec<_>>();
+        assert_eq!(boards, [0, 0, 0, 0, 1, 1, 1, 1]);
+        // The next program takes the board that was longest not chosen.
+        assert_eq!(start(&mut system, &mut policy, 2), [2, 2]);
+        // The generic kernel spreads after the first thread.
+        let mut system = FakeSystem::new(&STARCAT);
+        let mut policy = on(&system, &[("threshold", 950), ("difference", 916)]);
+        assert_eq!(start(&mut system, &mut policy, 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn with_an_idle_cpu_nobody_waits() {
+        let mut system = FakeSystem::new(&STARCAT);
+        let mut policy = on(&system, &[]);
+        start(&mut system, &mut policy, 144);
+        assert_eq!(system.counts(), [1; 144]);
+        // One more waits; a cpu that falls idle on the other end of the machine takes it at once.
+        start(&mut system, &mut policy, 1);
+        assert_eq!(system.counts().iter().filter(|count| **count == 2).count(), 1);
+        let crowded = system.counts().iter().position(|count| *count == 2).unwrap() as u32;
+        let far = CpuId((crowded + 72) % 144);
+        let running = system.current(far).unwrap();
+        system.leave(&mut policy, running, TaskState::Exited);
+        policy.idle(&mut system, far);
+        assert_eq!(system.counts(), [1; 144]);
+    }
+
+    #[test]
+    fn ties_fall_at_random_or_to_the_last_cpu() {
+        let places = |ties: u64| {
+            let mut system = FakeSystem::new(&STARCAT);
+            let mut policy = on(&system, &[("ties", ties)]);
+            start(&mut system, &mut policy, 144);
+            let daemon = TaskId(144);
+            system.add_app(1, true);
+            let mut places = Vec::new();
+            policy.thread(daemon).home = Some(5);
+            for _ in 0..20 {
+                let why = Placement::Wake { waker: CpuId(0), previous: CpuId(42) };
+                places.push(policy.select_cpu(&system, daemon, why).0);
+            }
+            places.sort_unstable();
+            places.dedup();
+            places
+        };
+        assert!(places(0).len() > 15);
+        assert_eq!(places(1), [42]);
+    }
+
+    #[test]
+    fn loads_age_by_a_twentieth_each_tenth_of_a_second() {
+        let mut group = Group { load: 20_000, ..Group::default() };
+        group.age(Time::from_ns(100_000_000));
+        assert_eq!(group.load, 19_000);
+        group.runnable = 1;
+        group.age(Time::from_ns(60_000_000_000));
+        assert_eq!(group.load, THREAD);
+    }
+}

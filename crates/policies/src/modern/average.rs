@@ -1,0 +1,157 @@
+//! Decayed averages of load and of busy time (PELT): half-life 32 ms, integers, brought up to date when looked at.
+//!
+//! Source: kernel/sched/pelt.c of Linux 6.x: periods of 1,024 us, y^32 = 1/2. A task's average follows its weight while it
+//! is runnable and fades while it sleeps; a cpu's is the sum of those of the tasks that belong to it.
+
+use sim_core::time::Time;
+
+/// Periods of the decay, nanoseconds (1,024 us).
+const PERIOD: u64 = 1_024_000;
+/// Averages carry this many binary digits behind the point, so that small steps do not get lost.
+pub(super) const FINE: u32 = 10;
+/// y^n for n below 32, in 2^-32 (`runnable_avg_yN_inv`): 2^(32 - n/32).
+const FACTORS: [u64; 32] = [
+    0xffff_ffff,
+    0xfa83_b2db,
+    0xf525_7d15,
+    0xefe4_b99b,
+    0xeac0_c6e7,
+    0xe5b9_06e7,
+    0xe0cc_deec,
+    0xdbfb_b797,
+    0xd744_fcca,
+    0xd2a8_1d91,
+    0xce24_8c15,
+    0xc9b9_bd86,
+    0xc567_2a11,
+    0xc12c_4cca,
+    0xbd08_a39f,
+    0xb8fb_af47,
+    0xb504_f333,
+    0xb123_f581,
+    0xad58_3eea,
+    0xa9a1_5ab4,
+    0xa5fe_d6a9,
+    0xa270_4303,
+    0x9ef5_3260,
+    0x9b8d_39b9,
+    0x9837_f051,
+    0x94f4_efa8,
+    0x91c3_d373,
+    0x8ea4_398b,
+    0x8b95_c1e3,
+    0x8898_0e80,
+    0x85aa_c367,
+    0x82cd_8698,
+];
+
+/// What is left of `value` after so many periods.
+fn faded(value: u64, periods: u64) -> u64 {
+    let halvings = periods / 32;
+    if halvings >= 63 {
+        return 0;
+    }
+    let value = u128::from(value >> halvings);
+    if periods.is_multiple_of(32) {
+        return value as u64;
+    }
+    ((value * u128::from(FACTORS[(periods % 32) as usize])) >> 32) as u64
+}
+
+/// A value that follows a target with a half-life of 32 ms.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Average {
+    value: u64,
+    target: u64,
+    /// Periods already counted.
+    periods: u64,
+}
+
+impl Average {
+    /// Brings it up to date.
+    pub(super) fn update(&mut self, now: Time) {
+        let at = now.ns() / PERIOD;
+        let missed = at.saturating_sub(self.periods);
+        self.periods = at;
+        if missed > 0 {
+            self.value = if self.value > self.target {
+                self.target + faded(self.value - self.target, missed)
+            } else {
+                self.target - faded(self.target - self.value, missed)
+            };
+        }
+    }
+
+    /// From now on it follows `target`.
+    pub(super) fn follow(&mut self, now: Time, target: u64) {
+        self.update(now);
+        self.target = target << FINE;
+    }
+
+    /// The value now, in fine units.
+    pub(super) fn fine(&mut self, now: Time) -> u64 {
+        self.update(now);
+        self.value
+    }
+
+    /// The value now.
+    pub(super) fn get(&mut self, now: Time) -> u64 {
+        self.fine(now) >> FINE
+    }
+
+    /// Adds what a task that comes brings along.
+    pub(super) fn add(&mut self, now: Time, fine: u64) {
+        self.update(now);
+        self.value = self.value.saturating_add(fine);
+    }
+
+    /// Takes away what a task that goes takes along.
+    pub(super) fn remove(&mut self, now: Time, fine: u64) {
+        self.update(now);
+        self.value = self.value.saturating_sub(fine);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_ns(ms * PERIOD)
+    }
+
+    #[test]
+    fn half_is_left_after_32_periods() {
+        let mut average = Average::default();
+        average.follow(ms(0), 1024);
+        assert_eq!(average.get(ms(0)), 0);
+        assert_eq!(average.get(ms(32)), 512);
+        assert_eq!(average.get(ms(64)), 768);
+        assert_eq!(average.get(ms(3_200)), 1024);
+        average.follow(ms(3_200), 0);
+        assert_eq!(average.get(ms(3_232)), 512);
+        assert_eq!(average.get(ms(100_000)), 0);
+    }
+
+    #[test]
+    fn factors_fall_by_the_32nd_root_of_two() {
+        for (n, factor) in FACTORS.iter().enumerate() {
+            let exact = 2f64.powi(32) * 0.5f64.powf(n as f64 / 32.0);
+            assert!((*factor as f64 - exact).abs() < 2.0, "{n}: {factor:#x} {exact}");
+        }
+    }
+
+    #[test]
+    fn a_task_takes_its_load_along() {
+        let mut from = Average::default();
+        from.add(ms(0), 1024 << FINE);
+        from.follow(ms(0), 1024);
+        let mut task = Average::default();
+        task.add(ms(0), 1024 << FINE);
+        task.follow(ms(0), 1024);
+        let fine = task.fine(ms(40));
+        from.remove(ms(40), fine);
+        from.follow(ms(40), 0);
+        assert_eq!(from.get(ms(40)), 0);
+    }
+}

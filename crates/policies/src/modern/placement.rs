@@ -1,0 +1,147 @@
+//! Where new and woken tasks go: `sched_balance_find_dst_cpu`, `wake_affine` and `select_idle_sibling` of Linux 6.x.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{Placement, View};
+
+use super::Modern;
+use super::busiest::{State, Stats, numa_imbalance};
+use super::domains::{Domain, Kind, UNIT};
+use crate::spread::first_allowed;
+
+impl Modern {
+    /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
+    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        let cpu = match why {
+            Placement::Fork { parent } => self.idlest(view, task, parent),
+            Placement::Wake { waker, previous } => self.wake(view, task, waker, previous),
+        };
+        if view.allowed(task, cpu) { cpu } else { first_allowed(view, task) }
+    }
+
+    /// Descends from the highest level into the idlest group; queues are seen as they are now.
+    fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> CpuId {
+        let mut cpu = parent;
+        for level in (0..self.domains.len()).rev() {
+            let domain = self.domains[level];
+            if let Some(group) = self.idlest_group(view, &domain, task, cpu) {
+                cpu = self.idlest_cpu(view, task, group).unwrap_or(cpu);
+            }
+        }
+        cpu
+    }
+
+    /// The cpu that went idle last, else the one with the least load; ties go to the first.
+    fn idlest_cpu(&mut self, view: &dyn View, task: TaskId, group: Range<u32>) -> Option<CpuId> {
+        let allowed = || group.clone().map(CpuId).filter(|cpu| view.allowed(task, *cpu));
+        let idle = allowed().filter(|cpu| view.nr_running(*cpu) == 0);
+        let latest = idle.min_by_key(|cpu| Reverse(self.cpus[*cpu].idle_since));
+        latest.or_else(|| allowed().min_by_key(|cpu| self.cpus[*cpu].load.get(view.now())))
+    }
+
+    /// A remote group clearly better than the local one (`sched_balance_find_dst_group`).
+    fn idlest_group(
+        &mut self,
+        view: &dyn View,
+        domain: &Domain,
+        task: TaskId,
+        cpu: CpuId,
+    ) -> Option<Range<u32>> {
+        let usable = |group: &Range<u32>| group.clone().any(|cpu| view.allowed(task, CpuId(cpu)));
+        self.excluded.clone_from(&sim_core::machine::CpuSet::default());
+        let mut best: Option<Stats> = None;
+        for group in domain.remote(cpu).filter(usable) {
+            let stats = self.sum(view, domain, group);
+            if best.as_ref().is_none_or(|best| stats.idler_than(best)) {
+                best = Some(stats);
+            }
+        }
+        let best = best?;
+        let here = domain.local(cpu);
+        if !usable(&here) {
+            return Some(best.cpus);
+        }
+        let local = self.sum(view, domain, here);
+        if local.state != best.state {
+            return (local.state > best.state).then_some(best.cpus);
+        }
+        let better = match local.state {
+            State::HasSpare => {
+                let gap = local.idle.abs_diff(best.idle);
+                let tolerated =
+                    domain.kind == Kind::Numa && numa_imbalance(gap, local.tasks + 1, domain.numa_slack) == 0;
+                !tolerated && local.idle < best.idle
+            }
+            State::FullyBusy | State::Overloaded => {
+                let margin = UNIT * (domain.imbalance_pct() - 100) / 100;
+                let (this, least) = (local.average(), best.average());
+                let far = domain.kind == Kind::Numa && least + margin >= this;
+                !far && this > least + margin && 100 * this > domain.imbalance_pct() * least
+            }
+        };
+        better.then_some(best.cpus)
+    }
+
+    fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
+        let affine = self.options.affine_wakeups && waker != previous && view.allowed(task, waker);
+        let target = if affine { self.affine(view, task, waker, previous) } else { previous };
+        let recent = self.task(task).recent.replace(previous);
+        self.idle_sibling(view, task, previous, target, recent)
+    }
+
+    /// The waker's cpu or the previous one (`wake_affine`): an idle one, else the one with less load.
+    fn affine(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
+        let idle = |cpu: CpuId| view.nr_running(cpu) == 0;
+        if idle(waker) && self.share_cache(waker, previous) {
+            return if idle(previous) { previous } else { waker };
+        }
+        if idle(previous) {
+            return previous;
+        }
+        let Some(domain) = self.domains.iter().find(|domain| domain.members(waker).contains(&previous.0))
+        else {
+            return previous;
+        };
+        let margin = 100 + (domain.imbalance_pct() - 100) / 2;
+        let now = view.now();
+        let own = self.task(task).average.get(now);
+        let here = self.cpus[waker].load.get(now) + own;
+        let there = self.cpus[previous].load.get(now).saturating_sub(own);
+        if 100 * here < margin * there { waker } else { previous }
+    }
+
+    const fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
+        a.0 / self.cache == b.0 / self.cache
+    }
+
+    /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when they share its
+    /// cache, then an idle core, then any idle cpu of the cache.
+    fn idle_sibling(
+        &self,
+        view: &dyn View,
+        task: TaskId,
+        previous: CpuId,
+        target: CpuId,
+        recent: Option<CpuId>,
+    ) -> CpuId {
+        let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
+        let near = [Some(target), Some(previous), recent].into_iter().flatten();
+        if let Some(cpu) = near.into_iter().find(|cpu| self.share_cache(*cpu, target) && idle(*cpu)) {
+            return cpu;
+        }
+        let group = target.0 / self.cache;
+        if self.idle_in_cache[group as usize] == 0 {
+            return target;
+        }
+        let first = group * self.cache;
+        let around = || (1..self.cache).map(|i| CpuId(first + (target.0 - first + i) % self.cache));
+        let core_idle = |cpu: &CpuId| {
+            let start = cpu.0 / self.core * self.core;
+            (start..start + self.core).all(|cpu| view.nr_running(CpuId(cpu)) == 0)
+        };
+        let core = around().find(|cpu| self.core > 1 && core_idle(cpu) && idle(*cpu));
+        core.or_else(|| around().find(|cpu| idle(*cpu))).unwrap_or(target)
+    }
+}

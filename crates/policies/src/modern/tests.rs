@@ -1,0 +1,138 @@
+//! `LOAD` of Linux 6.18 against queues set by hand: idle siblings, forks, group types, odd tasks.
+
+use super::*;
+use crate::fake::FakeSystem;
+use sim_core::machine::Level as Tree;
+use sim_core::policy::Affinity;
+
+const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
+const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
+
+fn modern(system: &FakeSystem) -> Modern {
+    let mut kernel = system.kernel.clone();
+    kernel.name = NAME.into();
+    let entry = crate::find("LOAD").unwrap();
+    let setting = Setting { machine: &system.machine, kernel: &kernel, apps: &[] };
+    Modern::new(&Values::defaults(entry.parameters), &setting)
+}
+
+/// Queues that have been as they are for ten seconds.
+fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Modern) {
+    let mut system = FakeSystem::new(levels);
+    let mut policy = modern(&system);
+    system.fill(&mut policy, counts);
+    system.now = Time::from_ns(10_000_000_000);
+    (system, policy)
+}
+
+fn wakes_on(counts: &[u32], waker: u32, previous: u32) -> u32 {
+    let (mut system, mut policy) = steady(&SOCKETS, counts);
+    let sleeper = system.add_app(1, false);
+    let task = system.apps[sleeper.index()].task_ids().next().unwrap();
+    let why = Placement::Wake { waker: CpuId(waker), previous: CpuId(previous) };
+    policy.place(&system, task, why).0
+}
+
+fn counts(busy: std::ops::Range<usize>) -> Vec<u32> {
+    (0..16).map(|cpu| u32::from(busy.contains(&cpu))).collect()
+}
+
+#[test]
+fn a_woken_task_finds_an_idle_cpu_in_the_shared_cache() {
+    assert_eq!(wakes_on(&counts(0..1), 0, 3), 3, "the previous cpu is idle");
+    assert_eq!(wakes_on(&counts(0..4), 0, 1), 4, "the next idle cpu after the target");
+    let mut full = counts(0..8);
+    full[0] = 2;
+    assert_eq!(wakes_on(&full, 0, 1), 1, "none is idle: the other socket is not looked at");
+    // The cpu before the last one is remembered.
+    let (mut system, mut policy) = steady(&SOCKETS, &counts(0..4));
+    system.add_app(1, false);
+    let task = TaskId(4);
+    let why = |previous| Placement::Wake { waker: CpuId(0), previous: CpuId(previous) };
+    assert_eq!(policy.place(&system, task, why(6)), CpuId(6));
+    assert_eq!(policy.place(&system, task, why(1)), CpuId(6));
+}
+
+#[test]
+fn forks_within_a_tick_spread() {
+    let mut system = FakeSystem::new(&SOCKETS);
+    let mut policy = modern(&system);
+    let app = system.add_app(16, false);
+    let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
+    for (i, task) in tasks.into_iter().enumerate() {
+        let parent = CpuId(0);
+        let cpu = if i == 0 { parent } else { policy.place(&system, task, Placement::Fork { parent }) };
+        system.enter(&mut policy, task, cpu);
+    }
+    assert_eq!(system.counts(), [1; 16]);
+}
+
+#[test]
+fn forks_respect_affinity() {
+    let mut system = FakeSystem::new(&SOCKETS);
+    let mut policy = modern(&system);
+    system.add_app(1, false);
+    system.tasks[0].affinity = Affinity::One(CpuId(13));
+    assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }), CpuId(13));
+}
+
+#[test]
+fn a_cpu_that_goes_idle_pulls_one_task_at_once() {
+    let (mut system, mut policy) = steady(&TWO, &[1, 3]);
+    system.leave(&mut policy, TaskId(0), TaskState::Exited);
+    policy.idle(&mut system, CpuId(0));
+    assert_eq!(system.counts(), [1, 2]);
+    assert_eq!(system.moves, [(TaskId(2), CpuId(0))], "the one that waits longest");
+    // A cpu whose idle times are shorter than a look does not.
+    let (mut system, mut policy) = steady(&TWO, &[1, 3]);
+    policy.cpus[CpuId(0)].avg_idle = 100;
+    system.leave(&mut policy, TaskId(0), TaskState::Exited);
+    policy.idle(&mut system, CpuId(0));
+    assert!(system.moves.is_empty());
+}
+
+#[test]
+fn an_odd_task_moves_after_a_failure() {
+    // Three on two: half a task is to move, which only a failure makes enough for a whole one.
+    let (mut system, mut policy) = steady(&TWO, &[1, 2]);
+    let busy = busiest::Situation::Busy;
+    let domain = policy.domains[0];
+    let finding = policy.find_busiest(&system, &domain, CpuId(0), busy);
+    assert_eq!(finding, busiest::Finding::Pull(1..2, busiest::Amount::Load(512)));
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Failed(CpuId(1)));
+    policy.progress[0][CpuId(0)].failed = 1;
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Moved);
+    // Eight on seven is within 17 %.
+    let (mut system, mut policy) = steady(&TWO, &[7, 8]);
+    assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Balanced);
+}
+
+#[test]
+fn idle_cpus_are_evened_out_over_nodes_beyond_the_slack() {
+    let idle = busiest::Situation::Idle;
+    let find = |busy: usize| {
+        let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
+        let domain = policy.domains[1];
+        policy.find_busiest(&system, &domain, CpuId(8), idle)
+    };
+    assert_eq!(find(2), busiest::Finding::Balanced, "two tasks may stay together");
+    assert_eq!(find(6), busiest::Finding::Pull(0..8, busiest::Amount::Tasks(3)));
+    // A full, overloaded socket beside an idle one: as much as fits.
+    let (system, mut policy) = steady(&SOCKETS, &[2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let domain = policy.domains[1];
+    let finding = policy.find_busiest(&system, &domain, CpuId(8), idle);
+    assert_eq!(finding, busiest::Finding::Pull(0..8, busiest::Amount::Utilisation(8 * 1024)));
+}
+
+#[test]
+fn loads_follow_their_tasks() {
+    let (mut system, mut policy) = steady(&TWO, &[2, 0]);
+    let now = system.now;
+    assert_eq!(policy.cpus[CpuId(0)].load.get(now), 2048);
+    system.migrate(TaskId(1), CpuId(1));
+    policy.quiescent(&system, TaskId(1), CpuId(0));
+    policy.runnable(&system, TaskId(1), CpuId(1));
+    assert_eq!(policy.cpus[CpuId(0)].load.get(now), 1024);
+    assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
+    assert_eq!(policy.crowded, 0);
+}

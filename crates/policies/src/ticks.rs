@@ -1,0 +1,37 @@
+//! Timer ticks of the cpus as numbers: balancers of Linux count in ticks (jiffies).
+
+use sim_core::ids::CpuId;
+use sim_core::kernel_model::KernelModel;
+use sim_core::time::{Span, Time};
+
+/// The grid of ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ticks {
+    period: u64,
+    /// Offset of a cpu's ticks from those of the cpu before.
+    skew: u64,
+}
+
+impl Ticks {
+    pub(crate) fn new(kernel: &KernelModel, cpus: u32) -> Self {
+        let period = kernel.tick.ns().max(1);
+        // `tick_setup_sched_timer` until 2.6.38: half a period, divided by the number of cpus, times the cpu.
+        let skew = if kernel.tick_skew { period / 2 / u64::from(cpus.max(1)) } else { 0 };
+        Self { period, skew }
+    }
+
+    /// The number of ticks of `cpu` up to `now`, inclusive.
+    pub(crate) const fn number(&self, cpu: CpuId, now: Time) -> u64 {
+        now.ns().saturating_sub(self.skew * cpu.0 as u64) / self.period
+    }
+
+    /// When tick `number` of `cpu` is due.
+    pub(crate) const fn due(&self, cpu: CpuId, number: u64) -> Time {
+        Time::from_ns(number.saturating_mul(self.period).saturating_add(self.skew * cpu.0 as u64))
+    }
+
+    /// A span in ticks, rounded up, at least 1.
+    pub(crate) fn of(&self, span: Span) -> u64 {
+        span.ns().div_ceil(self.period).max(1)
+    }
+}
