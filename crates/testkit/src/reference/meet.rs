@@ -84,7 +84,7 @@ impl Reference<'_> {
         let belongs = |other: &u32| match circle {
             Circle::All => true,
             Circle::Team => other / team == rank / team,
-            Circle::Leaders => other % team == 0,
+            Circle::Leaders => other.is_multiple_of(team),
         };
         (0..self.apps[app].spec.tasks).filter(belongs).map(|rank| self.task(app, rank)).collect()
     }
