@@ -38,7 +38,7 @@ const PARAMETERS: &[Parameter] = &[
         name: "interval",
         kind: Kind::Duration,
         default: 1_000_000_000,
-        min: 1_000,
+        min: 1_000_000,
         max: 1_000_000_000_000,
         about: "Mean time between passes of the long-term balancer, drawn from half to one and a half of it (balance_interval).",
     },

@@ -12,7 +12,9 @@ use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, St
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 
-fn machine() -> Arc<Machine> {
+const TWO_SOCKETS: &[(Level, u32)] = &[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)];
+
+fn machine(levels: &[(Level, u32)]) -> Arc<Machine> {
     let costs = Costs {
         switch_thread: Span::from_us(1),
         switch_process: Span::from_us(2),
@@ -30,8 +32,7 @@ fn machine() -> Arc<Machine> {
     };
     Arc::new(Machine {
         name: "two sockets".into(),
-        topology: Topology::new(&[(Level::Package, 2), (Level::Node, 1), (Level::Core, 2)])
-            .expect("the scenario is legal"),
+        topology: Topology::new(levels).expect("the scenario is legal"),
         costs,
         memory: Memory {
             node_bandwidth: 4_000_000_000,
@@ -76,9 +77,14 @@ fn apps() -> Vec<AppSpec> {
 }
 
 fn run(choice: &Choice, seed: u64) -> RunReport {
-    let (machine, apps) = (machine(), apps());
+    run_on(TWO_SOCKETS, "linux-2.6.28", choice, seed)
+}
+
+/// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and CFS queues.
+fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, seed: u64) -> RunReport {
+    let (machine, apps) = (machine(levels), apps());
     let kernel = Arc::new(KernelModel {
-        name: "linux-2.6.28".into(),
+        name: kernel.into(),
         tick: Span::from_ms(4),
         tick_skew: true,
         discipline: Discipline::Cfs(CfsParams::linux_2_6_28(machine.cpus())),
@@ -105,6 +111,26 @@ fn every_policy_completes_accounts_for_all_time_and_repeats() {
         let again = run(&choice, 1);
         assert_eq!((again.digest, again.makespan), (report.digest, report.makespan), "{}", entry.name);
         assert_ne!(run(&choice, 2).digest, report.digest, "{}: the seed has no effect", entry.name);
+    }
+}
+
+#[test]
+fn every_policy_runs_on_every_shape_under_the_balancing_of_every_kernel() {
+    let shapes: [&[(Level, u32)]; 6] = [
+        &[(Level::Core, 4)],
+        &[(Level::Package, 4), (Level::Cache, 2), (Level::Core, 2)],
+        &[(Level::Package, 2), (Level::Node, 1), (Level::Cache, 1), (Level::Core, 2), (Level::Thread, 2)],
+        &[(Level::Node, 3), (Level::Package, 2), (Level::Core, 2)],
+        &[(Level::Package, 2), (Level::Node, 2), (Level::Cache, 2), (Level::Core, 1), (Level::Thread, 2)],
+        &[(Level::Node, 20), (Level::Core, 1)],
+    ];
+    let kernels = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.30", "linux-6.18", "freebsd-7", "solaris-9"];
+    for entry in ALL {
+        for (shape, kernel) in shapes.iter().flat_map(|shape| kernels.map(|kernel| (shape, kernel))) {
+            let report = run_on(shape, kernel, &Choice::new(entry), 5);
+            assert_eq!(report.outcome, Outcome::Completed, "{} {kernel} {shape:?}", entry.name);
+            assert_eq!(report.corrections, 0, "{} {kernel} {shape:?}", entry.name);
+        }
     }
 }
 

@@ -90,6 +90,65 @@ fn across_the_nodes_of_barcelona() {
     assert!(node(&per_socket(8, 4)));
 }
 
+/// Is a task moved between the nodes of Barcelona, all cpus busy, under this release?
+fn between_nodes(release: &str, first: u32, others: u32) -> bool {
+    let mut system = FakeSystem::new(&BARCELONA);
+    system.kernel.name = release.into();
+    let mut policy = load(&system, &[]);
+    system.fill(&mut policy, &per_socket(first, others));
+    system.now = Time::from_ns(10_000_000_000);
+    for cpu in (4..16).step_by(4).map(CpuId) {
+        policy.load_balance(&mut system, 1, cpu, busiest::Situation::Busy);
+    }
+    !system.moves.is_empty()
+}
+
+#[test]
+fn the_small_imbalance_test_differs_between_releases() {
+    // F = 2 in 2.6.27.57: 6 / 4 / 4 / 4 moves one task; F = 1 since 2.6.28 and F = 0 in 2.6.18 leave it.
+    let moved = |first, others| {
+        let releases = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30"];
+        releases.map(|release| between_nodes(release, first, others))
+    };
+    assert_eq!(moved(6, 4), [false, true, false, false]);
+    assert_eq!(moved(5, 4), [false; 4], "25 % is tolerated");
+    assert_eq!(moved(10, 8), [false; 4]);
+    assert_eq!(moved(8, 4), [true; 4]);
+}
+
+#[test]
+fn inside_a_socket_2_6_27_pulls_as_soon_as_a_cpu_goes_idle_and_2_6_28_does_not() {
+    let pulled = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30"].map(|release| {
+        let mut system = FakeSystem::new(&SOCKET);
+        system.kernel.name = release.into();
+        let mut policy = load(&system, &[]);
+        system.fill(&mut policy, &[1, 3, 1, 1]);
+        system.now = Time::from_ns(10_000_000_000);
+        system.leave(&mut policy, TaskId(0), TaskState::Exited);
+        policy.idle(&mut system, CpuId(0));
+        system.counts()[0]
+    });
+    assert_eq!(pulled, [1, 1, 0, 0]);
+}
+
+#[test]
+fn forks_of_2_6_18_stay_on_their_node() {
+    let mut system = FakeSystem::new(&TIGERTON);
+    system.kernel.name = "linux-2.6.18".into();
+    let mut policy = load(&system, &[]);
+    system.fill(&mut policy, &[1]);
+    system.add_app(1, false);
+    assert_eq!(policy.place(&system, TaskId(1), Placement::Fork { parent: CpuId(0) }), CpuId(0));
+    // A woken task looks for an idle thread of the core.
+    let mut system = FakeSystem::new(&[(Tree::Core, 2), (Tree::Thread, 2)]);
+    system.kernel.name = "linux-2.6.18".into();
+    let mut policy = load(&system, &[]);
+    system.fill(&mut policy, &[1, 0, 1, 1]);
+    system.add_app(1, false);
+    let why = Placement::Wake { waker: CpuId(0), previous: CpuId(0) };
+    assert_eq!(policy.place(&system, TaskId(3), why), CpuId(1));
+}
+
 #[test]
 fn pairs_of_tigerton() {
     let pairs = |first: u32, others: u32| {

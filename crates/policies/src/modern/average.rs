@@ -105,6 +105,11 @@ impl Average {
         self.value = self.value.saturating_add(fine);
     }
 
+    /// No more than this from now on, until it grows again.
+    pub(super) fn cap(&mut self, fine: u64) {
+        self.value = self.value.min(fine);
+    }
+
     /// Takes away what a task that goes takes along.
     pub(super) fn remove(&mut self, now: Time, fine: u64) {
         self.update(now);

@@ -169,7 +169,8 @@ impl Modern {
             some_allowed = true;
             let load = self.tasks.get(task.index()).copied().map_or(0, |mut known| known.average.get(now));
             let weight = u64::from(system.task(task).weight).max(1);
-            let Some(rest) = left.after(load.max(1), (load * UNIT / weight).min(UNIT), failed) else {
+            let part = (load * UNIT / weight).min(UNIT) / u64::from(system.nr_running(busiest)).max(1);
+            let Some(rest) = left.after(load.max(1), part, failed) else {
                 continue;
             };
             if self.movable(system, level, me, task) && system.migrate(task, me) {

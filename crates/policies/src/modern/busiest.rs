@@ -102,7 +102,7 @@ impl Modern {
     /// Sums over a group; cpus in `self.excluded` do not count.
     pub(super) fn sum(&mut self, view: &dyn View, domain: &Domain, cpus: Range<u32>) -> Stats {
         let now = view.now();
-        let (mut load, mut busy, mut tasks, mut idle) = (0, 0, 0, 0);
+        let (mut load, mut busy, mut runnable, mut tasks, mut idle) = (0, 0, 0, 0, 0);
         for cpu in cpus.clone().map(CpuId) {
             if self.excluded.contains(cpu) {
                 continue;
@@ -110,16 +110,18 @@ impl Modern {
             let record = &mut self.cpus[cpu];
             load += record.load.get(now);
             busy += record.busy.get(now);
+            runnable += record.runnable.get(now);
             tasks += u64::from(view.nr_running(cpu));
             idle += u64::from(view.nr_running(cpu) == 0);
         }
         let size = u64::from(cpus.end - cpus.start);
         let capacity = domain.capacity();
         // `group_is_overloaded`, `group_has_capacity`.
-        let short = 100 * capacity < domain.imbalance_pct() * busy;
-        let state = if tasks > size && short {
+        let pct = domain.imbalance_pct();
+        let crowded = pct * capacity < 100 * runnable;
+        let state = if tasks > size && (crowded || 100 * capacity < pct * busy) {
             State::Overloaded
-        } else if tasks < size || 100 * capacity > domain.imbalance_pct() * busy {
+        } else if tasks < size || (!crowded && 100 * capacity > pct * busy) {
             State::HasSpare
         } else {
             State::FullyBusy

@@ -1,6 +1,6 @@
 //! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy; no asymmetric
+//! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy, that of a task its part of it; no asymmetric
 //! capacity, no NUMA balancing, no limit on the wake-up scan, no chains of wakers (`wake_wide`).
 
 mod average;
@@ -43,6 +43,8 @@ struct Cpu {
     load: Average,
     /// Share of time with a task, in 1,024ths.
     busy: Average,
+    /// Runnable tasks on average, in 1,024ths.
+    runnable: Average,
     /// Runnable tasks.
     count: u32,
     idle_since: Time,
@@ -146,6 +148,7 @@ impl Modern {
         let limit = 2 * self.options.migration_cost.ns();
         let record = &mut self.cpus[cpu];
         record.load.follow(now, view.load(cpu));
+        record.runnable.follow(now, UNIT * u64::from(count));
         let before = std::mem::replace(&mut record.count, count);
         let idle = &mut self.idle_in_cache[(cpu.0 / self.cache) as usize];
         if before == 0 && count > 0 {
@@ -225,13 +228,21 @@ impl Policy for Modern {
                 self.cpus[old].load.remove(now, fine);
             }
             self.cpus[cpu].load.add(now, fine);
+            // A task brings its utilisation to an idle cpu; a new one half of what is left (`post_init_entity_util_avg`).
+            let known = (fine * UNIT / weight.max(1)).min(UNIT << FINE);
+            let record = &mut self.cpus[cpu];
+            if record.count == 0 {
+                record.busy.add(now, if home.is_some() { known } else { (UNIT << FINE) / 2 });
+                record.busy.cap(UNIT << FINE);
+            }
         }
         self.note(view, cpu);
     }
 
     fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         let now = view.now();
-        let ended = view.task(task).state == TaskState::Exited;
+        let state = view.task(task).state;
+        let ended = state == TaskState::Exited;
         let record = self.task(task);
         record.average.follow(now, 0);
         if ended {
@@ -241,6 +252,11 @@ impl Policy for Modern {
             }
         }
         self.note(view, cpu);
+        if state != TaskState::Sleeping && view.nr_running(cpu) == 0 {
+            // It takes its utilisation along; only that of sleepers stays and fades.
+            self.cpus[cpu].busy.cap(0);
+            self.cpus[cpu].runnable.cap(0);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod caches;
 mod disciplines;
 mod eevdf;
 mod jobs;
+mod kernels;
 mod memory;
 mod polling;
 mod sharing;

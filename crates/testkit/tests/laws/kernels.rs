@@ -1,0 +1,69 @@
+//! Placement and balancing of each kernel, seen from outside: forks, odd tasks, idle cpus.
+
+use sim_core::observe::Observation;
+use sim_core::program::Op;
+use sim_core::time::Span;
+use sim_core::wait::WaitMode;
+
+use crate::support::{Log, MS, Trial, app, compute, hogs};
+
+/// The cpus on which tasks became runnable for the first time.
+fn born(log: &Log, tasks: usize) -> Vec<u32> {
+    let runnable = log.0.iter().filter_map(|(_, what)| match what {
+        Observation::Runnable { cpu, .. } => Some(cpu.0),
+        _ => None,
+    });
+    let mut cpus: Vec<u32> = runnable.take(tasks).collect();
+    cpus.sort_unstable();
+    cpus
+}
+
+#[test]
+fn forks_pile_up_by_averages_of_the_last_tick_and_spread_by_idle_cpus() {
+    let forks = |kernel: &str, policy: &'static str| {
+        let trial = Trial::on("barcelona").free().under(kernel, &[]).policy(policy, &[]);
+        let cpus = born(&trial.app(hogs(16, 50)).until(40).log().1, 16);
+        (0..16).map(|cpu| cpus.iter().filter(|born| **born == cpu).count()).collect::<Vec<_>>()
+    };
+    // Sixteen forks at one instant. 2.6.28: a few to cpus whose averages are zero, all others to the parent's.
+    let old = forks("linux-2.6.28", "LOAD");
+    assert!(old.iter().any(|born| *born >= 8), "{old:?}");
+    // Today idle cpus are counted as they are.
+    assert_eq!(forks("linux-6.18", "LOAD"), [1; 16]);
+    assert_eq!(forks("freebsd-7", "ULE"), [1; 16]);
+}
+
+#[test]
+fn ule_moves_the_odd_thread_about_once_a_second() {
+    let endless = app(3, vec![Op::Repeat(0), compute(Span::from_ms(1_000)), Op::End], WaitMode::Spin);
+    let trial = Trial::on("package:1 core:2").under("freebsd-7", &[]).policy("ULE", &[]);
+    let (report, log) = trial.app(endless).until(60_000).log();
+    let moves = log.moves().filter(|(at, ..)| at.ns() > 2_000 * MS).count();
+    // Every 0.5 to 1.5 s: 58 s hold 39 to 116 passes, and each finds two against one.
+    assert!((39..=116).contains(&moves), "{moves}");
+    let cpu = report.apps[0].task_cpu.iter().map(|cpu| cpu.ns() / MS);
+    assert!(cpu.clone().all(|ms| (34_000..46_000).contains(&ms)), "{:?}", cpu.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_cpu_that_goes_idle_takes_a_waiting_thread_at_once() {
+    // One thread of 50 ms on a cpu, two of 100 ms on the other, on different boards. When the first ends, its cpu takes one
+    // of the two; these are done 50 to 100 ms later, depending on who had run before.
+    for (kernel, policy) in [("freebsd-7", "ULE"), ("solaris-9", "LGROUP"), ("linux-6.18", "LOAD")] {
+        let trial =
+            Trial::on("numa:2 core:1").free().under(kernel, &[]).policy(policy, &[]).placed([0, 1, 1]);
+        let (report, log) = trial.app(hogs(1, 50)).app(hogs(2, 100)).log();
+        let (ended, makespan) = (report.apps[0].end.unwrap(), report.makespan.ns() / MS);
+        let first = log.moves().find(|(at, ..)| *at >= ended).map(|(at, ..)| at.since(ended));
+        assert!(first.is_some_and(|span| span <= Span::from_us(10)), "{kernel}: {first:?}");
+        assert!((100..=151).contains(&makespan), "{kernel}: {makespan} ms");
+    }
+}
+
+#[test]
+fn lgroup_fills_a_board_before_it_opens_the_next() {
+    let trial = Trial::on("e25k").free().under("solaris-9", &[]).policy("LGROUP", &[]);
+    let cpus = born(&trial.app(hogs(8, 50)).until(40).log().1, 8);
+    let boards: Vec<u32> = cpus.iter().map(|cpu| cpu / 8).collect();
+    assert_eq!(boards, [0, 0, 0, 0, 1, 1, 1, 1]);
+}
