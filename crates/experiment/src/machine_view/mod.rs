@@ -12,7 +12,7 @@ use notation::parameter::Values;
 use serde::Serialize;
 use sim_core::machine::{Level, Machine};
 
-use crate::scenario::{machine_files, own_kernel};
+use crate::scenario::{default_kernel, machine_files};
 
 pub use text::write_text;
 
@@ -130,7 +130,7 @@ pub struct DomainRow {
 /// What is wrong with the name, the file or the description.
 pub fn show(machine: &str, kernel: Option<&str>) -> Result<View, Refusal> {
     let entry = find(machine)?;
-    let name = kernel.unwrap_or_else(|| own_kernel(entry.kernel.as_deref()));
+    let name = kernel.unwrap_or_else(|| default_kernel(entry.kernel.as_deref()));
     let kernel = kernels::resolve(name).map_err(Refusal::Sentence)?;
     Ok(view(&entry, kernel))
 }

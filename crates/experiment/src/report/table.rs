@@ -27,12 +27,14 @@ pub(super) struct Comparison {
 }
 
 /// Which account parts make a column of the table.
-const ACCOUNT: [([&str; 2], &[&str]); 6] = [
+const ACCOUNT: [([&str; 2], &[&str]); 8] = [
     (["com-", "pute"], &["account_compute"]),
     (["stall", "%"], &["account_memory_stall"]),
+    (["re-", "mote"], &["account_remote"]),
+    (["smt", "%"], &["account_smt"]),
     (["wait", "%"], &["account_spin", "account_yield"]),
     (["swit-", "ching"], &["account_switch"]),
-    (["other", "%"], &["account_migration", "account_kernel", "account_daemon"]),
+    (["other", "%"], &["account_refill", "account_migration", "account_kernel", "account_daemon"]),
     (["idle", "%"], &["account_idle"]),
 ];
 
@@ -40,8 +42,9 @@ const ACCOUNT: [([&str; 2], &[&str]); 6] = [
 pub(super) const LEGEND: &str = "dedicated: each application alone, one thread per core, pinned. slowdown: run time over \
     that of the dedicated run. throughput: time of the dedicated runs one after the other over the makespan; above 1, \
     sharing wins. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu time \
-    went, in % of cpus x makespan: computing, stalls on memory, waiting (polling and yielding), context switching, \
-    other (migration and refill, kernel, daemons), idle.";
+    went, in % of cpus x makespan: computing, stalls on memory, access to remote memory, busy siblings on \
+    the core (smt), waiting (polling and yielding), context switching, other (refill of caches, migration, kernel, \
+    daemons), idle.";
 
 impl Comparison {
     /// The comparison at `point`.

@@ -15,22 +15,15 @@ use notation::yaml::{self, Content, Node};
 use crate::plan::Experiment;
 use reader::Reader;
 
-/// The kernel of scenarios that name none.
+/// The kernel of scenarios that name none, on machines that name none either.
 pub(crate) const DEFAULT_KERNEL: &str = "linux-2.6.28";
-/// Whether scenarios that name no kernel get the one of their machine, where the shelf has it.
-const MACHINES_CHOOSE: bool = false;
 /// What stands in the place of a kernel's name until the machine is known.
 pub(crate) const MACHINE_KERNEL: &str = "default";
 /// The runtime of applications that name none.
 pub(crate) const DEFAULT_RUNTIME: &str = "upc";
 
-/// The kernel of a scenario that names none, on a machine whose own kernel is `own`.
+/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if the shelf has it.
 pub(crate) fn default_kernel(own: Option<&str>) -> &'static str {
-    if MACHINES_CHOOSE { own_kernel(own) } else { DEFAULT_KERNEL }
-}
-
-/// The kernel `own` if the shelf has it, else the default one.
-pub(crate) fn own_kernel(own: Option<&str>) -> &'static str {
     machines::kernels::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sim_core::account::Category;
 use sim_core::ids::{CpuId, NodeId, ProfileId};
-use sim_core::machine::{CpuSet, Machine};
+use sim_core::machine::CpuSet;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Spread, TransferOrder};
-use sim_core::time::{Span, Speed, Work};
+use sim_core::time::{Span, Work};
 use sim_core::wait::WaitMode;
 
 use crate::support::{Trial, seconds, shelf, waits};

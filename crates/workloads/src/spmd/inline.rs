@@ -21,7 +21,7 @@ pub(crate) const MAX_SIZE: u64 = 1 << 50;
 const MAX_INTERVALS: u64 = u32::MAX as u64;
 
 const SHAPES: &[&str] = &["linear", "one-slow", "random"];
-const PAGES: &[&str] = &["first-touch", "interleaved", "node0"];
+const PAGES: &[&str] = &["first-touch", "interleaved", "node0", "next-touch", "master"];
 /// Names of the transfer orders.
 pub(crate) const ORDERS: &[&str] = &["sequential", "rotated"];
 
@@ -108,8 +108,15 @@ const PARAMETERS: &[Parameter] = &[
         "pages",
         Kind::Choice(PAGES),
         0,
-        (0, 2),
-        "Where its pages lie: where each task first touched its own, spread over all nodes, or all on node 0",
+        (0, 4),
+        "Where its pages lie: where each task first touched its own, spread over all nodes, all on node 0, where each task touched its own last (they are copied to it), or where rank 0 touched them all",
+    ),
+    number(
+        "shared",
+        Kind::Percent,
+        0,
+        (0, 10_000),
+        "Share of the accesses that go to data of all tasks, spread over all nodes, instead",
     ),
     number(
         "exchanges",
@@ -230,9 +237,12 @@ fn profile(values: &Values) -> MemoryProfile {
     let pages = match values.get("pages") {
         0 => Pages::FirstTouch,
         1 => Pages::Interleaved,
+        3 => Pages::NextTouch,
+        4 => Pages::Master,
         _ => Pages::Node(NodeId(0)),
     };
-    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages, shared: 0 }
+    let shared = (values.get("shared") * 65_536 / 10_000) as u32;
+    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages, shared }
 }
 
 /// Thousandths of the mean for each rank; the mean stays 1,000 up to rounding.
@@ -309,6 +319,17 @@ mod tests {
         assert_eq!(serial_part(1_000, 0, 7, 5).unwrap(), (Span::from_ns(1_028), Span::from_ns(28)));
         assert_eq!(serial_part(1_000, 0, 7, 1).unwrap(), (Span::from_ns(1_000), Span::ZERO));
         assert!(serial_part(1, 0, u64::MAX, 5).is_err());
+    }
+
+    #[test]
+    fn every_way_to_lay_out_pages_can_be_chosen() {
+        let node = Pages::Node(NodeId(0));
+        let all = [Pages::FirstTouch, Pages::Interleaved, node, Pages::NextTouch, Pages::Master];
+        assert_eq!(all.len(), PAGES.len());
+        for (at, pages) in (0..).zip(all) {
+            let profile = built(&[("pages", at), ("shared", 2_500)], 2).program.profiles()[0];
+            assert_eq!((profile.pages, profile.shared), (pages, 16_384));
+        }
     }
 
     #[test]
