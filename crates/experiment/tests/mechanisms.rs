@@ -1,0 +1,86 @@
+//! Scenarios that show one mechanism each: the account names it, and switched off it is gone.
+
+use experiment::result::Results;
+use experiment::run::run;
+use experiment::scenario::{Overrides, load};
+
+/// The results of a scenario with some settings changed.
+fn results(name: &str, set: &[&str]) -> Results {
+    let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
+    let overrides = Overrides { set, repeat: Some(1), ..Overrides::default() };
+    let experiment = load(name, &text, &overrides).unwrap_or_else(|said| panic!("{said}"));
+    run(&experiment, 1, &|_, _| {}).unwrap()
+}
+
+/// Share of all cpu time in a category at the last point of the sweep, under the first policy.
+fn share(results: &Results, category: &str) -> f64 {
+    let provenance = &results.provenance;
+    let (point, policy) = (provenance.points.last().unwrap(), &provenance.policies[0]);
+    results.get(point, policy, "all", &format!("account_{category}")).unwrap().mean
+}
+
+#[test]
+fn the_account_names_each_mechanism_and_switched_off_it_is_gone() {
+    // Scenario, category, its share at the last point at least, settings that switch it off.
+    let table: [(&str, &str, f64, &[&str]); 4] = [
+        (
+            "bandwidth_sharing",
+            "memory_stall",
+            0.1,
+            &["machine.node_bandwidth=0B/s", "machine.core_bandwidth=100GB/s"],
+        ),
+        ("remote_memory", "remote", 0.1, &["machine.distances=false", "machine.remote_factor=1"]),
+        ("cache_refill", "refill", 0.001, &["machine.private_cache=0B", "machine.shared_cache=0B"]),
+        (
+            "all_to_all_lockstep",
+            "memory_stall",
+            0.1,
+            &["machine.node_bandwidth=0B/s", "machine.link_bandwidth=0B/s"],
+        ),
+    ];
+    for (name, category, least, off) in table {
+        let (with, without) = (share(&results(name, &[]), category), share(&results(name, off), category));
+        assert!(with > least, "{name}: {category} {with}");
+        assert!(without < 1e-5, "{name} switched off: {category} {without}");
+    }
+}
+
+/// A mean at a point of a sweep.
+fn at(results: &Results, point: &str, app: &str, metric: &str) -> f64 {
+    results.get(point, "PIN", app, metric).unwrap_or_else(|| panic!("no {metric} at {point}")).mean
+}
+
+#[test]
+fn caches_are_shared_by_the_square_root_rule_when_it_is_on() {
+    let results = results("shared_cache", &[]);
+    let stall = |exponent: &str| {
+        at(&results, &format!("machine.cache_exponent={exponent}"), "all", "account_memory_stall")
+    };
+    let misses = |exponent: &str| {
+        at(&results, &format!("machine.cache_exponent={exponent}"), "a", "misses_per_1000_instructions")
+    };
+    // Both pull less than the bus gives: without the rule there is next to no contention.
+    assert!(stall("0") < 0.002 && stall("0.5") > 0.01, "{} {}", stall("0"), stall("0.5"));
+    // 3 MiB of working sets in 2 MiB: demand grows by (3 / 2)^0.5.
+    let growth = misses("0.5") / misses("0");
+    assert!((growth / 1.5f64.sqrt() - 1.0).abs() < 0.01, "{growth}");
+}
+
+#[test]
+fn siblings_cost_the_stated_factor_and_turbo_the_stated_steps() {
+    let pairs = results("smt_pairs", &[]);
+    let time = |factor: &str| {
+        at(&pairs, &format!("machine.smt_compute={factor}, apps.code.cpus=0-7"), "code", "run_time")
+    };
+    assert!((time("0.62") / time("1") * 0.62 - 1.0).abs() < 0.02, "{} {}", time("0.62"), time("1"));
+    let steps = results("turbo_steps", &[]);
+    let time = |on: &str, tasks: u32| {
+        at(&steps, &format!("machine.turbo={on}, apps.code.tasks={tasks}"), "code", "run_time")
+    };
+    // One busy core: two steps of 133 MHz over 2.4 GHz.
+    assert!((time("false", 1) / time("true", 1) / 1.111 - 1.0).abs() < 0.01);
+    // Eight busy cores, four to a package: one step.
+    assert!((time("false", 8) / time("true", 8) / 1.056 - 1.0).abs() < 0.01);
+}
