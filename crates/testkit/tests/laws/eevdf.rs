@@ -135,9 +135,7 @@ fn yielders_among_themselves_take_turns_at_every_yield() {
 
 #[test]
 fn a_ping_pong_between_two_sleepers_takes_a_wake_a_sleep_and_a_switch() {
-    // The cheapest measured sleep, 0.6 us, belongs to the cheapest case.
-    let mut trial = modern(&[]);
-    trial.machine.costs.sleep = Span::from_ns(600);
+    let trial = modern(&[]);
     let costs = trial.machine.costs.clone();
     let ops = vec![Op::Repeat(10_000), compute(Span::from_ns(1)), Op::Exchange { shift: 1 }, Op::End];
     let us = trial.app(on_cpu(0, app(2, ops, WaitMode::Block))).seconds() * 1e6 / 10_000.0;
