@@ -7,18 +7,19 @@ use experiment::scenario::{Overrides, load};
 /// The results of a scenario with some settings changed.
 fn results(name: &str, set: &[&str]) -> Results {
     let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let set = set.iter().map(|pair| (*pair).to_owned()).collect();
     let overrides = Overrides { set, repeat: Some(1), ..Overrides::default() };
     let experiment = load(name, &text, &overrides).unwrap_or_else(|said| panic!("{said}"));
-    run(&experiment, 1, &|_, _| {}).unwrap()
+    run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
 }
 
 /// Share of all cpu time in a category at the last point of the sweep, under the first policy.
 fn share(results: &Results, category: &str) -> f64 {
     let provenance = &results.provenance;
-    let (point, policy) = (provenance.points.last().unwrap(), &provenance.policies[0]);
-    results.get(point, policy, "all", &format!("account_{category}")).unwrap().mean
+    let (point, policy) = (&provenance.points[provenance.points.len() - 1], &provenance.policies[0]);
+    let cell = results.get(point, policy, "all", &format!("account_{category}"));
+    cell.unwrap_or_else(|| panic!("no {category}")).mean
 }
 
 #[test]
