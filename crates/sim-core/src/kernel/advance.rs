@@ -73,24 +73,9 @@ impl<O: Observer> Kernel<'_, O> {
                         self.signal(cpu, heir, None, &mut lead);
                     }
                 }
-                Op::Sleep { span, spread } => {
-                    self.end_response(id);
-                    let span = Span::from_ns(self.vary(id, span.ns(), spread).max(1));
-                    let call = self.machine.costs.sleep;
-                    self.begin_syscall(cpu, call, After::Nap(span), lead);
-                    return;
-                }
-                Op::Yield => {
-                    // At least 1 ns, so that a loop of yields takes time.
-                    let call = self.machine.costs.yield_call.max(Span::from_ns(1));
-                    self.begin_syscall(cpu, call, After::Yield, lead);
-                    return;
-                }
-                Op::Respawn => {
-                    self.end_response(id);
-                    // At least 1 ns, so that a loop of respawns takes time.
-                    let call = self.machine.costs.fork.max(Span::from_ns(1));
-                    self.begin_syscall(cpu, call, After::Respawn, lead);
+                Op::Sleep { .. } | Op::Yield | Op::Respawn => {
+                    let (call, after) = self.call(id, *op);
+                    self.begin_syscall(cpu, call, after, lead);
                     return;
                 }
                 Op::RepeatShared(passes) => {
@@ -100,6 +85,26 @@ impl<O: Observer> Kernel<'_, O> {
                 }
                 Op::Repeat(_) | Op::End => self.turn_loop(id, &program),
             }
+        }
+    }
+
+    /// The system call that an operation is: its length and what follows.
+    fn call(&mut self, id: TaskId, op: Op) -> (Span, After) {
+        let costs = &self.machine.costs;
+        // At least 1 ns, so that a loop of calls takes time.
+        let least = Span::from_ns(1);
+        let (sleep, yields, fork) = (costs.sleep, costs.yield_call.max(least), costs.fork.max(least));
+        match op {
+            Op::Sleep { span, spread } => {
+                self.end_response(id);
+                let span = self.vary(id, span.ns(), spread).max(1);
+                (sleep, After::Nap(Span::from_ns(span)))
+            }
+            Op::Respawn => {
+                self.end_response(id);
+                (fork, After::Respawn)
+            }
+            _ => (yields, After::Yield),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::kernel_model::{Discipline, KernelModel};
 use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::outcome::{Admission, Counters};
+use crate::outcome::{Admission, Counters, Options};
 use crate::policy::{Affinity, TaskState};
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
@@ -57,46 +57,45 @@ pub(crate) fn check(
     if admission.jobs == 0 {
         return Err("at least one application must be admitted".into());
     }
-    for (number, app) in apps.iter().enumerate() {
-        let name = &app.name;
-        if !app.background && u64::from(app.tasks) > admission.tasks {
-            return Err(format!(
-                "application `{name}` has {} tasks; {} are admitted at once",
-                app.tasks, admission.tasks
-            ));
-        }
-        if let Some(before) = app.after
-            && before.0 as usize >= number
-        {
-            return Err(format!("application `{name}` can only follow one that stands before it"));
-        }
+    let mut numbered = apps.iter().enumerate();
+    numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
 
-        if app.rank_scale.contains(&0) {
-            return Err(format!("application `{name}` has a rank without work"));
-        }
-        if app.tasks == 0 {
-            return Err(format!("application `{name}` has no tasks"));
-        }
-        if app.weight == 0 {
-            return Err(format!("application `{name}` has a weight of 0"));
-        }
-        if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
-            return Err(format!(
-                "application `{name}` scales {} of {} ranks",
-                app.rank_scale.len(),
-                app.tasks
-            ));
-        }
-        if let BarrierKind::Tree { arity } = app.runtime.barrier
-            && arity < 2
-        {
-            return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
-        }
-        if let Some(allowed) = &app.allowed
-            && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
-        {
-            return Err(format!("application `{name}` is allowed on no cpu of the machine"));
-        }
+/// Refuses an application, the `number`-th, that cannot be simulated.
+fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSpec) -> Result<(), String> {
+    let name = &app.name;
+    if !app.background && u64::from(app.tasks) > admission.tasks {
+        return Err(format!(
+            "application `{name}` has {} tasks; {} are admitted at once",
+            app.tasks, admission.tasks
+        ));
+    }
+    if let Some(before) = app.after
+        && before.0 as usize >= number
+    {
+        return Err(format!("application `{name}` can only follow one that stands before it"));
+    }
+    if app.rank_scale.contains(&0) {
+        return Err(format!("application `{name}` has a rank without work"));
+    }
+    if app.tasks == 0 {
+        return Err(format!("application `{name}` has no tasks"));
+    }
+    if app.weight == 0 {
+        return Err(format!("application `{name}` has a weight of 0"));
+    }
+    if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
+        return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
+    }
+    if let BarrierKind::Tree { arity } = app.runtime.barrier
+        && arity < 2
+    {
+        return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
+    }
+    if let Some(allowed) = &app.allowed
+        && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
+    {
+        return Err(format!("application `{name}` is allowed on no cpu of the machine"));
     }
     Ok(())
 }
@@ -244,6 +243,18 @@ fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> 
     cpus
 }
 
+/// How much later than stated an application arrives.
+fn start_phase(options: &Options, app: AppId) -> Span {
+    let drawn = draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0);
+    Span::from_ns(rng::below(options.start_jitter.ns(), drawn))
+}
+
+/// What ticks leave of a cpu: they take their share of every computing nanosecond evenly.
+fn usable(machine: &Machine, model: &KernelModel) -> Speed {
+    let tick = model.tick.ns();
+    Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
+}
+
 impl<'o, O: Observer> Kernel<'o, O> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
         let Simulation { machine, model, apps: specs, options } = simulation;
@@ -267,10 +278,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
             caches.add_app(&machine, &spec, &profiles[base as usize - 1..]);
-            let phase = Span::from_ns(rng::below(
-                options.start_jitter.ns(),
-                draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0),
-            ));
+            let phase = start_phase(&options, app);
             if spec.after.is_none() {
                 timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
                 pending += 1;
@@ -285,10 +293,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
         }
         let memory = Contention::new(&machine, &profiles);
         let cpus = machine.cpus() as usize;
-        // Ticks take their share of every computing nanosecond evenly.
-        let tick = model.tick.ns();
-        let usable = Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick);
-        let cores = Cores::new(&machine, usable);
+        let cores = Cores::new(&machine, usable(&machine, &model));
         Self {
             now: Time::ZERO,
             cpus: build_cpus(&machine, &model, options.seed),
