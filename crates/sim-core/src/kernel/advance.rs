@@ -10,6 +10,15 @@ use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::Circle;
 
+/// Whom a barrier meets.
+const fn circle_of(op: &Op) -> Circle {
+    match op {
+        Op::TeamBarrier => Circle::Team,
+        Op::LeadersBarrier => Circle::Leaders,
+        _ => Circle::All,
+    }
+}
+
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, mut lead: Lead, policy: &mut dyn Policy) {
@@ -45,11 +54,7 @@ impl<O: Observer> Kernel<'_, O> {
                     self.tasks[id].pc += 1;
                 }
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    self.tasks[id].circle = match *op {
-                        Op::TeamBarrier => Circle::Team,
-                        Op::LeadersBarrier => Circle::Leaders,
-                        _ => Circle::All,
-                    };
+                    self.tasks[id].circle = circle_of(op);
                     self.arrive(cpu, lead);
                     return;
                 }

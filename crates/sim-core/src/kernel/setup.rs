@@ -243,6 +243,17 @@ fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> 
     cpus
 }
 
+/// Adds the tasks of an application.
+fn add_tasks(tasks: &mut IdVec<TaskId, Task>, spec: &AppSpec, app: AppId, seed: u64) {
+    let first = tasks.len() as u32;
+    let affinity = spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
+    for rank in 0..spec.tasks {
+        let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
+        let process = process_of(spec, app, first, rank);
+        tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise, process));
+    }
+}
+
 /// How much later than stated an application arrives.
 fn start_phase(options: &Options, app: AppId) -> Span {
     let drawn = draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0);
@@ -267,13 +278,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
         for (number, spec) in specs.into_iter().enumerate() {
             let app = AppId(number as u32);
             let first = tasks.len() as u32;
-            let affinity = spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
-            for rank in 0..spec.tasks {
-                let entity = u64::from(app.0) << 32 | u64::from(rank);
-                let noise = key(options.seed, Purpose::WorkNoise, entity);
-                let process = process_of(&spec, app, first, rank);
-                tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise, process));
-            }
+            add_tasks(&mut tasks, &spec, app, options.seed);
             profiles.push(transfer_profile(&machine));
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
@@ -284,8 +289,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
                 pending += 1;
             }
             left += u32::from(!spec.background);
-            let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
             let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
+            let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
             apps.push(build_app(spec, first, base, fork_noise, delay));
         }
         if let Discipline::Ts(params) = &model.discipline {
