@@ -2,7 +2,7 @@
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::ProfileId;
-use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
+use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
 
 use crate::registry::{Built, Context, Entry};
@@ -52,13 +52,11 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
-    let demand = values.get("demand");
     let profile = MemoryProfile {
-        demand,
-        bound: if demand == 0 { Some(0) } else { None },
+        demand: values.get("demand"),
+        bound: None,
         working_set: values.get("working_set"),
-        pages: Pages::FirstTouch,
-        shared: 0,
+        ..MemoryProfile::NONE
     };
     let piece = |ns| Op::Compute {
         work: Work::from_span(Span::from_ns(ns)),
