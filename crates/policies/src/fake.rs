@@ -1,11 +1,12 @@
 //! A tests-only system with queues that a test sets: no time, no costs, no execution.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
-use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View};
+use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::time::{Span, Time};
 
 pub(crate) struct FakeTask {
@@ -27,6 +28,8 @@ pub(crate) struct FakeSystem {
     pub(crate) ticks: Vec<(CpuId, Time)>,
     pub(crate) slots: Vec<Time>,
     pub(crate) buddy: Option<TaskId>,
+    /// Reasons and remarks in the order given.
+    pub(crate) reasons: RefCell<Vec<Why>>,
     entered: u64,
 }
 
@@ -76,6 +79,7 @@ impl FakeSystem {
             ticks: Vec::new(),
             slots: Vec::new(),
             buddy: None,
+            reasons: RefCell::new(Vec::new()),
             entered: 0,
         }
     }
@@ -190,6 +194,9 @@ impl View for FakeSystem {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.buddy == Some(task)
     }
+    fn because(&self, why: Why) {
+        self.reasons.borrow_mut().push(why);
+    }
 }
 
 impl System for FakeSystem {
@@ -239,5 +246,8 @@ impl System for FakeSystem {
     }
     fn at_slot(&mut self, at: Time) {
         self.slots.push(at);
+    }
+    fn remark(&mut self, why: Why) {
+        self.because(why);
     }
 }

@@ -9,7 +9,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{Affinity, Placement, Policy, System, View};
 use sim_core::time::{Span, Time};
 
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{allowed_cpus, first_allowed};
 
 /// Its place on the shelf.
@@ -29,6 +29,10 @@ be switched off: bands only order tasks. When an application ends, slots whose c
 Good for fine-grained spinning programs; poor when programs do not fill the machine, sleep, or synchronise rarely, and \
 when the quantum is not long against the cost of a change. Background applications are outside the matrix: they run in \
 every slot, on the least loaded cpu they may use.",
+    sees: "Which application a task belongs to, starts and ends, masks, and which cpus have nothing to run.",
+    costs: "At each slot change every cpu pays an interrupt per doubling of the cpus and one context switch of kernel time; the caches then have to be refilled.",
+    wins: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
     build,
 };
 

@@ -12,7 +12,7 @@ use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
 use crate::queues::Queues;
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
 /// Its place on the shelf.
@@ -34,6 +34,10 @@ the cpu with the fewest threads, and ties fall at random over the machine (`ties
 cpu and then to its home (`ties: last`, the source's rule, which is stickier). A cpu that goes idle takes a waiting thread \
 at once, from its own group first: with an idle cpu nobody waits.\n\n\
 It is the kernel policy of solaris-9; with another kernel it is an experiment.",
+    sees: "Queue lengths and states of cpus, masks, the home group and last cpu of each thread, the decayed load average of each locality group.",
+    costs: "Homing is part of thread creation; an idle cpu that steals pays the migration.",
+    wins: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
 };
 

@@ -10,7 +10,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, Placement, Policy, System, View};
 
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::shares;
 
 /// Its place on the shelf.
@@ -26,6 +26,10 @@ applications they share cores in turn. Within its set each application's tasks a
 left to the kernel with the set as their mask.\n\n\
 Nobody disturbs anybody's cpus or memory controllers, but cores that an application leaves idle, or that are left when it \
 ends, help nobody: the division is static. Background applications keep the masks they came with.",
+    sees: "The list of applications and the machine; nothing of what happens later.",
+    costs: "One `sched_setaffinity` per task at its start, not charged.",
+    wins: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
     build,
 };
 

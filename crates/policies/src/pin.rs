@@ -9,7 +9,7 @@ use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, Placement, Policy, System, View};
 use sim_core::rng::Purpose;
 
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, allowed_cpus};
 
 /// Its place on the shelf.
@@ -26,6 +26,10 @@ layout is shuffled by the seed: the cpus in random order, the ranks dealt to the
 Good when the number of tasks is a multiple of the number of cpus and the machine is yours; an uneven remainder, or a \
 stranger on one cpu, slows the whole of a barrier program for the whole run. Background applications are left to the \
 kernel unless `background` says otherwise.",
+    sees: "The machine and the mask an application is started with; nothing of what happens later.",
+    costs: "One `sched_setaffinity` per task before it first runs, not charged: it happens in the launcher.",
+    wins: Showcase { scenario: "", label: "PIN", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "PIN", against: "", app: "all", point: "", about: "" },
     build,
 };
 

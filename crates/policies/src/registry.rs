@@ -37,6 +37,23 @@ pub struct Setting<'a> {
     pub apps: &'a [AppSpec],
 }
 
+/// A scenario that shows what a policy is good or bad at; a test runs it and compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Showcase {
+    /// The file `scenarios/policies/NAME.yaml`, without folder and ending.
+    pub scenario: &'static str,
+    /// Label of this policy there.
+    pub label: &'static str,
+    /// Label of the policy it is compared with.
+    pub against: &'static str,
+    /// The application whose run time is compared; `all`: the makespan.
+    pub app: &'static str,
+    /// Point of the sweep; empty without one.
+    pub point: &'static str,
+    /// What happens there and why, in a sentence or two.
+    pub about: &'static str,
+}
+
 /// A policy on the shelf.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -52,6 +69,14 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Idea, rules and when to use it, in paragraphs.
     pub about: &'static str,
+    /// What the real one can see, and where it reads it.
+    pub sees: &'static str,
+    /// What its decisions cost, and who pays.
+    pub costs: &'static str,
+    /// Where it is faster than another policy.
+    pub wins: Showcase,
+    /// Where it is slower than another policy.
+    pub loses: Showcase,
     /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of the kernel's own.
     pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
 }

@@ -10,7 +10,7 @@ use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, allowed_cpus};
 
 /// Its place on the shelf.
@@ -30,6 +30,10 @@ crossed by default.\n\n\
 It repairs uneven thread counts and cores slowed by strangers, provided the time between barriers exceeds the balancing \
 interval; it cannot exceed the share cores / threads. Threads that sleep at barriers look slow and mislead it. Background \
 applications are not balanced.",
+    sees: "Cpu time of each thread of its own application from `/proc` or taskstats, the topology, and what it has moved itself. Other applications show only as missing cpu time.",
+    costs: "`cost` of daemon time on the balancer's core at each look; a pull is a `sched_setaffinity`: an interrupt if the thread runs, and the migration on the receiving core.",
+    wins: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
     build,
 };
 

@@ -10,7 +10,7 @@ use sim_core::machine::{Level as Tree, Machine, Topology};
 use sim_core::policy::{Affinity, Placement, Policy, System, View};
 use sim_core::program::{AppSpec, MemoryProfile, Op};
 
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -28,6 +28,10 @@ stay with the kernel.\n\n\
 `preference: auto` derives the preference from the memory-bound share of the program's work: a quarter or more scatters, the \
 stronger the more; less gathers, weakly. Useful when several programs of different nature share a machine of several \
 packages. Background applications and those submitted with a mask of their own are not planned.",
+    sees: "Start and end of every application, its number of threads, its preference (measured beforehand; here from its memory demand), and its own bindings. Not the load of the cpus.",
+    costs: "A plan costs nothing by itself; each rebound thread costs its migration.",
+    wins: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
     build,
 };
 

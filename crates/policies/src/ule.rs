@@ -12,7 +12,7 @@ use sim_core::time::Span;
 
 use crate::domains::DomainLevel;
 use crate::queues::Queues;
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
 /// Its place on the shelf.
@@ -30,6 +30,10 @@ A cpu that goes idle steals one thread from the most loaded queue, nearest level
 machine: the longest queue gives one thread to the shortest, and so on down; a receiver gives nothing in the same pass.\n\n\
 So an odd thread moves about once a second: fair over seconds, not over the intervals of a program with barriers. It is \
 the kernel policy of freebsd-7; with another kernel it is an experiment.",
+    sees: "Run-queue lengths, whether a cpu is idle, masks, the last cpu of a task and the cache tree. The periodic balancer runs on one cpu and looks at all.",
+    costs: "The balancer's pass is part of that cpu's tick; a move costs the migration on the receiving cpu and an interrupt when the task runs.",
+    wins: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
     build: |values, setting| Box::new(Ule::new(values, setting)),
 };
 

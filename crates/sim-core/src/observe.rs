@@ -1,6 +1,7 @@
 //! What happened, told as facts to observers that cannot steer, and the digest of all of it.
 
 use crate::ids::{AppId, CpuId, TaskId};
+use crate::policy::Decision;
 use crate::time::Time;
 use crate::wait::Circle;
 
@@ -94,6 +95,10 @@ pub trait Observer {
     fn observe(&mut self, at: Time, what: &Observation) {
         let _ = (at, what);
     }
+    /// A decision of the policy and its reason, before its effects are observed. No part of the digest.
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        let _ = (at, decision);
+    }
 }
 
 impl Observer for () {}
@@ -103,11 +108,18 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.observe(at, what);
         self.1.observe(at, what);
     }
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        self.0.decided(at, decision);
+        self.1.decided(at, decision);
+    }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
     fn observe(&mut self, at: Time, what: &Observation) {
         (**self).observe(at, what);
+    }
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        (**self).decided(at, decision);
     }
 }
 

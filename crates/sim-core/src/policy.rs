@@ -52,6 +52,76 @@ pub enum Placement {
     },
 }
 
+/// Facts that a reason can name.
+pub const MAX_FACTS: usize = 4;
+
+/// Why a policy decides as it does: the rule it followed and the numbers it compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Why {
+    /// The rule in a few words, for example "pulled: busiest group over imbalance_pct"; empty when nothing was said.
+    pub rule: &'static str,
+    /// Names (with their unit, if they have one) and values of what was compared; unused places have an empty name.
+    pub facts: [(&'static str, u64); MAX_FACTS],
+}
+
+impl Why {
+    /// A rule without numbers.
+    #[must_use]
+    pub const fn rule(rule: &'static str) -> Self {
+        Self { rule, facts: [("", 0); MAX_FACTS] }
+    }
+
+    /// The same with a number in the next free place; beyond [`MAX_FACTS`] nothing is added.
+    #[must_use]
+    pub const fn with(mut self, name: &'static str, value: u64) -> Self {
+        let mut at = 0;
+        while at < MAX_FACTS {
+            if self.facts[at].0.is_empty() {
+                self.facts[at] = (name, value);
+                return self;
+            }
+            at += 1;
+        }
+        self
+    }
+}
+
+/// What a policy decided.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// A created, woken or displaced task was given a cpu.
+    Placed {
+        /// Why it needed one.
+        placement: Placement,
+        /// The cpu.
+        cpu: CpuId,
+    },
+    /// A runnable task was moved.
+    Migrated {
+        /// From.
+        from: CpuId,
+        /// To.
+        to: CpuId,
+    },
+    /// The mask of a task was set.
+    Bound(Affinity),
+    /// A task was put into a band.
+    Banded(u8),
+    /// Something that is not about one task: a slot begins, a plan is made, a round ends.
+    Remarked,
+}
+
+/// A decision with its reason, as told to [`crate::observe::Observer::decided`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// The task; none for [`Action::Remarked`].
+    pub task: Option<TaskId>,
+    /// What was done.
+    pub action: Action,
+    /// Why.
+    pub why: Why,
+}
+
 /// What a task does now, as the kernel sees it (a polling task is a running one).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {
@@ -131,6 +201,11 @@ pub trait View {
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
+    /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
+    /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
+    fn because(&self, why: Why) {
+        let _ = why;
+    }
 }
 
 /// What the real thing could do. Every action has the price the machine states; `bool` tells whether it happened.
@@ -155,6 +230,10 @@ pub trait System: View {
     fn at_tick(&mut self, cpu: CpuId, not_before: Time);
     /// Calls [`Policy::slot`] at `at`.
     fn at_slot(&mut self, at: Time);
+    /// Tells observers of a decision that is not about one task: a slot begins, a plan is made, a round ends.
+    fn remark(&mut self, why: Why) {
+        let _ = why;
+    }
 }
 
 /// A scheduling policy. Only placement has no default.
@@ -261,6 +340,9 @@ impl View for UserSystem<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
     }
+    fn because(&self, why: Why) {
+        self.0.because(why);
+    }
 }
 
 impl System for UserSystem<'_> {
@@ -293,6 +375,9 @@ impl System for UserSystem<'_> {
     }
     fn at_slot(&mut self, at: Time) {
         self.0.at_slot(at);
+    }
+    fn remark(&mut self, why: Why) {
+        self.0.remark(why);
     }
 }
 

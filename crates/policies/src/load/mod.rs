@@ -18,7 +18,7 @@ use sim_core::policy::{Placement, Policy, System, View};
 use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
-use crate::registry::{Entry, Level, Setting};
+use crate::registry::{Entry, Level, Setting, Showcase};
 use cpu_load::Loads;
 use domains::Domain;
 use releases::Release;
@@ -47,6 +47,10 @@ cpu's shared cache).\n\n\
 Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; a wake-up is never \
 `sync`; the global lock of the NODE level is always free; processes are not balanced again at exec; automatic NUMA \
 balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
+    sees: "Run-queue lengths and load weights of every cpu, sampled at ticks; masks; the last time a task ran (cache-hot rule); the domain tree of the machine. It knows nothing of applications, barriers or polling: a spinning task is load like any other.",
+    costs: "A look at a tick is part of the tick's cost; a pull costs the migration on the receiving cpu, an active balance an interrupt for the migration thread on top. Placement costs nothing beyond the fork or wake it belongs to.",
+    wins: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
     build,
 };
 

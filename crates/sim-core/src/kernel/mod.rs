@@ -18,6 +18,7 @@ mod step;
 mod system;
 mod update;
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::Policy;
+use crate::policy::{Policy, Why};
 use crate::program::{AppSpec, MemoryProfile};
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -104,6 +105,8 @@ pub(crate) struct Kernel<'o, O> {
     passed: u32,
     observer: &'o mut O,
     digest: Digest,
+    /// The reason of the next decision.
+    why: Cell<Why>,
     corrections: u64,
     events: u64,
     entries: u64,

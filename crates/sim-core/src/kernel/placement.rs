@@ -7,7 +7,7 @@ use crate::kernel::state::Activity;
 use crate::kernel_model::Discipline;
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::policy::{Placement, Policy, TaskState};
+use crate::policy::{Action, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
 
@@ -26,8 +26,7 @@ impl<O: Observer> Kernel<'_, O> {
             }
             self.end_delay(id);
         }
-        let choice = policy.select_cpu(self, id, Placement::Wake { waker, previous });
-        let cpu = self.corrected(id, choice);
+        let cpu = self.placed(id, Placement::Wake { waker, previous }, policy);
         self.renormalise(id, previous, cpu);
         if cpu != previous {
             self.count_move(id, previous, cpu);
@@ -35,8 +34,16 @@ impl<O: Observer> Kernel<'_, O> {
         self.enqueue(id, cpu, Entry::Wake, Some(waker));
     }
 
+    /// The cpu that the policy chooses for a task.
+    pub(crate) fn placed(&mut self, id: TaskId, placement: Placement, policy: &mut dyn Policy) -> CpuId {
+        let choice = policy.select_cpu(self, id, placement);
+        let cpu = self.corrected(id, choice);
+        self.decided(Some(id), Action::Placed { placement, cpu });
+        cpu
+    }
+
     /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
-    pub(crate) fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
+    fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
         let exists = choice.0 < self.machine.cpus();
         if exists && self.tasks[id].affinity.allows(choice) {
             return choice;
@@ -229,8 +236,7 @@ impl<O: Observer> Kernel<'_, O> {
         task.vlag = 0;
         task.parent = TaskId::NONE;
         self.tell(policy);
-        let choice = policy.select_cpu(self, id, Placement::Fork { parent: cpu });
-        let target = self.corrected(id, choice);
+        let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
     }
 

@@ -312,6 +312,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             passed: 0,
             digest: Digest::default(),
             complete_apps: Vec::new(),
+            why: std::cell::Cell::new(crate::policy::Why::default()),
             corrections: 0,
             events: 0,
             entries: 0,

@@ -121,8 +121,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// Creates the task of a rank.
     pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
         let id = self.apps[app].task(rank);
-        let choice = policy.select_cpu(self, id, Placement::Fork { parent });
-        let cpu = self.corrected(id, choice);
+        let cpu = self.placed(id, Placement::Fork { parent }, policy);
         self.apps[app].forked += 1;
         if rank > 0 && self.apps[app].runtime.startup.forks == Forks::Master {
             let master = self.apps[app].task(0);

@@ -7,7 +7,7 @@ use crate::kernel::state::Activity;
 use crate::kernel_model::KernelModel;
 use crate::machine::Machine;
 use crate::observe::Observer;
-use crate::policy::{Affinity, AppView, System, TaskState, TaskView, View};
+use crate::policy::{Action, Affinity, AppView, Decision, System, TaskState, TaskView, View, Why};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
@@ -73,13 +73,24 @@ impl<O: Observer> View for Kernel<'_, O> {
         let cpu = &self.cpus[self.tasks[task].cpu];
         cpu.next_buddy == task || cpu.last_buddy == task
     }
+
+    fn because(&self, why: Why) {
+        self.why.set(why);
+    }
 }
 
 impl<O: Observer> Kernel<'_, O> {
     /// Refuses an action: counted, told by the return value.
     fn refuse(&mut self) -> bool {
+        self.why.take();
         self.corrections += 1;
         false
+    }
+
+    /// Tells observers of a decision; the reason given for it is used up.
+    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action) {
+        let decision = Decision { task, action, why: self.why.take() };
+        self.observer.decided(self.now, &decision);
     }
 
     fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
@@ -121,6 +132,8 @@ impl<O: Observer> System for Kernel<'_, O> {
         if !runnable || record.cpu == to || !record.affinity.allows(to) {
             return self.refuse();
         }
+        let from = record.cpu;
+        self.decided(Some(task), Action::Migrated { from, to });
         self.relocate(task, to);
         true
     }
@@ -132,6 +145,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         if !self.exists(task, first) {
             return self.refuse();
         }
+        self.decided(Some(task), Action::Bound(affinity.clone()));
         let stays = affinity.allows(self.tasks[task].cpu);
         self.tasks[task].affinity = affinity;
         if !stays && matches!(self.tasks[task].state, TaskState::Queued | TaskState::Running) {
@@ -149,6 +163,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         if self.tasks[task].band == band {
             return true;
         }
+        self.decided(Some(task), Action::Banded(band));
         let model = std::sync::Arc::clone(&self.model);
         match self.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
@@ -208,5 +223,10 @@ impl<O: Observer> System for Kernel<'_, O> {
 
     fn at_slot(&mut self, at: Time) {
         self.timers.arm(at.max(self.now), Timer::Slot);
+    }
+
+    fn remark(&mut self, why: Why) {
+        self.why.set(why);
+        self.decided(None, Action::Remarked);
     }
 }
