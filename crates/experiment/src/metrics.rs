@@ -87,6 +87,13 @@ pub const METRICS: &[Metric] = &[
         slowdown_paired,
     ),
     spread(App, "max / min - 1 of run_time over the replicates", run_time),
+    metric(
+        App,
+        "gap_closed",
+        "%",
+        "part of the gap in mean run_time between the first policy and the ideal fluid share that this policy closes",
+        compared,
+    ),
     metric(App, "migrations", "count", "moves of a task to another cpu", |s| count(s, |c| c.migrations)),
     metric(App, "far_migrations", "count", "moves to another package or NUMA node", |s| {
         count(s, |c| c.far_migrations)
@@ -146,6 +153,13 @@ pub const METRICS: &[Metric] = &[
     spread(All, "max / min - 1 of makespan over the replicates", |s| {
         Some(s.run.makespan.ns() as f64 / NS_PER_S)
     }),
+    metric(
+        All,
+        "gap_closed",
+        "%",
+        "part of the gap in mean makespan between the first policy and the ideal fluid share that this policy closes",
+        compared,
+    ),
     metric(All, "migrations", "count", "moves of any task to another cpu", |s| {
         Some(s.run.apps.iter().map(|a| a.counters.migrations).sum::<u64>() as f64)
     }),
@@ -190,8 +204,13 @@ fn count(s: &Sample<'_>, of: fn(&sim_core::outcome::Counters) -> u64) -> Option<
     Some(of(&app(s)?.counters) as f64)
 }
 
+/// Not measured from one run: policies are compared once all are measured.
+const fn compared(_: &Sample<'_>) -> Option<f64> {
+    None
+}
+
 /// Run time in seconds of a foreground application that ended.
-pub(crate) fn run_time(s: &Sample<'_>) -> Option<f64> {
+fn run_time(s: &Sample<'_>) -> Option<f64> {
     let app = app(s)?;
     if app.background { None } else { app.run_time().map(seconds) }
 }

@@ -10,6 +10,7 @@ use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::samples::{Place, Samples};
 use crate::statistics::Summary;
+use crate::yardsticks::YARDSTICKS;
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.result/1";
@@ -39,7 +40,7 @@ pub struct Cell {
     pub scenario: String,
     /// Point of the sweep; empty without one.
     pub point: String,
-    /// Label of the policy, or [`DEDICATED`].
+    /// Label of the policy or of a yardstick ([`YARDSTICKS`]), or [`DEDICATED`].
     pub policy: String,
     /// Name of the application, or `all`.
     pub app: String,
@@ -109,9 +110,14 @@ impl Results {
 fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
     let mut cells = Vec::new();
     for (point, label) in experiment.points.iter().enumerate() {
-        for policy in [NO_POLICY].into_iter().chain(0..experiment.policies.len()) {
+        let policies = [NO_POLICY].into_iter().chain(0..experiment.policies.len());
+        for policy in policies.chain(YARDSTICKS.map(|yardstick| yardstick.policy)) {
             for app in (0..experiment.apps.len()).map(Some).chain([None]) {
-                for (metric, summary) in samples.cells(Place { point, policy, app }) {
+                let place = Place { point, policy, app };
+                // The first policy is what the gap is measured from.
+                let gap =
+                    samples.gap_closed(place).filter(|_| policy > 0 && policy < experiment.policies.len());
+                for (metric, summary) in samples.cells(place).chain(gap) {
                     cells.push(Cell {
                         scenario: experiment.name.clone(),
                         point: label.label.clone(),
@@ -129,7 +135,9 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
 }
 
 fn policy_name(experiment: &Experiment, policy: usize) -> &str {
-    experiment.policies.get(policy).map_or(DEDICATED, String::as_str)
+    let yardstick = YARDSTICKS.iter().find(|yardstick| yardstick.policy == policy);
+    let other = yardstick.map_or(DEDICATED, |yardstick| yardstick.label);
+    experiment.policies.get(policy).map_or(other, String::as_str)
 }
 
 /// What to say about a run that did not complete.

@@ -1,12 +1,13 @@
 //! What the runs measured, sorted by point, policy, application, metric and replicate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope, run_time};
+use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::statistics::{Summary, single, spread_percent, summarise};
+use crate::yardsticks::{self, Dedicated};
 
 /// Where a run belongs: point, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -22,10 +23,10 @@ pub(crate) struct Samples {
     values: BTreeMap<(Place, usize), BTreeMap<u32, f64>>,
 }
 
-/// Run times of the dedicated runs in seconds, by point, application and replicate.
+/// The dedicated runs by point, application and replicate.
 #[derive(Default)]
 struct Alone {
-    times: BTreeMap<(usize, usize), BTreeMap<u32, f64>>,
+    runs: BTreeMap<(usize, usize), BTreeMap<u32, Dedicated>>,
 }
 
 impl Alone {
@@ -33,22 +34,27 @@ impl Alone {
         let mut alone = Self::default();
         for (plan, run) in experiment.runs.iter().zip(reports) {
             let (Some(app), Outcome::Completed) = (plan.alone, &run.outcome) else { continue };
-            let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
-            let Some(time) = run_time(&sample) else { continue };
+            let Some(dedicated) = run.apps.first().and_then(Dedicated::of) else { continue };
             for point in &plan.serves {
-                alone.times.entry((*point, app)).or_default().insert(plan.replicate, time);
+                alone.runs.entry((*point, app)).or_default().insert(plan.replicate, dedicated);
             }
         }
         alone
     }
 
     fn mean(&self, point: usize, app: usize) -> Option<f64> {
-        let times = self.times.get(&(point, app))?;
-        Some(times.values().sum::<f64>() / times.len() as f64)
+        let runs = self.runs.get(&(point, app))?;
+        Some(runs.values().map(|run| run.time).sum::<f64>() / runs.len() as f64)
     }
 
     fn paired(&self, point: usize, app: usize, replicate: u32) -> Option<f64> {
-        self.times.get(&(point, app))?.get(&replicate).copied()
+        Some(self.runs.get(&(point, app))?.get(&replicate)?.time)
+    }
+
+    /// The dedicated runs of one replicate, by application.
+    fn replicate(&self, point: usize, replicate: u32) -> BTreeMap<usize, Dedicated> {
+        let here = self.runs.range((point, 0)..=(point, usize::MAX));
+        here.filter_map(|((_, app), runs)| Some((*app, *runs.get(&replicate)?))).collect()
     }
 
     /// The time all foreground applications of a run, copies included, take one after the other.
@@ -63,13 +69,20 @@ impl Samples {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
+        // What yardsticks need is the same under every policy: one completed run per point and replicate tells it.
+        let mut measured = BTreeSet::new();
         for (plan, run) in experiment.runs.iter().zip(reports) {
             if run.outcome != Outcome::Completed {
                 continue;
             }
             match plan.alone {
                 Some(app) => samples.add_alone(plan, run, app),
-                None => samples.add_shared(experiment, &alone, plan, run),
+                None => {
+                    samples.add_shared(experiment, &alone, plan, run);
+                    if measured.insert((plan.point, plan.replicate)) {
+                        samples.add_yardsticks(experiment, &alone, plan, run);
+                    }
+                }
             }
         }
         samples
@@ -103,6 +116,43 @@ impl Samples {
         self.add(Place { point, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
+    /// What the yardsticks say, in the metrics that can be said of them.
+    fn add_yardsticks(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
+        let dedicated = alone.replicate(plan.point, plan.replicate);
+        let sequence = alone.sequence(experiment, plan);
+        for reading in yardsticks::read(plan, run, &dedicated) {
+            let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
+                let place = Place { point: plan.point, policy: reading.yardstick.policy, app };
+                if let (Some(at), Some(value)) = (position(app, name), value) {
+                    self.values.entry((place, at)).or_default().insert(plan.replicate, value);
+                }
+            };
+            for app in 0..experiment.apps.len() {
+                let copies = plan.entries.iter().zip(&reading.run_times).filter(|(entry, _)| **entry == app);
+                let times: Option<Vec<f64>> = copies.map(|(_, time)| *time).collect();
+                let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
+                add(Some(app), "run_time", mean);
+                let slowdown = mean.zip(alone.mean(plan.point, app)).map(|(time, alone)| time / alone);
+                add(Some(app), "slowdown", slowdown);
+            }
+            add(None, "makespan", reading.makespan);
+            let throughput = sequence.zip(reading.makespan).map(|(sequence, makespan)| sequence / makespan);
+            add(None, "throughput", throughput);
+        }
+    }
+
+    /// The part of the gap between the first policy and the fluid share that this one closes, in per cent of mean times.
+    pub(crate) fn gap_closed(&self, place: Place) -> Option<(&'static Metric, Summary)> {
+        let name = if place.app.is_some() { "run_time" } else { "makespan" };
+        let mean = |policy| {
+            let values = self.values(Place { policy, ..place }, name)?;
+            Some(values.values().sum::<f64>() / values.len() as f64)
+        };
+        let closed = yardsticks::closed(mean(0)?, mean(place.policy)?, mean(yardsticks::FLUID.policy)?)?;
+        let n = self.values(place, name)?.len();
+        Some((&METRICS[position(place.app, "gap_closed")?], single(closed, n)?))
+    }
+
     /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them lacks it.
     fn add(&mut self, place: Place, scope: Scope, replicate: u32, samples: &[Sample<'_>]) {
         for (at, metric) in METRICS.iter().enumerate().filter(|(_, m)| m.scope == scope) {
@@ -129,8 +179,12 @@ impl Samples {
 
     /// The values of one metric by replicate.
     pub(crate) fn values(&self, place: Place, name: &str) -> Option<&BTreeMap<u32, f64>> {
-        let scope = if place.app.is_some() { Scope::App } else { Scope::All };
-        let at = METRICS.iter().position(|m| m.name == name && m.scope == scope)?;
-        self.values.get(&(place, at))
+        self.values.get(&(place, position(place.app, name)?))
     }
+}
+
+/// The position of a metric of an application, or of the whole machine, in [`METRICS`].
+fn position(app: Option<usize>, name: &str) -> Option<usize> {
+    let scope = if app.is_some() { Scope::App } else { Scope::All };
+    METRICS.iter().position(|m| m.name == name && m.scope == scope)
 }

@@ -4,6 +4,7 @@ use crate::metrics::ALL_APPS;
 use crate::report::number;
 use crate::result::Results;
 use crate::statistics::Summary;
+use crate::yardsticks::FLUID;
 
 /// A throughput within this distance of 1 counts as that of running in sequence.
 const EVEN: f64 = 0.01;
@@ -18,6 +19,7 @@ pub fn point(results: &Results, point: &str) -> Vec<String> {
     let mut sentences: Vec<String> = fastest.collect();
     sentences.extend(fairest(results, point));
     sentences.extend(throughput(results, point));
+    sentences.extend(gap(results, point));
     sentences.extend(steadiest(results, point));
     sentences
 }
@@ -131,6 +133,21 @@ fn throughput(results: &Results, point: &str) -> Option<String> {
             "Sharing gets up to {gain}% more done per time than running in sequence ({best}); {winners} of {} policies gain.",
             all.len()
         )
+    })
+}
+
+/// How far the first policy is from the ideal share, and who comes closest to it.
+fn gap(results: &Results, point: &str) -> Option<String> {
+    let first = results.provenance.policies.first()?;
+    let ideal = results.get(point, FLUID.label, ALL_APPS, "makespan")?.mean;
+    let distance = results.get(point, first, ALL_APPS, "makespan")?.mean / ideal;
+    let (best, closed) = *lowest(&row(results, point, ALL_APPS, "gap_closed"), |c| -c.1.mean)?;
+    let over = number::ratio(distance);
+    Some(if closed.mean > 0.0 {
+        let part = number::count(closed.mean);
+        format!("{first} takes {over} x the ideal share's time; {best} closes {part}% of that gap.")
+    } else {
+        format!("{first} takes {over} x the ideal share's time; nobody closes any of that gap.")
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::metrics::ALL_APPS;
 use crate::result::{DEDICATED, Results};
 use crate::statistics::Summary;
+use crate::yardsticks::YARDSTICKS;
 
 use super::number;
 
@@ -41,7 +42,8 @@ const ACCOUNT: [([&str; 2], &[&str]); 8] = [
 /// What the columns mean, for below the tables.
 pub(super) const LEGEND: &str = "dedicated: each application alone, one thread per core, pinned. slowdown: run time over \
     that of the dedicated run. throughput: time of the dedicated runs one after the other over the makespan; above 1, \
-    sharing wins. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu time \
+    sharing wins. fluid: the ideal share, M/N of each of M cpus and N tasks at every instant, free of charge. bound: no \
+    schedule ends sooner. gap closed: how much of the gap in makespan between the first policy and fluid. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu time \
     went, in % of cpus x makespan: computing, stalls on memory, access to remote memory, busy siblings on \
     the core (smt), waiting (polling and yielding), context switching, other (refill of caches, migration, kernel, \
     daemons), idle.";
@@ -59,11 +61,12 @@ impl Comparison {
     }
 }
 
-/// The dedicated runs if there are any, then all policies.
+/// The dedicated runs if there are any, then all policies, then the yardsticks.
 fn policies<'a>(results: &'a Results, point: &str) -> Vec<&'a str> {
-    let dedicated = results.cells.iter().any(|c| c.policy == DEDICATED && c.point == point);
+    let measured = |label: &&str| results.cells.iter().any(|c| c.policy == *label && c.point == point);
     let names = results.provenance.policies.iter().map(String::as_str);
-    dedicated.then_some(DEDICATED).into_iter().chain(names).collect()
+    let yardsticks = YARDSTICKS.iter().map(|yardstick| yardstick.label).filter(measured);
+    [DEDICATED].into_iter().filter(measured).chain(names).chain(yardsticks).collect()
 }
 
 struct Table<'a> {
@@ -116,8 +119,10 @@ impl Table<'_> {
         });
         let migrations = self
             .column(["migra-", "tions"], |p| Some(number::count(self.get(p, ALL_APPS, "migrations")?.mean)));
+        let gap = self
+            .column(["gap", "closed%"], |p| Some(number::count(self.get(p, ALL_APPS, "gap_closed")?.mean)));
         let throughput = Some(throughput).filter(|_| shared);
-        throughput.into_iter().chain([spread, migrations]).filter(|c| !is_blank(c)).collect()
+        throughput.into_iter().chain([gap, spread, migrations]).filter(|c| !is_blank(c)).collect()
     }
 
     fn account(&self) -> Group {

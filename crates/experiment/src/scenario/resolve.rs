@@ -17,6 +17,8 @@ use super::arrivals;
 use super::reader::Reader;
 use super::{MACHINE_KERNEL, shelves, sweep};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
+use crate::result::DEDICATED;
+use crate::yardsticks::YARDSTICKS;
 
 /// Keys of a scenario.
 pub(crate) const KEYS: [&str; 15] = [
@@ -251,6 +253,11 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
             format!("`{label}` is no label for a policy"),
             "use letters, digits, `_` and `-`",
         );
+    }
+    let reserved = YARDSTICKS.iter().map(|yardstick| yardstick.label).chain([DEDICATED]);
+    if reserved.into_iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
+        let hint = "choose another label";
+        reader.wrong_node(item, format!("reports call something else `{label}`"), hint);
     }
     if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
         let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");

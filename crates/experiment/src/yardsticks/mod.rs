@@ -1,0 +1,188 @@
+//! What the results of policies are measured against: the ideal share of the machine and what no schedule can beat.
+
+mod bound;
+mod fluid;
+
+use std::collections::BTreeMap;
+
+use sim_core::machine::{Level, Machine};
+use sim_core::outcome::{AppReport, RunReport};
+use sim_core::program::{AppSpec, Op};
+
+use crate::plan::{NO_POLICY, RunPlan};
+use fluid::{Arrival, Job, Stay};
+
+/// Something to measure policies against; its cells stand where those of a policy would.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Yardstick {
+    /// Its label in cells and tables; no policy may be called so.
+    pub label: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its place among the policies of samples.
+    pub(crate) policy: usize,
+}
+
+/// The ideal fluid share.
+pub const FLUID: Yardstick = Yardstick {
+    label: "fluid",
+    about: "every task gets its share of the cpus at every instant (M/N of each of M cpus and N tasks) and sharing costs \
+nothing: each application advances as in its dedicated run, slowed down by the share of the cpus it gets",
+    policy: NO_POLICY - 1,
+};
+
+/// The completion bound.
+pub const BOUND: Yardstick = Yardstick {
+    label: "bound",
+    about: "all work over the speed of all cpus, and the longest chain of work on the fastest ones: no schedule ends sooner",
+    policy: NO_POLICY - 2,
+};
+
+/// All yardsticks, in the order of tables.
+pub const YARDSTICKS: [Yardstick; 2] = [FLUID, BOUND];
+
+/// A dedicated run of an application.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Dedicated {
+    /// Run time, seconds.
+    pub(crate) time: f64,
+    /// Its tasks.
+    pub(crate) tasks: f64,
+    /// Cpus they kept busy on average.
+    pub(crate) cpus: f64,
+}
+
+impl Dedicated {
+    pub(crate) fn of(app: &AppReport) -> Option<Self> {
+        let time = app.run_time()?.ns() as f64 / NS_PER_S;
+        let cpus = app.counters.cpu_ns as f64 / NS_PER_S / time;
+        (time > 0.0 && cpus > 0.0).then_some(Self { time, tasks: app.task_cpu.len() as f64, cpus })
+    }
+}
+
+/// What a yardstick says about a run: run time of each application and the makespan, seconds.
+pub(crate) struct Reading {
+    pub(crate) yardstick: Yardstick,
+    pub(crate) run_times: Vec<Option<f64>>,
+    pub(crate) makespan: Option<f64>,
+}
+
+/// What the yardsticks say about the applications of a run that completed. `dedicated`: by entry of the scenario; without
+/// one for each foreground application the fluid share is that of the nominal work, which knows no memory and no waiting.
+pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> [Reading; 2] {
+    let size = Size::of(&plan.machine);
+    let nominal: Vec<Job> =
+        plan.apps.iter().zip(&run.apps).map(|(spec, app)| job(spec, app, &size)).collect();
+    let alone = |(at, spec): (usize, &AppSpec)| {
+        if spec.background { Some(None) } else { Some(Some(dedicated.get(&plan.entries[at])?)) }
+    };
+    let alone: Option<Vec<Option<&Dedicated>>> = plan.apps.iter().enumerate().map(alone).collect();
+    let admission = plan.options.admission;
+    let shares = match alone {
+        Some(alone) => {
+            let jobs: Vec<Job> =
+                nominal.iter().zip(alone).map(|(job, alone)| as_alone(*job, alone)).collect();
+            fluid::stays(&jobs, size.lone_cores, admission)
+        }
+        None => fluid::stays(&nominal, size.capacity, admission),
+    };
+    let foreground = |at: usize| !plan.apps[at].background;
+    let ends = |stays: &[Option<Stay>]| {
+        let ends = stays
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| foreground(*at))
+            .map(|(_, stay)| Some(stay.as_ref()?.end));
+        ends.collect::<Option<Vec<f64>>>().and_then(|ends| ends.into_iter().reduce(f64::max))
+    };
+    let reading = |yardstick, stays: &[Option<Stay>], makespan| Reading {
+        yardstick,
+        run_times: stays.iter().map(|stay| stay.map(|stay| stay.end - stay.start)).collect(),
+        makespan,
+    };
+    let (earliest, all) = bound::stays(&nominal, size.capacity, size.fastest);
+    [reading(FLUID, &shares, ends(&shares)), reading(BOUND, &earliest, Some(all))]
+}
+
+const NS_PER_S: f64 = 1e9;
+
+/// What a machine can do at most.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Size {
+    /// Seconds of nominal work per second, all hardware threads at their best, with the highest turbo clock.
+    capacity: f64,
+    /// The same of the fastest cpu.
+    fastest: f64,
+    /// Cores, each counted with what its hardware threads together are worth against one alone.
+    lone_cores: f64,
+}
+
+impl Size {
+    fn of(machine: &Machine) -> Self {
+        let threads = machine.topology.span(Level::Core).max(1);
+        let cores = machine.cpus() / threads;
+        let kept = f64::from(machine.smt.compute.max(machine.smt.memory)) / 1_000.0;
+        // Each busy sibling leaves this part of a thread's speed.
+        let mut speed_up = 1.0;
+        let mut each = 1.0;
+        for busy in 2..=threads {
+            each *= kept;
+            speed_up = f64::max(speed_up, f64::from(busy) * each);
+        }
+        let turbo = machine.turbo.iter().map(|t| f64::from(*t) / 1_000.0).fold(0.0, f64::max);
+        let turbo = if machine.turbo.is_empty() { 1.0 } else { turbo };
+        let nominal = sim_core::time::Speed::NOMINAL.raw() as f64;
+        let firsts = machine.cpu_ids().step_by(threads as usize);
+        let speeds: Vec<f64> =
+            firsts.map(|cpu| machine.speed_of(cpu).raw() as f64 / nominal * turbo).collect();
+        Self {
+            capacity: speeds.iter().sum::<f64>() * speed_up,
+            fastest: speeds.iter().copied().fold(0.0, f64::max),
+            lone_cores: f64::from(cores) * speed_up,
+        }
+    }
+}
+
+/// An application by its nominal work.
+fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
+    let arrival = match spec.after {
+        Some(before) => Arrival::After(before.0 as usize, spec.start.ns() as f64 / NS_PER_S),
+        None => Arrival::At(app.arrived.ns() as f64 / NS_PER_S),
+    };
+    let want = if spec.background { duty(spec) } else { size.fastest };
+    let work = app.counters.work_asked_ns as f64 / NS_PER_S;
+    let demand = if spec.background { f64::INFINITY } else { work };
+    Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand }
+}
+
+/// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs them as long.
+fn as_alone(job: Job, dedicated: Option<&Dedicated>) -> Job {
+    dedicated.map_or(job, |alone| {
+        let tasks = f64::from(job.tasks);
+        let want = alone.cpus / tasks.max(alone.tasks);
+        Job { want, demand: alone.time * want * tasks, ..job }
+    })
+}
+
+/// The part of the time that a task of a background application computes when nobody is in its way.
+fn duty(spec: &AppSpec) -> f64 {
+    let (mut busy, mut asleep) = (0.0, 0.0);
+    for op in spec.program.ops() {
+        match op {
+            Op::Compute { work, .. } | Op::Serial { work, .. } => busy += work.floor_ns() as f64,
+            Op::Sleep { span, .. } => asleep += span.ns() as f64,
+            _ => {}
+        }
+    }
+    if busy > 0.0 { busy / (busy + asleep) } else { 1.0 }
+}
+
+/// The part of the gap between a first policy and the ideal that another one closes, in per cent; `None` when the gap is
+/// below one per cent of the ideal.
+pub(crate) fn closed(first: f64, other: f64, ideal: f64) -> Option<f64> {
+    let gap = first - ideal;
+    (gap > 0.01 * ideal).then(|| (first - other) / gap * 100.0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Readings of small runs whose ideal is known by hand.
+
+use crate::result::Results;
+use crate::run;
+use crate::scenario::{Overrides, load};
+
+fn results(text: &str) -> Results {
+    let experiment = load("test.yaml", text, &Overrides::default()).unwrap();
+    run::run(&experiment, 1, &|_, _| ()).unwrap()
+}
+
+fn value(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {
+    let cell = results.get("", policy, app, metric);
+    cell.unwrap_or_else(|| panic!("no {metric} of {app} under {policy}")).mean
+}
+
+const THREE_ON_TWO: &str = "
+name: three_on_two
+machine: { \"core:2\": {} }
+apps:
+  a: { tasks: 3, workload: { spmd: { intervals: 1, work: 6s } } }
+policies: [PIN, SPEED]
+";
+
+#[test]
+fn three_tasks_on_two_cores_have_their_ceiling_at_two_thirds() {
+    let results = results(THREE_ON_TWO);
+    // Work of 3 x 2 s on two cores: 3 s at best, 4 s when two of them stay on one core.
+    let near = |policy, app, metric, want: f64| {
+        let got = value(&results, policy, app, metric);
+        assert!((got / want - 1.0).abs() < 0.02, "{policy} {app} {metric}: {got} instead of {want}");
+    };
+    near("bound", "all", "makespan", 3.0);
+    near("PIN", "all", "makespan", 4.0);
+    let (pin, speed) =
+        (value(&results, "PIN", "all", "makespan"), value(&results, "SPEED", "all", "makespan"));
+    let fluid = value(&results, "fluid", "all", "makespan");
+    near("SPEED", "all", "gap_closed", (pin - speed) / (pin - fluid) * 100.0);
+    assert!(
+        results.get("", "PIN", "all", "gap_closed").is_none(),
+        "the gap is measured from the first policy"
+    );
+}
+
+#[test]
+fn the_bound_is_below_everything_and_fluid_gives_equals_equal_times() {
+    let results = results(
+        "
+name: pair
+machine: { \"core:2\": {} }
+apps:
+  a: { tasks: 2, workload: { spmd: { intervals: 100, work: 400ms } } }
+  b: { tasks: 2, workload: { spmd: { intervals: 100, work: 400ms } } }
+  hog: { workload: { hog: {} } }
+policies: [LOAD, PIN]
+repeat: 2
+",
+    );
+    for policy in ["LOAD", "PIN", "fluid"] {
+        for app in ["a", "b"] {
+            let (time, bound) =
+                (value(&results, policy, app, "run_time"), value(&results, "bound", app, "run_time"));
+            assert!(time >= bound, "{policy} {app}: {time} < {bound}");
+        }
+        assert!(value(&results, policy, "all", "makespan") >= value(&results, "bound", "all", "makespan"));
+    }
+    let (a, b) = (value(&results, "fluid", "a", "slowdown"), value(&results, "fluid", "b", "slowdown"));
+    // Five tasks on two cpus: each gets two fifths.
+    assert!((a / 2.5 - 1.0).abs() < 0.05 && (b / 2.5 - 1.0).abs() < 0.05, "{a} {b}");
+}
+
+#[test]
+fn a_policy_cannot_be_called_like_a_yardstick() {
+    let text = THREE_ON_TWO.replace("[PIN, SPEED]", "[{ PIN: {}, as: Fluid }]");
+    let error = load("test.yaml", &text, &Overrides::default()).map(|_| ()).unwrap_err();
+    assert!(error.contains("reports call something else `Fluid`"), "{error}");
+}
