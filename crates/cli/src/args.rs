@@ -90,6 +90,9 @@ pub(crate) struct Run {
     /// Change one parameter of the scenario, by the path a sweep would use; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Also search the best static partition of the cores among the applications, by simulating up to 48 at each point.
+    #[arg(long)]
+    pub(crate) best_partition: bool,
     /// Simulate every single poll of a waiting task as an event: slow, same results.
     #[arg(long)]
     pub(crate) stepwise: bool,

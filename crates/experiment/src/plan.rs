@@ -34,6 +34,8 @@ pub struct Experiment {
     pub repeat: u32,
     /// True when each foreground application also runs alone.
     pub baseline: bool,
+    /// True when the best static partition is to be searched at each point.
+    pub best_partition: bool,
     /// All runs: baseline runs first, then by point, policy, replicate.
     pub runs: Vec<RunPlan>,
     /// Overrides from the command line as `path=value`, in the order applied.

@@ -10,7 +10,7 @@ use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::samples::{Place, Samples};
 use crate::statistics::Summary;
-use crate::yardsticks::YARDSTICKS;
+use crate::yardsticks::{BestPartition, Found, PARTITION, YARDSTICKS};
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.result/1";
@@ -29,6 +29,9 @@ pub struct Results {
     pub cells: Vec<Cell>,
     /// Every policy against the first one.
     pub comparisons: Vec<Comparison>,
+    /// The best static partition at each point where one was searched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub best_partitions: Vec<BestPartition>,
     /// Runs that did not complete, in run order.
     pub notes: Vec<Note>,
 }
@@ -71,16 +74,17 @@ pub struct Note {
 }
 
 impl Results {
-    /// The results of `reports`, which are the runs of `experiment` in order.
+    /// The results of `reports`, which are the runs of `experiment` in order, and of the partitions searched.
     #[must_use]
-    pub fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
-        let samples = Samples::of(experiment, reports);
+    pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
+        let samples = Samples::of(experiment, reports, partitions);
         let runs = experiment.runs.iter().zip(reports);
         Self {
             schema: SCHEMA.into(),
             provenance: Provenance::of(experiment, reports),
             cells: cells(experiment, &samples),
             comparisons: compare(experiment, &samples),
+            best_partitions: partitions.iter().map(|found| found.best.clone()).collect(),
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
         }
     }
@@ -115,8 +119,7 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
             for app in (0..experiment.apps.len()).map(Some).chain([None]) {
                 let place = Place { point, policy, app };
                 // The first policy is what the gap is measured from.
-                let gap =
-                    samples.gap_closed(place).filter(|_| policy > 0 && policy < experiment.policies.len());
+                let gap = samples.gap_closed(place).filter(|_| policy > 0 && has_gap(experiment, policy));
                 for (metric, summary) in samples.cells(place).chain(gap) {
                     cells.push(Cell {
                         scenario: experiment.name.clone(),
@@ -132,6 +135,10 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
         }
     }
     cells
+}
+
+fn has_gap(experiment: &Experiment, policy: usize) -> bool {
+    policy < experiment.policies.len() || policy == PARTITION.policy
 }
 
 fn policy_name(experiment: &Experiment, policy: usize) -> &str {
@@ -228,6 +235,7 @@ pub(crate) mod fixture {
             },
             cells,
             comparisons: Vec::new(),
+            best_partitions: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -8,6 +8,7 @@ use sim_core::outcome::RunReport;
 
 use crate::plan::{Experiment, RunPlan};
 use crate::result::{DEDICATED, Results};
+use crate::yardsticks;
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +44,25 @@ pub fn run(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Results, RunError> {
     let reports = simulate(experiment, jobs, progress)?;
-    Ok(Results::of(experiment, &reports))
+    let partitions = if experiment.best_partition {
+        let search = || yardsticks::search(experiment);
+        let found = pool(experiment, jobs)?.install(search);
+        found.map_err(|reason| RunError::Refused {
+            run: "a static partition".into(),
+            scenario: experiment.name.clone(),
+            reason,
+        })?
+    } else {
+        Vec::new()
+    };
+    Ok(Results::of(experiment, &reports, &partitions))
+}
+
+fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.min(experiment.runs.len()))
+        .build()
+        .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })
 }
 
 /// Runs everything: one report per run, in run order.
@@ -55,10 +74,7 @@ pub fn simulate(
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<RunReport>, RunError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.min(experiment.runs.len()))
-        .build()
-        .map_err(|e| RunError::Threads { jobs, reason: e.to_string() })?;
+    let pool = pool(experiment, jobs)?;
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
     let one = |plan: &RunPlan| {
@@ -74,7 +90,7 @@ pub fn simulate(
 }
 
 /// One run from beginning to end.
-fn simulate_one(plan: &RunPlan) -> Result<RunReport, String> {
+pub(crate) fn simulate_one(plan: &RunPlan) -> Result<RunReport, String> {
     let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
     let simulation =
         Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;

@@ -7,7 +7,7 @@ use sim_core::outcome::{Outcome, RunReport};
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::statistics::{Summary, single, spread_percent, summarise};
-use crate::yardsticks::{self, Dedicated};
+use crate::yardsticks::{self, Dedicated, Found};
 
 /// Where a run belongs: point, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -66,7 +66,7 @@ impl Alone {
 
 impl Samples {
     /// Measures every run that completed; the others are left out (and noted elsewhere).
-    pub(crate) fn of(experiment: &Experiment, reports: &[RunReport]) -> Self {
+    pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
         // What yardsticks need is the same under every policy: one completed run per point and replicate tells it.
@@ -83,6 +83,11 @@ impl Samples {
                         samples.add_yardsticks(experiment, &alone, plan, run);
                     }
                 }
+            }
+        }
+        for (plan, run) in partitions.iter().flat_map(|found| &found.runs) {
+            if run.outcome == Outcome::Completed {
+                samples.add_shared(experiment, &alone, plan, run);
             }
         }
         samples

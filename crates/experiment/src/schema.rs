@@ -51,6 +51,11 @@ pub fn schema() -> Value {
                 "default": "dedicated",
                 "description": "dedicated: each application also runs alone, one thread per core, pinned; slowdowns are against that.",
             },
+            "best_partition": {
+                "type": "boolean",
+                "default": false,
+                "description": "Also search the best static partition of the cores among the applications, by simulation.",
+            },
             "repeat": count("Runs of each point and policy, with seeds seed, seed + 1, ...", 1),
             "seed": count("Seed of the first run; the same for all policies (common random numbers).", 0),
             "horizon": duration("A run is cut off at this simulated time (default 1h)."),

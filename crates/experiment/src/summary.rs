@@ -4,7 +4,7 @@ use crate::metrics::ALL_APPS;
 use crate::report::number;
 use crate::result::Results;
 use crate::statistics::Summary;
-use crate::yardsticks::FLUID;
+use crate::yardsticks::{FLUID, PARTITION};
 
 /// A throughput within this distance of 1 counts as that of running in sequence.
 const EVEN: f64 = 0.01;
@@ -20,6 +20,7 @@ pub fn point(results: &Results, point: &str) -> Vec<String> {
     sentences.extend(fairest(results, point));
     sentences.extend(throughput(results, point));
     sentences.extend(gap(results, point));
+    sentences.extend(partition(results, point));
     sentences.extend(steadiest(results, point));
     sentences
 }
@@ -149,6 +150,19 @@ fn gap(results: &Results, point: &str) -> Option<String> {
     } else {
         format!("{first} takes {over} x the ideal share's time; nobody closes any of that gap.")
     })
+}
+
+/// The best static partition, if one was searched.
+fn partition(results: &Results, point: &str) -> Option<String> {
+    let best = results.best_partitions.iter().find(|best| best.point == point)?;
+    let cores: Vec<String> = best.cores.iter().map(|(app, cores)| format!("{app} {cores}")).collect();
+    let time = results.get(point, PARTITION.label, ALL_APPS, "makespan")?.mean;
+    let ideal = results.get(point, FLUID.label, ALL_APPS, "makespan")?.mean;
+    let (cores, over) = (cores.join(", "), number::ratio(time / ideal));
+    let tried = best.tried;
+    Some(format!(
+        "The best of {tried} static partitions gives these cores: {cores}; it takes {over} x the ideal share's time."
+    ))
 }
 
 /// Under which policies the run times vary most and least.

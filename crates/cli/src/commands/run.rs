@@ -43,6 +43,7 @@ fn overrides(args: &Run) -> Overrides {
         seed: args.seed,
         repeat: args.repeat,
         stepwise: args.stepwise,
+        best_partition: args.best_partition,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Overrides {
     pub repeat: Option<u32>,
     /// Simulate every poll as an event.
     pub stepwise: bool,
+    /// Search the best static partition, whatever the scenario says.
+    pub best_partition: bool,
 }
 
 /// Reads and resolves a scenario; `name` is the file's name in messages, and machine files are looked for beside it.
@@ -59,7 +61,8 @@ pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment,
     let resolved = resolve::experiment(&root, &mut reader, overrides.stepwise);
     match resolved {
         Some(experiment) if reader.is_clean() => {
-            Ok(Experiment { scenario_text, overrides: applied, ..experiment })
+            let best_partition = experiment.best_partition || overrides.best_partition;
+            Ok(Experiment { scenario_text, overrides: applied, best_partition, ..experiment })
         }
         _ => Err(sources.render(&reader.problems())),
     }

@@ -13,7 +13,7 @@ use super::reader::advice;
 use super::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
 /// Plain keys that `--set` may set.
-pub(crate) const SETTABLE: [&str; 11] = [
+pub(crate) const SETTABLE: [&str; 12] = [
     "name",
     "about",
     "machine",
@@ -23,6 +23,7 @@ pub(crate) const SETTABLE: [&str; 11] = [
     "admission",
     "start_jitter",
     "baseline",
+    "best_partition",
     "repeat",
     "seed",
 ];

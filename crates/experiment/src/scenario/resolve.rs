@@ -21,7 +21,7 @@ use crate::result::DEDICATED;
 use crate::yardsticks::YARDSTICKS;
 
 /// Keys of a scenario.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 16] = [
     "name",
     "about",
     "machine",
@@ -32,6 +32,7 @@ pub(crate) const KEYS: [&str; 15] = [
     "sweep",
     "threads_per_core",
     "baseline",
+    "best_partition",
     "repeat",
     "seed",
     "horizon",
@@ -55,6 +56,7 @@ struct Frame {
     name: String,
     about: String,
     baseline: bool,
+    best_partition: bool,
     repeat: u32,
     seed: u64,
 }
@@ -136,6 +138,8 @@ fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
     let about = value("about").map_or(Some(""), |node| reader.text(node, "`about`"));
     let baseline = value("baseline")
         .map_or(Some(1), |node| reader.value(node, "`baseline`", Kind::Choice(&["none", "dedicated"]), 0, 1));
+    let best_partition = value("best_partition")
+        .map_or(Some(0), |node| reader.value(node, "`best_partition`", Kind::Flag, 0, 1));
     let repeat =
         value("repeat").map_or(Some(1), |node| reader.value(node, "`repeat`", Kind::Count, 1, MAX_REPEAT));
     let seed = value("seed")
@@ -144,6 +148,7 @@ fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
         name: name?,
         about: about?.trim().to_owned(),
         baseline: baseline? == 1,
+        best_partition: best_partition? == 1,
         repeat: repeat? as u32,
         seed: seed?,
     })
@@ -317,6 +322,7 @@ fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: b
         seed: frame.seed,
         repeat: frame.repeat,
         baseline: frame.baseline,
+        best_partition: frame.best_partition,
         runs,
         overrides: Vec::new(),
     }

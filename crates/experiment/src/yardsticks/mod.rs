@@ -2,6 +2,7 @@
 
 mod bound;
 mod fluid;
+mod partition;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,8 @@ use sim_core::program::{AppSpec, Op};
 
 use crate::plan::{NO_POLICY, RunPlan};
 use fluid::{Arrival, Job, Stay};
+pub use partition::BestPartition;
+pub(crate) use partition::{Found, search};
 
 /// Something to measure policies against; its cells stand where those of a policy would.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,8 +41,15 @@ pub const BOUND: Yardstick = Yardstick {
     policy: NO_POLICY - 2,
 };
 
+/// The best static partition; only where the experiment asks for the search ([`crate::plan::Experiment::best_partition`]).
+pub const PARTITION: Yardstick = Yardstick {
+    label: "best-cut",
+    about: "each application pinned on cores of its own, in the division that a search by simulation found to end first",
+    policy: NO_POLICY - 3,
+};
+
 /// All yardsticks, in the order of tables.
-pub const YARDSTICKS: [Yardstick; 2] = [FLUID, BOUND];
+pub const YARDSTICKS: [Yardstick; 3] = [PARTITION, FLUID, BOUND];
 
 /// A dedicated run of an application.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -75,3 +75,25 @@ fn a_policy_cannot_be_called_like_a_yardstick() {
     let error = load("test.yaml", &text, &Overrides::default()).map(|_| ()).unwrap_err();
     assert!(error.contains("reports call something else `Fluid`"), "{error}");
 }
+
+#[test]
+fn the_best_static_partition_of_unequal_programs_is_found() {
+    // 8 cores; nine tenths of the work is a's: 14 tasks of b on one core end before 14 of a on seven do.
+    let text = "
+name: cut
+machine: { \"core:8\": {} }
+best_partition: true
+apps:
+  a: { tasks: 14, workload: { spmd: { intervals: 1, work: 12s } } }
+  b: { tasks: 14, workload: { spmd: { intervals: 1, work: 1.5s } } }
+policies: [LOAD]
+";
+    let found = results(text);
+    let best = &found.best_partitions[0];
+    assert_eq!(best.cores, [("a".to_owned(), 7), ("b".to_owned(), 1)]);
+    assert!(best.tried > 2, "{}", best.tried);
+    let (cut, bound) =
+        (value(&found, "best-cut", "all", "makespan"), value(&found, "bound", "all", "makespan"));
+    assert!(cut > bound && cut < 1.2 * bound, "{cut} {bound}");
+    assert!(found.get("", "best-cut", "all", "account_idle").is_some(), "it is measured as any policy");
+}
