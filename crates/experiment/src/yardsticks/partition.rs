@@ -100,7 +100,10 @@ impl<'a> Search<'a> {
     fn better(&mut self, best: &[u32], step: u32, time: u64) -> Result<Option<(Vec<u32>, u64)>, String> {
         let ends: Vec<u64> = {
             let report = &self.tried[best];
-            self.apps.iter().map(|at| report.apps[*at].end.map_or(u64::MAX, |end| end.ns())).collect()
+            self.apps
+                .iter()
+                .map(|at| report.apps[*at].end.map_or(u64::MAX, sim_core::time::Time::ns))
+                .collect()
         };
         let mut order: Vec<usize> = (0..ends.len()).collect();
         order.sort_by_key(|i| ends[*i]);
