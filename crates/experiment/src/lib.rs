@@ -14,3 +14,5 @@ pub mod scenario;
 pub mod schema;
 pub mod statistics;
 pub mod summary;
+
+pub use policies::{Entry as PolicyEntry, PolicyShelf};
