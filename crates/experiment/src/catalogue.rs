@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use notation::parameter::{Kind, Parameter};
+use policies::PolicyShelf;
 use serde::Serialize;
 
 use crate::metrics::{METRICS, Scope};
@@ -66,8 +67,14 @@ pub struct ParameterRow {
 /// The entries of a shelf, in its order.
 #[must_use]
 pub fn rows(shelf: Shelf) -> Vec<Row> {
+    rows_with(&PolicyShelf::default(), shelf)
+}
+
+/// As [`rows`], with the policies of a shelf of one's own.
+#[must_use]
+pub fn rows_with(policies: &PolicyShelf, shelf: Shelf) -> Vec<Row> {
     match shelf {
-        Shelf::Policies => policies::ALL.iter().map(policy).collect(),
+        Shelf::Policies => policies.entries().map(policy).collect(),
         Shelf::Workloads => workloads::entries().iter().map(workload).collect(),
         Shelf::Machines => machines::entries().iter().map(machine).collect(),
         Shelf::Kernels => machines::kernels::entries().iter().map(kernel).collect(),

@@ -15,3 +15,5 @@ pub mod schema;
 pub mod statistics;
 pub mod summary;
 pub mod yardsticks;
+
+pub use policies::{Entry as PolicyEntry, PolicyShelf};

@@ -2,6 +2,7 @@
 
 use notation::parameter::{Kind, Parameter};
 use notation::units;
+use policies::PolicyShelf;
 use serde_json::{Map, Value, json};
 
 use crate::scenario::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
@@ -12,6 +13,12 @@ const EXACT: u64 = (1 << 53) - 1;
 /// The schema.
 #[must_use]
 pub fn schema() -> Value {
+    schema_with(&PolicyShelf::default())
+}
+
+/// As [`schema`], with the policies of a shelf of one's own.
+#[must_use]
+pub fn schema_with(shelf: &PolicyShelf) -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "oversim scenario",
@@ -43,7 +50,7 @@ pub fn schema() -> Value {
                     "threads": count("At most this many tasks of them together.", 1),
                 },
             },
-            "policies": policies(),
+            "policies": policies(shelf),
             "sweep": sweep(),
             "threads_per_core": count("Tasks per core of every foreground application that does not say otherwise.", 1),
             "baseline": {
@@ -138,8 +145,8 @@ fn arrival() -> Value {
     })
 }
 
-fn policies() -> Value {
-    let mut item = choice("", policies::ALL.iter().map(|e| (e.name, e.summary, e.parameters)));
+fn policies(shelf: &PolicyShelf) -> Value {
+    let mut item = choice("", shelf.entries().map(|e| (e.name, e.summary, e.parameters)));
     let label = json!({ "type": "string", "pattern": WORD, "description": "Label in reports." });
     let forms = item.get_mut("anyOf").and_then(Value::as_array_mut);
     if let Some(with_parameters) = forms.and_then(|forms| forms.get_mut(1)) {

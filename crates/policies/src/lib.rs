@@ -22,4 +22,4 @@ mod ule;
 mod fake;
 
 pub use domains::{DomainLevel, domains};
-pub use registry::{ALL, Choice, Entry, Level, Setting, find, kernel_policy};
+pub use registry::{ALL, Choice, Entry, Level, PolicyShelf, Setting, Showcase, find, kernel_policy};

@@ -99,6 +99,53 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name.eq_ignore_ascii_case(name))
 }
 
+/// The policies that scenarios can name: those of this crate and, behind them, those of somebody else.
+#[derive(Clone, Debug)]
+pub struct PolicyShelf {
+    entries: Vec<&'static Entry>,
+}
+
+impl Default for PolicyShelf {
+    fn default() -> Self {
+        Self { entries: ALL.iter().collect() }
+    }
+}
+
+impl PolicyShelf {
+    /// The policies of this crate and these behind them.
+    ///
+    /// # Errors
+    /// A sentence: a name is taken, or is none that a scenario could write.
+    pub fn with(own: &[&'static Entry]) -> Result<Self, String> {
+        let mut shelf = Self::default();
+        for entry in own {
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            if entry.name.is_empty() || entry.name.len() > 64 || !entry.name.chars().all(word) {
+                return Err(format!(
+                    "`{}` is no name for a policy: use letters, digits, `_` and `-`",
+                    entry.name
+                ));
+            }
+            if shelf.find(entry.name).is_some() {
+                return Err(format!("there is a policy {} already", entry.name));
+            }
+            shelf.entries.push(entry);
+        }
+        Ok(shelf)
+    }
+
+    /// All of them, in the order of lists and reports.
+    pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
+        self.entries.iter().copied()
+    }
+
+    /// The policy of this name, upper or lower case.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&'static Entry> {
+        self.entries().find(|entry| entry.name.eq_ignore_ascii_case(name))
+    }
+}
+
 /// The placement and balancing that a kernel of this name comes with, on which user-level policies stand: `LOAD` for
 /// every Linux (and for kernels that are none of the real ones), `ULE` for FreeBSD, `LGROUP` for Solaris.
 #[must_use]
@@ -154,6 +201,20 @@ mod tests {
             assert_eq!(find(&entry.name.to_lowercase()).map(|found| found.name), Some(entry.name));
         }
         assert!(find("LAOD").is_none());
+    }
+
+    #[test]
+    fn a_shelf_takes_policies_with_names_of_their_own() {
+        const MINE: Entry = Entry { name: "MINE", ..crate::pin::ENTRY };
+        let shelf = PolicyShelf::with(&[&MINE]).unwrap();
+        assert_eq!(shelf.entries().count(), ALL.len() + 1);
+        assert_eq!(shelf.find("mine").map(|entry| entry.name), Some("MINE"));
+        assert!(PolicyShelf::default().find("mine").is_none());
+        const TAKEN: Entry = Entry { name: "load", ..crate::pin::ENTRY };
+        assert_eq!(PolicyShelf::with(&[&TAKEN]).unwrap_err(), "there is a policy load already");
+        assert!(PolicyShelf::with(&[&MINE, &MINE]).is_err());
+        const ODD: Entry = Entry { name: "a policy", ..crate::pin::ENTRY };
+        assert!(PolicyShelf::with(&[&ODD]).is_err());
     }
 
     #[test]

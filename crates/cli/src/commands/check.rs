@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use experiment::PolicyShelf;
 use experiment::plan::Experiment;
-use experiment::scenario::{Overrides, load};
+use experiment::scenario::{Overrides, load_with};
 
 use crate::args::Check;
 use crate::failure::{BAD_INPUT, Failure};
@@ -11,12 +12,12 @@ use crate::input::read;
 use crate::output::to_stdout;
 
 /// Checks every file; what is wrong goes to standard error, a line per good one to standard output.
-pub(crate) fn check(args: &Check) -> Result<ExitCode, Failure> {
+pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let overrides = Overrides { set: args.set.clone(), ..Overrides::default() };
     let mut all_good = true;
     for path in &args.files {
         let loaded = read(path).and_then(|(name, text)| {
-            let loaded = load(&name, &text, &overrides).map_err(Failure::Rendered)?;
+            let loaded = load_with(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
             Ok((name, loaded))
         });
         match loaded {

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use experiment::PolicyShelf;
 use experiment::catalogue::{self, Row};
 
 use crate::args::{List, ListFormat, Shelf};
@@ -9,8 +10,8 @@ use crate::failure::Failure;
 use crate::output::to_stdout;
 
 /// Prints a shelf, or one entry of it in detail.
-pub(crate) fn list(args: &List) -> Result<ExitCode, Failure> {
-    let mut rows = catalogue::rows(shelf(args.shelf));
+pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let mut rows = catalogue::rows_with(policies, shelf(args.shelf));
     if let Some(name) = &args.name {
         rows = vec![find(rows, name)?];
     }

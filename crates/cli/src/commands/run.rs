@@ -4,9 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
+use experiment::PolicyShelf;
 use experiment::report;
 use experiment::result::Results;
-use experiment::scenario::{Overrides, load};
+use experiment::scenario::{Overrides, load_with};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{Format, Run};
@@ -17,12 +18,12 @@ use crate::{input, output};
 const NOTES_SHOWN: usize = 5;
 
 /// Runs the scenario; the exit code tells whether every run completed.
-pub(crate) fn run(args: &Run) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     if let Some(directory) = &args.output {
         output::check_directory(directory, args.force)?;
     }
     let (name, text) = input::read(&args.file)?;
-    let experiment = load(&name, &text, &overrides(args)).map_err(Failure::Rendered)?;
+    let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
     let bar = bar(experiment.runs.len(), args.quiet);
     let jobs = args.jobs.map_or(0, NonZeroUsize::get);
     let results = experiment::run::run(&experiment, jobs, &|_, _| bar.inc(1));

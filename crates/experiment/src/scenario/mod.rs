@@ -13,6 +13,7 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Content, Node};
 
 use crate::plan::Experiment;
+use policies::PolicyShelf;
 use reader::Reader;
 
 /// The kernel of scenarios that name none, on machines that name none either.
@@ -49,12 +50,25 @@ pub struct Overrides {
 /// # Errors
 /// All that is wrong with it, rendered with file, line, column and source lines.
 pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment, String> {
+    load_with(&PolicyShelf::default(), name, text, overrides)
+}
+
+/// As [`load`], with the policies of a shelf of one's own.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(
+    policies: &PolicyShelf,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Experiment, String> {
     let mut sources = Sources::new(name, text);
     let mut root = match document(text) {
         Ok(root) => root,
         Err(problem) => return Err(sources.render(&[problem])),
     };
-    let mut reader = Reader::default();
+    let mut reader = Reader::new(policies);
     let applied = apply(&mut root, overrides, &mut sources, &mut reader);
     let mut scenario_text = text.to_owned();
     scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));

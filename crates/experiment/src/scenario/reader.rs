@@ -8,12 +8,15 @@ use notation::parameter::{Kind, Parameter, Values};
 use notation::suggest::nearest;
 use notation::units;
 use notation::yaml::{Content, Entry, Node};
+use policies::PolicyShelf;
 
-/// The errors found so far, and what was read from other files.
+/// The errors found so far, the policies there are, and what was read from other files.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The machines of files, by the path as written; `None` for a file in which something is wrong.
     pub(crate) machines: BTreeMap<String, Option<Machine>>,
+    /// The policies that can be named.
+    pub(crate) policies: PolicyShelf,
     problems: Vec<Diagnostic>,
 }
 
@@ -25,6 +28,11 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl Reader {
+    /// Nothing read yet.
+    pub(crate) fn new(policies: &PolicyShelf) -> Self {
+        Self { policies: policies.clone(), ..Self::default() }
+    }
+
     /// All errors.
     pub(crate) fn problems(self) -> Vec<Diagnostic> {
         self.problems

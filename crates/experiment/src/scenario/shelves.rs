@@ -58,8 +58,8 @@ pub(crate) fn kernel(
 
 /// The policy of a name with its parameters.
 pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice> {
-    let Some(entry) = policies::find(chosen.name) else {
-        let known: Vec<&str> = policies::ALL.iter().map(|entry| entry.name).collect();
+    let Some(entry) = reader.policies.find(chosen.name) else {
+        let known: Vec<&str> = reader.policies.entries().map(|entry| entry.name).collect();
         reader.unknown(chosen.place, "policy", chosen.name, &known);
         return None;
     };
