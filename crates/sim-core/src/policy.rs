@@ -52,6 +52,10 @@ pub enum Placement {
     },
 }
 
+/// The band ([`System::set_band`]) whose tasks never run: a cpu with no others is idle, and they are still counted in its
+/// queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job control (`SIGSTOP`) does.
+pub const PARKED: u8 = u8::MAX;
+
 /// Facts that a reason can name.
 pub const MAX_FACTS: usize = 4;
 
@@ -220,7 +224,8 @@ pub trait System: View {
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool;
-    /// Co-scheduling: a queue runs tasks of a lower band first; 0 is the default, higher ones run only when no lower one can.
+    /// Co-scheduling: a queue runs tasks of a lower band first; 0 is the default, higher ones run only when no lower one can,
+    /// those of [`PARKED`] not at all.
     fn set_band(&mut self, task: TaskId, band: u8) -> bool;
     /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);

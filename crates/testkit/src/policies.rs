@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, TaskState, View};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
 
@@ -89,7 +89,7 @@ impl Policy for Restless {
                 system.set_affinity(task, Affinity::All);
             }
             4 => {
-                let band = self.pick(2) as u8;
+                let band = [0, 1, 0, 1, PARKED][self.pick(5) as usize];
                 system.set_band(task, band);
             }
             _ => {

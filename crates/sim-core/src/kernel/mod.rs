@@ -134,8 +134,8 @@ impl<O: Observer> Kernel<'_, O> {
             }
             let next = self.sources.earliest();
             // A policy can move tasks about, but it can wake nobody: with every cpu idle nothing will happen. Where
-            // tasks still poll, they poll on to the horizon.
-            if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.current.is_none()) {
+            // tasks still poll, they poll on to the horizon; parked ones may be let go on until then.
+            if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
                 break Outcome::Deadlock(self.who_waits());
             }
             let at = next.min(self.timers.earliest());

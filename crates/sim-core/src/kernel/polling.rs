@@ -7,7 +7,7 @@ use crate::kernel::ring::{Member, Prices, YieldRule};
 use crate::kernel::state::{Activity, Lead, Waiting};
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::Observer;
-use crate::policy::TaskState;
+use crate::policy::{PARKED, TaskState};
 use crate::run_queue;
 use crate::run_queue::ladder::Ladder;
 use crate::time::{Span, Time};
@@ -53,13 +53,16 @@ impl<O: Observer> Kernel<'_, O> {
         self.ring.run(Time::NEVER)
     }
 
-    /// Everybody on the cpu polls and nothing is in sight: so it stays until something comes from outside.
+    /// Everybody on the cpu who may run polls and nothing is in sight: so it stays until something comes from outside.
     fn all_wait_in_vain(&self, cpu: CpuId) -> bool {
         let record = &self.cpus[cpu];
         let mut at = record.current;
         let mut following = record.head;
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
+            if task.band == PARKED {
+                break;
+            }
             let blind = task.ready.is_never() && task.deadline.is_never() && task.waiting != Waiting::No;
             if !blind || !self.apps[task.app].runtime.wait.yields() {
                 return false;

@@ -4,7 +4,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead, Waiting};
 use crate::observe::{LeaveReason, Observer};
-use crate::policy::{Policy, TaskState};
+use crate::policy::{PARKED, Policy, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
@@ -198,12 +198,17 @@ impl<O: Observer> Kernel<'_, O> {
         record.pair_start = self.now;
         run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
         record.resched = false;
-        let next = self.directed(cpu).or_else(|| self.choose(cpu, true)).unwrap_or(id);
-        if next == id {
-            self.stay(cpu, policy);
-        } else {
-            self.count_yield_switch(cpu);
-            self.switch(cpu, next, LeaveReason::Waits, policy);
+        match self.directed(cpu).or_else(|| self.choose(cpu, true)) {
+            Some(next) if next == id => self.stay(cpu, policy),
+            Some(next) => {
+                self.count_yield_switch(cpu);
+                self.switch(cpu, next, LeaveReason::Waits, policy);
+            }
+            None => {
+                self.count_yield_switch(cpu);
+                self.put_back(cpu, LeaveReason::Waits);
+                self.cpus[cpu].emptied = true;
+            }
         }
     }
 
@@ -238,7 +243,7 @@ impl<O: Observer> Kernel<'_, O> {
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             let in_vain = task.waiting != Waiting::No && task.ready > self.now && task.deadline > self.now;
-            if task.app == me.app && task.band == me.band && !in_vain {
+            if task.app == me.app && task.band == me.band && me.band < PARKED && !in_vain {
                 return Some(id);
             }
             at = task.next;
@@ -258,9 +263,9 @@ impl<O: Observer> Kernel<'_, O> {
         }
         let id = record.current;
         run_queue::interrupted(discipline, &mut self.tasks, record, now, over);
-        let next = self.choose(cpu, true).unwrap_or(id);
+        let next = self.choose(cpu, true);
         let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
-        if next == id {
+        if next == Some(id) {
             // It wins again: a new slice begins, nothing is switched.
             record.picked = now;
             run_queue::note_pick(discipline, &self.tasks, record);
@@ -268,12 +273,25 @@ impl<O: Observer> Kernel<'_, O> {
         }
         self.close_segment(cpu);
         run_queue::put_back_key(&self.model.discipline, &mut self.tasks, &self.cpus[cpu], id);
-        self.switch(cpu, next, LeaveReason::Preempted, policy);
+        match next {
+            Some(next) => self.switch(cpu, next, LeaveReason::Preempted, policy),
+            None => {
+                // Everybody is parked.
+                self.put_back(cpu, LeaveReason::Preempted);
+                self.cpus[cpu].emptied = true;
+            }
+        }
         true
     }
 
     /// The current task, its books closed and its key set, goes back into the queue and `next` takes the cpu.
     fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
+        self.put_back(cpu, reason);
+        self.run_next(cpu, next, policy);
+    }
+
+    /// The current task, its books closed and its key set, goes back into the queue; nobody has the cpu.
+    fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.count_switch(id, reason);
         self.renounce(cpu, reason);
@@ -282,7 +300,6 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_process = Some(self.tasks[id].process);
         record.current = TaskId::NONE;
         run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
-        self.run_next(cpu, next, policy);
     }
 
     /// A waiting task takes the free cpu.
@@ -317,13 +334,12 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if self.cpus[cpu].head.is_none() {
+        if !run_queue::anyone_waits(&self.tasks, &self.cpus[cpu]) {
             run_queue::emptied(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu]);
-        }
-        if self.cpus[cpu].head.is_none() && self.cpus[cpu].emptied {
-            self.cpus[cpu].emptied = false;
-            self.tell(policy);
-            policy.idle(self, cpu);
+            if std::mem::take(&mut self.cpus[cpu].emptied) {
+                self.tell(policy);
+                policy.idle(self, cpu);
+            }
         }
         let Some(next) = self.choose(cpu, false) else { return false };
         self.cpus[cpu].emptied = false;

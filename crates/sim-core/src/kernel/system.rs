@@ -7,7 +7,7 @@ use crate::kernel::state::Activity;
 use crate::kernel_model::KernelModel;
 use crate::machine::Machine;
 use crate::observe::Observer;
-use crate::policy::{Action, Affinity, AppView, Decision, System, TaskState, TaskView, View, Why};
+use crate::policy::{Action, Affinity, AppView, Decision, PARKED, System, TaskState, TaskView, View, Why};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
@@ -169,6 +169,7 @@ impl<O: Observer> System for Kernel<'_, O> {
             TaskState::Queued | TaskState::Running => {
                 self.catch_up(cpu);
                 let (discipline, record) = (&model.discipline, &mut self.cpus[cpu]);
+                let idle = record.current.is_none() && !run_queue::anyone_waits(&self.tasks, record);
                 if record.current == task {
                     run_queue::change_band(discipline, &mut self.tasks, record, task, band);
                 } else {
@@ -178,6 +179,10 @@ impl<O: Observer> System for Kernel<'_, O> {
                 }
                 if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
                     record.resched |= self.tasks[head].band < self.tasks[current].band;
+                }
+                record.resched |= record.current == task && band == PARKED;
+                if idle && band < PARKED {
+                    record.debt.kernel += self.machine.costs.idle_exit;
                 }
                 self.mark(cpu);
             }

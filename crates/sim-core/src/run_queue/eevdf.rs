@@ -9,6 +9,7 @@ use crate::ids::TaskId;
 use crate::kernel::state::{Cpu, Task};
 use crate::kernel_model::EevdfParams;
 use crate::observe::LeaveReason;
+use crate::policy::PARKED;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::{Entry, Tasks};
 use crate::time::Time;
@@ -166,10 +167,11 @@ pub(crate) fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now
     }
 }
 
-/// Whom the kernel would pick, be it a delayed task. The lowest band that somebody runnable stands in counts.
+/// Whom the kernel would pick, be it a delayed task. The lowest band that somebody runnable stands in counts; nobody
+/// who is parked is picked.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
-    let band = runnable.map(|id| tasks[id].band).min()?;
+    let band = runnable.map(|id| tasks[id].band).min().filter(|band| *band < PARKED)?;
     let average = average(tasks, cpu, band, TaskId::NONE);
     let current = cpu.current.some().filter(|id| tasks[*id].band == band);
     let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].protection));

@@ -16,6 +16,7 @@ use crate::ids::{IdVec, TaskId};
 use crate::kernel::state::{Cpu, Task};
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::LeaveReason;
+use crate::policy::PARKED;
 use crate::time::{Span, Time};
 use ladder::{Ladder, Setting};
 
@@ -82,6 +83,11 @@ pub(crate) fn last_of_band(tasks: &Tasks, cpu: &Cpu, band: u8) -> Option<TaskId>
         at = tasks[id].previous;
     }
     None
+}
+
+/// True when a task waits that may run: the list has the parked ones last.
+pub(crate) fn anyone_waits(tasks: &Tasks, cpu: &Cpu) -> bool {
+    cpu.head.some().is_some_and(|head| tasks[head].band < PARKED)
 }
 
 /// True when a waiting task competes with the current one: it stands in the same or a lower band.
@@ -223,6 +229,9 @@ pub(crate) fn place(
 
 /// True when a task that has just entered takes the cpu from the current one.
 pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+    if tasks[id].band == PARKED {
+        return false;
+    }
     let Some(current) = cpu.current.some() else { return true };
     let (mine, theirs) = (tasks[id].band, tasks[current].band);
     if mine != theirs {
@@ -237,7 +246,7 @@ pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id
     }
 }
 
-/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one.
+/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. Nobody who is parked.
 pub(crate) fn choose(
     discipline: &Discipline,
     tasks: &mut Tasks,
@@ -248,8 +257,8 @@ pub(crate) fn choose(
     if let Discipline::Eevdf(params) = discipline {
         return eevdf::choose(params, tasks, cpu);
     }
-    let current = cpu.current.some().filter(|_| stays);
-    let Some(head) = cpu.head.some() else { return current };
+    let current = cpu.current.some().filter(|id| stays && tasks[*id].band < PARKED);
+    let Some(head) = cpu.head.some().filter(|id| tasks[*id].band < PARKED) else { return current };
     let mut best = head;
     if let Some(current) = current {
         // Put back, the current task goes behind its equals; under round robin behind everybody.

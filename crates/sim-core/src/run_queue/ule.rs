@@ -37,7 +37,7 @@ pub(crate) fn slice(params: &UleParams, running: u32) -> Span {
 fn key(params: &UleParams, weight: u32, share: &Share) -> i64 {
     let (ran, slept) = (share.ran, share.rest);
     let score = if ran > slept {
-        HALF + (HALF - slept / (ran / HALF).max(1)).min(HALF)
+        HALF + HALF.saturating_sub(slept / (ran / HALF).max(1))
     } else if slept > ran {
         ran / (slept / HALF).max(1)
     } else if ran > 0 {

@@ -3,7 +3,7 @@
 use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Policy, TaskState};
+use sim_core::policy::{PARKED, Policy, TaskState};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
@@ -224,14 +224,17 @@ impl Reference<'_> {
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
         self.cpus[c].resched = false;
-        let next = self.directed(c, t).or_else(|| self.choose(c)).unwrap_or(t);
-        if next == t {
+        let next = self.directed(c, t).or_else(|| self.choose(c));
+        if next == Some(t) {
             self.picked(c);
             let lead = self.take_debt(c);
             self.resume(c, lead, policy);
-        } else {
-            self.cpus[c].switches += u64::from(self.tasks[t].waiting != Waiting::No);
-            self.switch(c, t, next, LeaveReason::Waits, policy);
+            return;
+        }
+        self.cpus[c].switches += u64::from(self.tasks[t].waiting != Waiting::No);
+        match next {
+            Some(next) => self.switch(c, t, next, LeaveReason::Waits, policy),
+            None => self.vacate(c, t, LeaveReason::Waits),
         }
     }
 
@@ -244,7 +247,7 @@ impl Reference<'_> {
         self.cpus[c].queue.iter().copied().find(|other| {
             let other = &self.tasks[*other];
             let in_vain = other.waiting != Waiting::No && other.relief() > self.now;
-            other.app == me.app && other.band == me.band && !in_vain
+            other.app == me.app && other.band == me.band && other.band != PARKED && !in_vain
         })
     }
 
@@ -254,15 +257,30 @@ impl Reference<'_> {
         let over = std::mem::take(&mut self.cpus[c].slice_over);
         self.cpus[c].resched = false;
         self.interrupted(c, t, over);
-        let next = self.choose(c).unwrap_or(t);
-        if next == t {
+        let next = self.choose(c);
+        if next == Some(t) {
             self.picked(c);
             return false;
         }
         self.close(c);
         self.put_back(c, t);
-        self.switch(c, t, next, LeaveReason::Preempted, policy);
+        match next {
+            Some(next) => self.switch(c, t, next, LeaveReason::Preempted, policy),
+            None => self.vacate(c, t, LeaveReason::Preempted),
+        }
         true
+    }
+
+    /// The current task goes back into the queue and nobody takes the cpu, because all are parked.
+    fn vacate(&mut self, c: usize, t: usize, reason: LeaveReason) {
+        self.count_switch(t, reason);
+        self.renounce(c, reason);
+        self.tasks[t].state = TaskState::Queued;
+        self.cpus[c].previous = Some(self.tasks[t].process);
+        self.cpus[c].current = None;
+        self.cpus[c].emptied = true;
+        self.insert(c, t);
+        self.end_delays(c);
     }
 
     /// The current task goes back into the queue and `next` takes the cpu.
@@ -338,10 +356,10 @@ impl Reference<'_> {
 
     /// An idle cpu takes a task; when its last one has just left it asks the policy first.
     fn leave_idle(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
-        if self.cpus[c].queue.is_empty() {
+        if self.able(c).is_empty() {
             self.end_delays(c);
         }
-        if self.cpus[c].queue.is_empty() && std::mem::take(&mut self.cpus[c].emptied) {
+        if self.able(c).is_empty() && std::mem::take(&mut self.cpus[c].emptied) {
             self.tell(policy);
             policy.idle(self, CpuId(c as u32));
         }

@@ -2,6 +2,7 @@
 
 use sim_core::kernel_model::{Discipline, EevdfParams};
 use sim_core::observe::LeaveReason;
+use sim_core::policy::PARKED;
 use sim_core::rng::{Purpose, draw, key};
 
 use super::Reference;
@@ -99,7 +100,7 @@ impl Reference<'_> {
 
     /// Who would be picked, be it a delayed task.
     pub(super) fn would_pick(&self, c: usize) -> Option<usize> {
-        let band = self.runnable(c).map(|t| self.tasks[t].band).min()?;
+        let band = self.runnable(c).map(|t| self.tasks[t].band).filter(|band| *band != PARKED).min()?;
         let among = self.band_of(c, band);
         if let Some(t) = self.cpus[c].current {
             let task = &self.tasks[t];

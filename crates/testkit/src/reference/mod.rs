@@ -175,7 +175,7 @@ impl<'o> Reference<'o> {
             if self.apps.iter().all(|app| app.spec.background || app.end.is_some()) {
                 return Outcome::Completed;
             }
-            let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none());
+            let asleep = self.cpus.iter().all(|cpu| cpu.current.is_none() && cpu.queue.is_empty());
             let coming = |timer: &Timer| !matches!(timer, Timer::Tick(_) | Timer::Policy(_) | Timer::Slot);
             if asleep && !self.timers.iter().any(|(_, timer)| coming(timer)) {
                 return Outcome::Deadlock(self.who_waits());

@@ -1,6 +1,7 @@
 //! The run queue of a cpu as a sorted vector, and the disciplines' rules written down one by one.
 
 use sim_core::kernel_model::{CfsParams, CfsRelease, Discipline, YieldMode};
+use sim_core::policy::PARKED;
 
 use super::Reference;
 use super::state::Doing;
@@ -43,6 +44,11 @@ impl Reference<'_> {
     /// Runnable tasks of a cpu, the current one included.
     pub(super) fn runnable(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
         self.cpus[c].current.into_iter().chain(self.cpus[c].queue.iter().copied())
+    }
+
+    /// The waiting tasks of a cpu that are not parked, in the queue's order.
+    pub(super) fn able(&self, c: usize) -> Vec<usize> {
+        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].band != PARKED).collect()
     }
 
     pub(super) fn load(&self, c: usize) -> u64 {
@@ -204,6 +210,9 @@ impl Reference<'_> {
 
     /// Does a task that has just entered take the cpu?
     pub(super) fn preempts(&mut self, c: usize, t: usize) -> bool {
+        if self.tasks[t].band == PARKED {
+            return false;
+        }
         let Some(current) = self.cpus[c].current else { return true };
         let (mine, theirs) = (&self.tasks[t], &self.tasks[current]);
         if mine.band != theirs.band {
@@ -237,14 +246,16 @@ impl Reference<'_> {
         lead > granularity
     }
 
-    /// Who runs next; the current task takes part when there is one.
+    /// Who runs next; the current task takes part when there is one, nobody who is parked does.
     pub(super) fn choose(&mut self, c: usize) -> Option<usize> {
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
         }
         let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
-        let best = match (cpu.current, cpu.queue.first().copied()) {
+        let able = self.able(c);
+        let current = cpu.current.filter(|t| self.tasks[*t].band != PARKED);
+        let best = match (current, able.first().copied()) {
             (current, None) => current?,
             (None, Some(first)) => first,
             (Some(current), Some(first)) => {
@@ -256,7 +267,7 @@ impl Reference<'_> {
                 if stays { current } else { first }
             }
         };
-        let Some(params) = self.cfs().filter(|_| !cpu.queue.is_empty()) else { return Some(best) };
+        let Some(params) = self.cfs().filter(|_| !able.is_empty()) else { return Some(best) };
         if params.release == CfsRelease::V27 {
             let count = self.runnable(c).count() as u64;
             let within = |t: &usize| {

@@ -3,7 +3,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
-use sim_core::policy::{Affinity, AppView, System, TaskState, TaskView, View};
+use sim_core::policy::{Affinity, AppView, PARKED, System, TaskState, TaskView, View};
 use sim_core::time::{Span, Time};
 
 use super::state::{DAEMON, KERNEL};
@@ -141,6 +141,7 @@ impl System for Reference<'_> {
         }
         self.leave_delayed(t);
         let waits = self.cpus[c].queue.contains(&t);
+        let idle = self.cpus[c].current.is_none() && self.able(c).is_empty();
         self.remove(c, t);
         match self.eevdf().filter(|_| runnable) {
             Some(params) => self.move_band(params, c, t, band),
@@ -152,6 +153,13 @@ impl System for Reference<'_> {
         if runnable {
             if let (Some(first), Some(current)) = (self.cpus[c].queue.first(), self.cpus[c].current) {
                 self.cpus[c].resched |= self.tasks[*first].band < self.tasks[current].band;
+            }
+            if self.cpus[c].current == Some(t) && band == PARKED {
+                self.cpus[c].resched = true;
+            }
+            if idle && band != PARKED {
+                // Work comes to an idle cpu.
+                self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
             }
             self.mark(c);
         }
