@@ -3,11 +3,20 @@
 use super::*;
 use crate::fake::FakeSystem;
 use notation::parameter::Values;
+use sim_core::ids::Id;
 use sim_core::machine::Level as Tree;
 
 fn policy(cpus: u32) -> (FakeSystem, Box<dyn Policy>) {
+    with(cpus, &[])
+}
+
+/// A policy with some parameters set; choices by position, per cent in hundredths.
+fn with(cpus: u32, settings: &[(&str, u64)]) -> (FakeSystem, Box<dyn Policy>) {
     let system = FakeSystem::new(&[(Tree::Core, cpus)]);
-    let values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(PARAMETERS);
+    for (name, value) in settings {
+        values.set(name, *value).unwrap();
+    }
     let gang = build(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] });
     (system, gang)
 }
@@ -120,4 +129,170 @@ fn background_tasks_stay_outside_the_matrix() {
     gang.app_started(&mut system, hog);
     assert_eq!(system.homes(hog), [None]);
     assert_eq!(gang.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(1) }), CpuId(0));
+}
+
+const BUDDY: (&str, u64) = ("packing", 1);
+const STRICT: (&str, u64) = ("alternates", 2);
+
+/// Goes to the next change of slots.
+fn next_slot(system: &mut FakeSystem, gang: &mut dyn Policy) {
+    system.now = *system.slots.last().unwrap();
+    gang.slot(system);
+}
+
+#[test]
+fn buddies_get_whole_blocks() {
+    // First fit puts 3, 3 and 2 side by side on 8 columns.
+    let (mut system, mut gang) = policy(8);
+    let apps = start(&mut system, &mut *gang, &[3, 3, 2]);
+    assert_eq!(system.homes(apps[1]), [3, 4, 5].map(Some));
+    assert_eq!(system.homes(apps[2]), [6, 7].map(Some));
+    assert!(system.slots.is_empty(), "one slot");
+    // In blocks, 3 need 4: the two larger gangs fill the slot. All blocks of two are as loaded but the last of each four,
+    // where one column is empty.
+    let (mut system, mut gang) = with(8, &[BUDDY]);
+    let apps = start(&mut system, &mut *gang, &[3, 3, 2]);
+    assert_eq!(system.homes(apps[0]), [0, 1, 2].map(Some));
+    assert_eq!(system.homes(apps[1]), [4, 5, 6].map(Some));
+    assert_eq!(system.homes(apps[2]), [2, 3].map(Some));
+    assert_eq!(bands(&system, &apps), [ACTIVE, ACTIVE, FILL_IN]);
+}
+
+#[test]
+fn the_least_loaded_block_makes_slots_unite() {
+    // 4, 3 and 4 on 8 columns; the second one ends. First fit had put the third one on the first four columns.
+    for (settings, third, united) in [(vec![], 0, false), (vec![BUDDY], 4, true)] {
+        let (mut system, mut gang) = with(8, &settings);
+        let apps = start(&mut system, &mut *gang, &[4, 3, 4]);
+        assert_eq!(system.homes(apps[2])[0], Some(third));
+        gang.app_exited(&mut system, apps[1]);
+        let band = if united { ACTIVE } else { FILL_IN };
+        assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, band]);
+    }
+}
+
+#[test]
+fn blocks_that_are_cut_short_do_for_gangs_they_hold() {
+    let (mut system, mut gang) = with(12, &[BUDDY]);
+    // 8 of 12, then 4 for the rest; 5 need a block of 8, and only the first is one; 9 need all.
+    let apps = start(&mut system, &mut *gang, &[8, 4, 5, 9]);
+    let first = |app: usize| system.homes(apps[app])[0];
+    assert_eq!([first(0), first(1), first(2), first(3)], [0, 8, 0, 0].map(Some));
+    assert_eq!(bands(&system, &apps), [ACTIVE, ACTIVE, FILL_IN, FILL_IN]);
+}
+
+#[test]
+fn strict_gangs_park_everybody_else() {
+    let (mut system, mut gang) = with(4, &[STRICT]);
+    let apps = start(&mut system, &mut *gang, &[3, 4, 1]);
+    assert_eq!(bands(&system, &apps), [ACTIVE, PARKED, ACTIVE]);
+    next_slot(&mut system, &mut *gang);
+    assert_eq!(bands(&system, &apps), [PARKED, ACTIVE, PARKED]);
+    // The others may run at once when the slot empties.
+    gang.app_exited(&mut system, apps[1]);
+    assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
+    let rules: Vec<&str> = system.reasons.borrow().iter().map(|why| why.rule).collect();
+    assert!(rules.contains(&"parked until its slot has its turn"), "{rules:?}");
+    assert!(rules.iter().all(|rule| !rule.is_empty()));
+}
+
+#[test]
+fn migration_moves_a_gang_where_that_saves_a_slot() {
+    // 4 on 0-3, 3 on 4-6; 4 in a second slot on 0-3. When the 3 end, 4-7 are free in the first slot.
+    for migration in [0, 1] {
+        let (mut system, mut gang) = with(8, &[("migration", migration)]);
+        let apps = start(&mut system, &mut *gang, &[4, 3, 4]);
+        gang.app_exited(&mut system, apps[1]);
+        assert_eq!(system.homes(apps[2]), [0, 1, 2, 3].map(Some));
+        let other = if migration == 1 { [4, 5, 6, 7] } else { [0, 1, 2, 3] };
+        assert_eq!(
+            system.homes(apps[0]),
+            other.map(Some),
+            "the first of two equally full slots is dissolved"
+        );
+        let band = if migration == 1 { ACTIVE } else { FILL_IN };
+        assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, band]);
+    }
+}
+
+#[test]
+fn migration_keeps_the_columns_it_can() {
+    // a on 0-2 and b on 3-5 fill the first slot, c on 0-3 and d on 4-5 the second; b ends. Slots a and c+d do not unite;
+    // with d gone too, c cannot go beside a (7 columns), with c gone instead d stays where it is.
+    let (mut system, mut gang) = with(6, &[("migration", 1), ("unification", 0)]);
+    let apps = start(&mut system, &mut *gang, &[3, 3, 4, 2]);
+    gang.app_exited(&mut system, apps[1]);
+    assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, FILL_IN]);
+    gang.app_exited(&mut system, apps[2]);
+    assert_eq!(bands(&system, &[apps[0], apps[3]]), [ACTIVE, ACTIVE]);
+    assert_eq!(system.homes(apps[0]), [0, 1, 2].map(Some));
+    assert_eq!(system.homes(apps[3]), [4, 5].map(Some));
+}
+
+#[test]
+fn slots_by_threads_are_as_long_as_their_gangs_are_large() {
+    let (mut system, mut gang) = with(4, &[("quantum_by", 1)]);
+    // 8 tasks on 4 cpus: two quanta; 4: one; 3 beside nobody: three quarters.
+    start(&mut system, &mut *gang, &[8, 4, 3]);
+    for _ in 0..3 {
+        next_slot(&mut system, &mut *gang);
+    }
+    let ms: Vec<u64> = system.slots.iter().map(|at| at.ns() / 1_000_000).collect();
+    assert_eq!(ms, [200, 300, 375, 575]);
+}
+
+/// Plays turns in which each application uses this part (in per cent) of its columns, and returns who was active in each.
+fn turns(
+    system: &mut FakeSystem,
+    gang: &mut dyn Policy,
+    apps: &[AppId],
+    demand: &[u64],
+    n: usize,
+) -> Vec<Vec<usize>> {
+    let mut seen = Vec::new();
+    for _ in 0..n {
+        let active: Vec<usize> = (0..apps.len()).filter(|i| bands(system, apps)[*i] == ACTIVE).collect();
+        let end = *system.slots.last().unwrap();
+        for i in &active {
+            for task in system.apps[apps[*i].index()].task_ids() {
+                system.tasks[task.index()].cpu_time +=
+                    Span::from_ns((end - system.now).ns() * demand[*i] / 100);
+            }
+        }
+        seen.push(active);
+        next_slot(system, gang);
+    }
+    seen
+}
+
+#[test]
+fn gangs_that_sleep_are_paired_with_gangs_that_compute() {
+    let (mut system, mut gang) = with(2, &[STRICT, ("pairing", 1), ("pair_cycles", 2)]);
+    let apps = start(&mut system, &mut *gang, &[2, 2, 2]);
+    // Measured apart for a cycle: 100%, 30%, 60%. The lightest goes with the heaviest; 130% is within the limit.
+    let seen = turns(&mut system, &mut *gang, &apps, &[100, 30, 60], 10);
+    assert_eq!(seen[..3], [vec![0], vec![1], vec![2]]);
+    // Two cycles of two turns, then apart again.
+    assert_eq!(seen[3..7], [vec![0, 1], vec![2], vec![0, 1], vec![2]]);
+    assert_eq!(seen[7..], [vec![0], vec![1], vec![2]]);
+}
+
+#[test]
+fn gangs_that_compute_are_not_paired() {
+    let (mut system, mut gang) = with(2, &[STRICT, ("pairing", 1)]);
+    let apps = start(&mut system, &mut *gang, &[2, 2]);
+    let seen = turns(&mut system, &mut *gang, &apps, &[90, 61], 6);
+    assert_eq!(seen, [[0], [1], [0], [1], [0], [1]]);
+}
+
+#[test]
+fn a_pair_alone_pays_for_no_changes_of_slots() {
+    let (mut system, mut gang) = with(2, &[STRICT, ("pairing", 1)]);
+    system.machine.costs.ipi = Span::from_us(1);
+    let apps = start(&mut system, &mut *gang, &[2, 2]);
+    turns(&mut system, &mut *gang, &apps, &[90, 20], 2);
+    let paid = system.charges.len();
+    let seen = turns(&mut system, &mut *gang, &apps, &[90, 20], 7);
+    assert!(seen.iter().all(|active| *active == [0, 1]), "{seen:?}");
+    assert_eq!(system.charges.len(), paid);
 }

@@ -1,0 +1,451 @@
+//! `gang`: all tasks of an application run at the same time, in slots of an Ousterhout matrix.
+//!
+//! Idea: a program that synchronises often never waits for a task that is not running. Sources: Ousterhout,
+//! "Scheduling techniques for concurrent systems" (ICDCS 1982); Feitelson, Rudolph, "Gang scheduling performance benefits for
+//! fine-grain synchronization" (JPDC 1992).
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, View, Why};
+use sim_core::time::{Span, Time};
+
+use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::spread::{allowed_cpus, first_allowed};
+
+mod matrix;
+mod pairs;
+
+use matrix::{Gang, Matrix, Packing};
+use pairs::Pairs;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "gang",
+    summary: "gang scheduling: applications take turns in time slots, all their tasks at once",
+    source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
+Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "A matrix of slots (rows) and cpus (columns). A starting application takes the first slot with enough free \
+columns, or a new one; it is one gang: with more tasks than cpus, k tasks share a column and its slot. Slots take turns of \
+one quantum; at each change every cpu pays the broadcast of the switch, an interrupt per doubling of the cpus plus one \
+context switch. Tasks stay in their column; nothing is balanced.\n\n\
+Where the active slot leaves a cpu idle (an empty cell, or all its tasks asleep) tasks of other slots run in its stead: \
+first those of applications whose columns are all free in this slot (alternates), then any other. With `alternates: none` \
+nobody does: tasks of other slots are parked, and the cpu idles. When an application ends, slots whose columns do not \
+overlap are united; with `migration` gangs also move to free columns of other slots where that saves a slot.\n\n\
+`packing: buddy` gives a gang a block of a power of two of columns, the least loaded one: less fits into a slot, but blocks are \
+free together or not at all. `pairing` lets a gang that mostly sleeps share the turns of one that mostly computes, each cpu \
+running whoever is ready; it needs `alternates: none` to differ, as fill-in does the same at second rank.\n\n\
+Good for fine-grained spinning programs; poor when programs do not fill the machine, sleep, or synchronise rarely, and \
+when the quantum is not long against the cost of a change. Background applications are outside the matrix: they run in \
+every slot, on the least loaded cpu they may use.",
+    sees: "Which application a task belongs to, starts and ends, masks, and which cpus have nothing to run; with `pairing` the \
+cpu time of the tasks (as in /proc/PID/stat).",
+    costs: "At each slot change every cpu pays an interrupt per doubling of the cpus and one context switch of kernel time; the caches then have to be refilled. \
+With `migration` a move per task that changes its column.",
+    wins: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
+    loses: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
+    build,
+};
+
+const fn flag(name: &'static str, default: u64, about: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Flag, default, min: 0, max: 1, about }
+}
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "quantum",
+        kind: Kind::Duration,
+        default: 100_000_000,
+        min: SHORTEST,
+        max: 1_000_000_000_000,
+        about: "Length of a slot (at least 100 ms on production systems such as the CM-5).",
+    },
+    Parameter {
+        name: "quantum_by",
+        kind: Kind::Choice(&["equal", "threads"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Equal slots, or each as long as its tasks are many: `quantum` is then for a task per cpu, and a slot lasts \
+100 us at least. A task then gets the same time in a large gang as in a small one (a choice made here).",
+    },
+    Parameter {
+        name: "packing",
+        kind: Kind::Choice(&["first-fit", "buddy"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Columns of a new gang: the first free ones of the first slot that has enough, or a whole block of a power of \
+two, the one with the fewest tasks (distributed hierarchical control, Feitelson and Rudolph, IEEE Computer 1990).",
+    },
+    Parameter {
+        name: "alternates",
+        kind: Kind::Choice(&["jobs-first", "any", "none"]),
+        default: 0,
+        min: 0,
+        max: 2,
+        about: "Who fills idle cells first: applications that fit as a whole, or any task alike; or nobody (strict gangs).",
+    },
+    flag(
+        "unification",
+        1,
+        "Unite slots with disjoint columns when an application ends (Feitelson, JSSPP 1996).",
+    ),
+    flag(
+        "migration",
+        0,
+        "When an application ends, move gangs to free columns of other slots where that saves a slot (Zhang and others, \
+TPDS 2003; moving only then is a choice made here).",
+    ),
+    flag(
+        "pairing",
+        0,
+        "Slots that leave their cpus idle take turns together with busy ones (Wiseman and Feitelson, TPDS 2003).",
+    ),
+    Parameter {
+        name: "pair_limit",
+        kind: Kind::Percent,
+        default: 15_000,
+        min: 0,
+        max: 20_000,
+        about: "Two slots are paired when they use a cpu no more than this together, measured in turns of their own. At 150% one \
+that always computes keeps half of the cpu beside the other, as much as when they take turns. Uncertain: the paper's own \
+limit could not be checked.",
+    },
+    Parameter {
+        name: "pair_cycles",
+        kind: Kind::Count,
+        default: 8,
+        min: 1,
+        max: 1_000_000,
+        about: "Rounds of all slots that pairs last before every slot is measured apart for one (a choice made here).",
+    },
+    Parameter {
+        name: "switch_cost",
+        kind: Kind::Factor,
+        default: 1_000,
+        min: 0,
+        max: 1_000_000,
+        about: "Scales the cost of a slot change, t_ipi * ceil(log2 cpus) + one context switch on every cpu.",
+    },
+];
+
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let buddy = values.choice("packing") == "buddy";
+    let packing = if buddy { Packing::Buddy } else { Packing::FirstFit };
+    // Per cent are held in hundredths, demands in thousandths of a cpu.
+    let pairs = || Pairs::new(values.get("pair_limit") / 10, values.get("pair_cycles"));
+    Box::new(Scheduler {
+        quantum: Span::from_ns(values.get("quantum")),
+        by_threads: values.choice("quantum_by") == "threads",
+        alternates: match values.choice("alternates") {
+            "none" => Alternates::None,
+            "any" => Alternates::Any,
+            _ => Alternates::JobsFirst,
+        },
+        unification: values.flag("unification"),
+        migration: values.flag("migration"),
+        switch_cost: values.get("switch_cost"),
+        matrix: Matrix::new(packing, setting.machine.cpus() as usize, 0),
+        packing,
+        pairs: values.flag("pairing").then(pairs),
+        active: 0,
+        next_switch: Time::NEVER,
+    })
+}
+
+/// Runs in the active slot, or belongs to no gang.
+const ACTIVE: u8 = 0;
+/// Belongs to an application that fits into the active slot's empty columns.
+const ALTERNATE: u8 = 1;
+/// Fills in where nobody else can run.
+const FILL_IN: u8 = 2;
+
+/// The shortest slot, ns.
+const SHORTEST: u64 = 100_000;
+
+/// Who runs in idle cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Alternates {
+    JobsFirst,
+    Any,
+    None,
+}
+
+struct Scheduler {
+    quantum: Span,
+    by_threads: bool,
+    alternates: Alternates,
+    unification: bool,
+    migration: bool,
+    /// In thousandths.
+    switch_cost: u64,
+    packing: Packing,
+    matrix: Matrix,
+    pairs: Option<Pairs>,
+    active: usize,
+    /// When the active slot ends; slot calls before are leftovers.
+    next_switch: Time,
+}
+
+impl Scheduler {
+    /// The slot that has its turn together with the active one.
+    fn partner(&self) -> Option<usize> {
+        self.pairs.as_ref().and_then(|pairs| pairs.partner(self.active))
+    }
+
+    /// The band of a gang in the active slot's turn, and why.
+    fn band(&self, app: AppId, gang: &Gang) -> (u8, Why) {
+        let slots = &self.matrix.slots;
+        let (active, partner) = (&slots[self.active], self.partner().map(|slot| &slots[slot]));
+        let fits = |gang: &Gang| {
+            let idle = |cpu: &CpuId| active.idle_in(*cpu) && partner.is_none_or(|slot| slot.idle_in(*cpu));
+            gang.columns.iter().all(idle)
+        };
+        let (band, rule) = if active.gangs.contains(&app) {
+            (ACTIVE, "runs: its slot has its turn")
+        } else if partner.is_some_and(|slot| slot.gangs.contains(&app)) {
+            (ACTIVE, "runs: paired with the slot that has its turn")
+        } else if self.alternates == Alternates::None {
+            (PARKED, "parked until its slot has its turn")
+        } else if self.alternates == Alternates::JobsFirst && fits(gang) {
+            (ALTERNATE, "alternate: its columns are all empty in this slot")
+        } else {
+            (FILL_IN, "fills in where nobody of the slot can run")
+        };
+        (band, Why::rule(rule).with("slot", self.active as u64))
+    }
+
+    /// Puts the tasks of every gang into the band of the active slot's order.
+    fn apply_bands(&mut self, system: &mut dyn System) {
+        if self.matrix.slots.is_empty() {
+            return;
+        }
+        for app in (0..self.matrix.gangs.len()).map(|app| AppId(app as u32)) {
+            let Some(gang) = self.matrix.gang(app) else {
+                continue;
+            };
+            let (band, why) = self.band(app, gang);
+            let Some(gang) = self.matrix.gang_mut(app).filter(|gang| gang.band != Some(band)) else {
+                continue;
+            };
+            gang.band = Some(band);
+            for task in gang.task_ids() {
+                system.because(why);
+                system.set_band(task, band);
+            }
+        }
+    }
+
+    /// Makes `slot` the active one at the price of a global switch.
+    fn switch_to(&mut self, system: &mut dyn System, slot: usize, rule: &'static str) {
+        self.active = slot;
+        let length = self.turn(system);
+        let why = Why::rule(rule).with("slot", slot as u64).with("slots", self.matrix.slots.len() as u64);
+        system.remark(why.with("length us", length.ns() / 1_000));
+        self.apply_bands(system);
+        let costs = &system.machine().costs;
+        let cpus = system.machine().cpus();
+        let hops = u64::from(cpus.next_power_of_two().ilog2());
+        let span = costs.ipi * hops + costs.switch_process;
+        let span = Span::from_ns((u128::from(span.ns()) * u128::from(self.switch_cost) / 1_000) as u64);
+        if span > Span::ZERO {
+            for cpu in system.machine().cpu_ids() {
+                system.charge(cpu, span, false);
+            }
+        }
+        self.start_quantum(system);
+    }
+
+    /// How long the active slot has its turn.
+    fn turn(&self, system: &dyn System) -> Span {
+        if !self.by_threads {
+            return self.quantum;
+        }
+        let own = self.matrix.tasks_of(self.active);
+        let tasks = own.max(self.partner().map_or(0, |slot| self.matrix.tasks_of(slot)));
+        let cpus = u128::from(system.machine().cpus());
+        let length = u128::from(self.quantum.ns()) * u128::from(tasks) / cpus.max(1);
+        Span::from_ns((length as u64).max(SHORTEST))
+    }
+
+    fn start_quantum(&mut self, system: &mut dyn System) {
+        self.next_switch = Time::NEVER;
+        if self.matrix.slots.len() > 1 {
+            let length = self.turn(system);
+            self.next_switch = system.now().saturating_add(length);
+            system.at_slot(self.next_switch);
+            if let Some(pairs) = &mut self.pairs {
+                pairs.turn_begins(system, &mut self.matrix, self.active);
+            }
+        }
+    }
+
+    /// The slot whose turn is next: one of a pair has had its turn with the other.
+    fn next_slot(&mut self) -> usize {
+        let slots = self.matrix.slots.len();
+        let Some(pairs) = &mut self.pairs else { return (self.active + 1) % slots };
+        let leads = |slot: &usize| pairs.partner(*slot).is_none_or(|other| other > *slot);
+        let next = (self.active + 1..slots).find(leads);
+        next.unwrap_or_else(|| {
+            pairs.cycle(&self.matrix);
+            0
+        })
+    }
+
+    /// Removes an application and makes slots fewer where that is asked for. Returns whether the active slot went.
+    fn remove(&mut self, system: &mut dyn System, app: AppId) -> bool {
+        let Some((slot, emptied)) = self.matrix.remove(app) else {
+            return false;
+        };
+        let mut lost_active = false;
+        if emptied {
+            self.matrix.slots.remove(slot);
+            lost_active = self.forget_slot(slot);
+        }
+        if self.unification {
+            self.unite(system);
+        }
+        if self.migration {
+            lost_active |= self.dissolve(system);
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.changed(&self.matrix);
+        }
+        lost_active
+    }
+
+    /// A slot has gone: the active one keeps its turn, or the one after it has moved to its place; after the last comes
+    /// the first. Returns whether it was the active one.
+    fn forget_slot(&mut self, slot: usize) -> bool {
+        let was_active = self.active == slot;
+        if self.active > slot {
+            self.active -= 1;
+        }
+        if self.active >= self.matrix.slots.len() {
+            self.active = 0;
+        }
+        was_active
+    }
+
+    fn unite(&mut self, system: &mut dyn System) {
+        while let Some((into, from)) = self.matrix.disjoint_slots() {
+            let rule = Why::rule("slots united: they share no column");
+            system.remark(rule.with("slot", into as u64).with("and slot", from as u64));
+            self.matrix.unite(into, from);
+            if self.active == from {
+                self.active = into;
+            } else if self.active > from {
+                self.active -= 1;
+            }
+        }
+    }
+
+    /// Moves gangs to free columns as long as that saves a slot. Returns whether the active one went.
+    fn dissolve(&mut self, system: &mut dyn System) -> bool {
+        let mut lost_active = false;
+        while let Some((from, moves)) = self.matrix.dissolve() {
+            for app in self.matrix.settle(from, moves) {
+                let Some(gang) = self.matrix.gang(app) else { continue };
+                for task in gang.task_ids() {
+                    if !system.allowed(task, gang.column(task)) {
+                        system.because(Why::rule("moved: saves a slot").with("dissolved slot", from as u64));
+                        system.set_affinity(task, Affinity::One(gang.column(task)));
+                    }
+                }
+            }
+            lost_active |= self.forget_slot(from);
+        }
+        lost_active
+    }
+
+    /// Binds the tasks of a new gang to their columns.
+    fn bind(&self, system: &mut dyn System, app: AppId, slot: usize, new: bool) {
+        let Some(gang) = self.matrix.gang(app) else { return };
+        let rule = match (self.packing, new) {
+            (_, true) => "column in a new slot: it fits into none",
+            (Packing::FirstFit, _) => "column in the first slot with enough free ones",
+            (Packing::Buddy, _) => "column of the least loaded block, in the first slot where it is free",
+        };
+        let why = Why::rule(rule).with("slot", slot as u64).with("columns", gang.columns.len() as u64);
+        for task in gang.task_ids() {
+            system.because(why);
+            system.set_affinity(task, Affinity::One(gang.column(task)));
+        }
+    }
+}
+
+impl Policy for Scheduler {
+    fn init(&mut self, system: &mut dyn System) {
+        let cpus = system.machine().cpus() as usize;
+        self.matrix = Matrix::new(self.packing, cpus, system.apps() as usize);
+    }
+
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        let view = system.app(app);
+        let allowed = allowed_cpus(system, TaskId(view.tasks.start));
+        if view.background || allowed.is_empty() || view.tasks.is_empty() {
+            return;
+        }
+        let before = self.matrix.slots.len();
+        let slot = self.matrix.admit(app, Gang::new(&view.tasks, allowed));
+        self.bind(system, app, slot, slot == before);
+        if let Some(pairs) = &mut self.pairs {
+            pairs.changed(&self.matrix);
+        }
+        self.apply_bands(system);
+        if self.next_switch.is_never() {
+            self.start_quantum(system);
+        }
+    }
+
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        if self.remove(system, app) && !self.matrix.slots.is_empty() {
+            self.switch_to(system, self.active, "slot begins: the one before it is gone");
+        } else {
+            self.apply_bands(system);
+            if self.matrix.slots.len() <= 1 {
+                self.next_switch = Time::NEVER;
+            }
+        }
+    }
+
+    fn slot(&mut self, system: &mut dyn System) {
+        if system.now() < self.next_switch || self.matrix.slots.len() < 2 {
+            return;
+        }
+        let before = (self.active, self.partner());
+        if let Some(pairs) = &self.pairs {
+            pairs.turn_ends(system, &mut self.matrix, self.active);
+        }
+        let next = self.next_slot();
+        let partner = self.pairs.as_ref().and_then(|pairs| pairs.partner(next));
+        if (next, partner) == before {
+            system.remark(Why::rule("slot goes on: no other one waits").with("slot", next as u64));
+            self.start_quantum(system);
+        } else {
+            self.switch_to(system, next, "slot begins: its turn");
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        let (wish, reason) = match (self.matrix.gang(view.task(task).app), why) {
+            (Some(gang), _) => (gang.column(task), Why::rule("its column")),
+            (None, Placement::Wake { previous, .. }) => {
+                (previous, Why::rule("in no gang: where it last ran"))
+            }
+            (None, Placement::Fork { .. }) => {
+                let allowed = view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+                let cpu = allowed.min_by_key(|cpu| view.load(*cpu)).unwrap_or(CpuId(0));
+                (cpu, Why::rule("in no gang: least loaded cpu").with("load", view.load(cpu)))
+            }
+        };
+        view.because(reason);
+        if view.allowed(task, wish) { wish } else { first_allowed(view, task) }
+    }
+}
+
+#[cfg(test)]
+mod tests;
