@@ -8,7 +8,7 @@ use sim_core::kernel::Simulation;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Placement, Policy, System, TaskState, View};
+use sim_core::policy::{PARKED, Placement, Policy, System, TaskState, View};
 use sim_core::program::{Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
@@ -148,8 +148,10 @@ impl Clockwork {
                 system.migrate(task, to);
             }
             (2, Some(task), _) => {
+                let bands = [0, 1, 0, 1, PARKED];
                 let span = system.cpu_time(task);
-                system.set_band(task, (span.ns() / 1_000 % 2) as u8);
+                let at = (span.ns() / 1_000 + u64::from(draw / 256)) % bands.len() as u64;
+                system.set_band(task, bands[at as usize]);
             }
             _ => system.charge(cpu, Span::from_ns(500 * u64::from(draw % 3)), draw.is_multiple_of(2)),
         }

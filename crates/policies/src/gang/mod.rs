@@ -44,8 +44,24 @@ every slot, on the least loaded cpu they may use.",
 cpu time of the tasks (as in /proc/PID/stat).",
     costs: "At each slot change every cpu pays an interrupt per doubling of the cpus and one context switch of kernel time; the caches then have to be refilled. \
 With `migration` a move per task that changes its column.",
-    wins: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "gang", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "two_spinning_programs",
+        label: "gang",
+        against: "LOAD",
+        app: "all",
+        point: "",
+        about: "Two programs that spin at a barrier every half millisecond. Under gang each has the machine in every other slot \
+and takes twice its time alone; in mixed queues a spinner keeps its core for a slice while the thread it waits for stands behind it.",
+    },
+    loses: Showcase {
+        scenario: "gangs_that_do_not_fill",
+        label: "gang",
+        against: "LOAD",
+        app: "all",
+        point: "",
+        about: "Two programs of five threads on eight cores, which sleep while they wait. Both are in the same five columns, and the \
+other three cores idle to the end; a kernel that balances uses them.",
+    },
     build,
 };
 

@@ -8,6 +8,7 @@ mod barriers;
 mod caches;
 mod disciplines;
 mod eevdf;
+mod gangs;
 mod jobs;
 mod kernels;
 mod memory;
