@@ -247,7 +247,7 @@ impl Matrix {
     fn room(&self, slot: &Slot, gang: &Gang) -> Option<Vec<CpuId>> {
         let width = gang.width();
         let free = |cpu: &CpuId| slot.free(*cpu);
-        if gang.block.iter().all(|cpu| free(cpu)) {
+        if gang.block.iter().all(free) {
             return Some(gang.block.clone());
         }
         match self.packing {

@@ -4,7 +4,7 @@
 //! "Scheduling techniques for concurrent systems" (ICDCS 1982); Feitelson, Rudolph, "Gang scheduling performance benefits for
 //! fine-grain synchronization" (JPDC 1992).
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
@@ -14,9 +14,11 @@ use crate::spread::{allowed_cpus, first_allowed};
 
 mod matrix;
 mod pairs;
+mod parameters;
 
 use matrix::{Gang, Matrix, Packing};
 use pairs::Pairs;
+use parameters::{PARAMETERS, SHORTEST};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -65,89 +67,6 @@ other three cores idle to the end; a kernel that balances uses them.",
     build,
 };
 
-const fn flag(name: &'static str, default: u64, about: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Flag, default, min: 0, max: 1, about }
-}
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "quantum",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: SHORTEST,
-        max: 1_000_000_000_000,
-        about: "Length of a slot (at least 100 ms on production systems such as the CM-5).",
-    },
-    Parameter {
-        name: "quantum_by",
-        kind: Kind::Choice(&["equal", "threads"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Equal slots, or each as long as its tasks are many: `quantum` is then for a task per cpu, and a slot lasts \
-100 us at least. A task then gets the same time in a large gang as in a small one (a choice made here).",
-    },
-    Parameter {
-        name: "packing",
-        kind: Kind::Choice(&["first-fit", "buddy"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Columns of a new gang: the first free ones of the first slot that has enough, or a whole block of a power of \
-two, the one with the fewest tasks (distributed hierarchical control, Feitelson and Rudolph, IEEE Computer 1990).",
-    },
-    Parameter {
-        name: "alternates",
-        kind: Kind::Choice(&["jobs-first", "any", "none"]),
-        default: 0,
-        min: 0,
-        max: 2,
-        about: "Who fills idle cells first: applications that fit as a whole, or any task alike; or nobody (strict gangs).",
-    },
-    flag(
-        "unification",
-        1,
-        "Unite slots with disjoint columns when an application ends (Feitelson, JSSPP 1996).",
-    ),
-    flag(
-        "migration",
-        0,
-        "When an application ends, move gangs to free columns of other slots where that saves a slot (Zhang and others, \
-TPDS 2003; moving only then is a choice made here).",
-    ),
-    flag(
-        "pairing",
-        0,
-        "Slots that leave their cpus idle take turns together with busy ones (Wiseman and Feitelson, TPDS 2003).",
-    ),
-    Parameter {
-        name: "pair_limit",
-        kind: Kind::Percent,
-        default: 15_000,
-        min: 0,
-        max: 20_000,
-        about: "Two slots are paired when they use a cpu no more than this together, measured in turns of their own. At 150% one \
-that always computes keeps half of the cpu beside the other, as much as when they take turns. Uncertain: the paper's own \
-limit could not be checked.",
-    },
-    Parameter {
-        name: "pair_cycles",
-        kind: Kind::Count,
-        default: 8,
-        min: 1,
-        max: 1_000_000,
-        about: "Rounds of all slots that pairs last before every slot is measured apart for one (a choice made here).",
-    },
-    Parameter {
-        name: "switch_cost",
-        kind: Kind::Factor,
-        default: 1_000,
-        min: 0,
-        max: 1_000_000,
-        about: "Scales the cost of a slot change, t_ipi * ceil(log2 cpus) + one context switch on every cpu.",
-    },
-];
-
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     let buddy = values.choice("packing") == "buddy";
     let packing = if buddy { Packing::Buddy } else { Packing::FirstFit };
@@ -178,9 +97,6 @@ const ACTIVE: u8 = 0;
 const ALTERNATE: u8 = 1;
 /// Fills in where nobody else can run.
 const FILL_IN: u8 = 2;
-
-/// The shortest slot, ns.
-const SHORTEST: u64 = 100_000;
 
 /// Who runs in idle cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,6 +12,7 @@ mod gangs;
 mod jobs;
 mod kernels;
 mod memory;
+mod parked;
 mod polling;
 mod sharing;
 mod support;
