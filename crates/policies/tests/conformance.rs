@@ -115,6 +115,25 @@ fn every_policy_completes_accounts_for_all_time_and_repeats() {
 }
 
 #[test]
+fn gangs_complete_with_every_choice_of_their_parameters() {
+    let entry = policies::find("gang").expect("on the shelf");
+    for number in 0..96u64 {
+        let mut choice = Choice::new(entry);
+        let names = ["packing", "unification", "migration", "pairing", "quantum_by"];
+        let mut values: Vec<(&str, u64)> =
+            (0..).map(|bit| number >> bit & 1).zip(names).map(|(v, n)| (n, v)).collect();
+        values.extend([("alternates", number / 32), ("quantum", 7_000_000), ("pair_cycles", 2)]);
+        for (name, value) in &values {
+            choice.values.set(name, *value).expect("in range");
+        }
+        let report = run(&choice, 1);
+        assert_eq!(report.outcome, Outcome::Completed, "{values:?}");
+        assert_eq!(report.corrections, 0, "{values:?}");
+        assert_eq!(run(&choice, 1).digest, report.digest, "{values:?}");
+    }
+}
+
+#[test]
 fn every_policy_runs_on_every_shape_under_the_balancing_of_every_kernel() {
     let shapes: [&[(Level, u32)]; 6] = [
         &[(Level::Core, 4)],
