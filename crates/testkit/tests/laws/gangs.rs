@@ -1,10 +1,14 @@
 //! Gang scheduling: halves of the machine for fine-grained programs, strict slots, fewer slots, pairs, the price of a change.
 
+use std::collections::BTreeSet;
+
 use sim_core::account::Category;
 use sim_core::ids::ProfileId;
+use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
+use sim_core::policy::Decision;
 use sim_core::program::{AppSpec, Op, Spread};
-use sim_core::time::{Span, Work};
+use sim_core::time::{Span, Time, Work};
 use sim_core::wait::WaitMode;
 
 use crate::support::{Setting, Trial, app, compute, hogs, seconds};
@@ -120,6 +124,38 @@ fn the_quantum_has_to_be_long_against_the_cost_of_a_change() {
         let report = Trial::on(FOUR).policy("gang", &settings).app(hogs(4, 500)).app(hogs(4, 500)).run();
         let (took, q, t) = (seconds(&report, 0).max(seconds(&report, 1)), us as f64 * 1_000.0, cost as f64);
         assert!(near(took, q / (q - t), 0.01), "quantum {us} us, cost {t} ns: {took}");
+    }
+}
+
+/// Decisions without a reason, and the rules that were given.
+#[derive(Default)]
+struct Reasons {
+    silent: u32,
+    rules: BTreeSet<&'static str>,
+}
+
+impl Observer for Reasons {
+    fn decided(&mut self, _: Time, decision: &Decision) {
+        self.silent += u32::from(decision.why.rule.is_empty());
+        self.rules.insert(decision.why.rule);
+    }
+}
+
+#[test]
+fn every_decision_has_a_reason() {
+    let settings = [STRICT, ("pairing", 1), ("migration", 1)];
+    let trial = Trial::on(FOUR).policy("gang", &settings);
+    let mut reasons = Reasons::default();
+    let trial = trial.app(hogs(2, 600)).app(hogs(2, 150)).app(hogs(3, 600)).app(hogs(2, 700));
+    trial.observed(&mut reasons);
+    assert_eq!(reasons.silent, 0);
+    for rule in [
+        "column in a new slot: it fits into none",
+        "slot begins: its turn",
+        "moved: saves a slot",
+        "its column",
+    ] {
+        assert!(reasons.rules.contains(rule), "{rule}: {:?}", reasons.rules);
     }
 }
 

@@ -140,7 +140,8 @@ impl Trial {
         (report, log)
     }
 
-    fn observed(&self, observer: &mut impl Observer) -> RunReport {
+    /// The run, told to an observer.
+    pub(crate) fn observed(&self, observer: &mut impl Observer) -> RunReport {
         let (machine, model) = (Arc::new(self.machine.clone()), Arc::new(self.model.clone()));
         let entry = policies::find(self.policy).unwrap();
         let choice = Choice { entry, values: values(entry.parameters, &self.settings) };
