@@ -38,7 +38,7 @@ nobody does: tasks of other slots are parked, and the cpu idles. When an applica
 overlap are united; with `migration` gangs also move to free columns of other slots where that saves a slot.\n\n\
 `packing: buddy` gives a gang a block of a power of two of columns, the least loaded one: less fits into a slot, but blocks are \
 free together or not at all. `pairing` lets a gang that mostly sleeps share the turns of one that mostly computes, each cpu \
-running whoever is ready; it needs `alternates: none` to differ, as fill-in does the same at second rank.\n\n\
+running whoever is ready; it matters most with `alternates: none`, as fill-in does nearly the same at second rank.\n\n\
 Good for fine-grained spinning programs; poor when programs do not fill the machine, sleep, or synchronise rarely, and \
 when the quantum is not long against the cost of a change. Background applications are outside the matrix: they run in \
 every slot, on the least loaded cpu they may use.",
