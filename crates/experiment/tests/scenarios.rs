@@ -20,37 +20,24 @@ fn set(pairs: &[&str]) -> Overrides {
     Overrides { set: pairs.iter().map(|pair| (*pair).to_owned()).collect(), ..Overrides::default() }
 }
 
-/// The scenario files of a folder, in order of name.
-fn files(folder: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root().join(folder)).into_iter().flatten();
-    let mut paths: Vec<PathBuf> =
-        entries.map(|entry| entry.unwrap().path()).filter(|p| p.is_file()).collect();
-    paths.sort();
-    paths
-}
-
-/// Reads a scenario of the repository, whose schema lies at `schema`, and checks that it is named after its file.
-fn resolves(path: &PathBuf, schema: &str) -> String {
-    let text = fs::read_to_string(path).unwrap();
-    let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-    let experiment = load(&name, &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
-    assert_eq!(experiment.name, name, "a scenario is named after its file");
-    assert!(!experiment.about.is_empty() && !experiment.runs.is_empty(), "{name}");
-    assert!(text.starts_with(&format!("# yaml-language-server: $schema={schema}\n")), "{name}: {schema}");
-    text
-}
-
 #[test]
 fn every_scenario_of_the_repository_resolves_and_explains_itself() {
-    let lessons = files("scenarios");
-    for path in &lessons {
-        let text = resolves(path, "../oversim.schema.json");
-        assert!(text.contains("# Look for:"), "{} says what to look for", path.display());
+    let mut names = Vec::new();
+    let files = |folder: &str| fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    for path in files("scenarios").chain(files("scenarios/policies")).filter(|path| path.is_file()) {
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let experiment = load(&name, &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
+        assert_eq!(experiment.name, name, "a scenario is named after its file");
+        assert!(!experiment.about.is_empty() && !experiment.runs.is_empty(), "{name}");
+        let up =
+            if path.parent().is_some_and(|folder| folder.ends_with("policies")) { "../.." } else { ".." };
+        let schema = format!("# yaml-language-server: $schema={up}/oversim.schema.json\n");
+        assert!(text.starts_with(&schema), "{name}");
+        assert!(text.contains("# Look for:"), "{name} says what to look for");
+        names.push(name);
     }
-    assert!(lessons.len() >= 9, "{lessons:?}");
-    for path in files("scenarios/policies") {
-        resolves(&path, "../../oversim.schema.json");
-    }
+    assert!(names.len() >= 9, "{names:?}");
 }
 
 const MIX: &str = "\
