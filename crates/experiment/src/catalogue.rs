@@ -47,8 +47,12 @@ pub struct Row {
 pub struct ParameterRow {
     /// Its name.
     pub name: String,
-    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag` or `choice`.
+    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag`, `choice`, `cpus` (a list)
+    /// or `counts` (a list).
     pub kind: String,
+    /// True when it can also be given for each application by name.
+    #[serde(skip_serializing_if = "is_false")]
+    pub per_app: bool,
     /// Its words, if it is a choice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
@@ -62,6 +66,11 @@ pub struct ParameterRow {
     pub max: Option<String>,
     /// What it means and where the default comes from.
     pub about: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The entries of a shelf, in its order.
@@ -125,13 +134,15 @@ fn metric(m: &crate::metrics::Metric) -> Row {
 }
 
 fn parameter(p: &Parameter) -> ParameterRow {
-    let number = !matches!(p.kind, Kind::Choice(_) | Kind::Flag);
-    let words = if let Kind::Choice(words) = p.kind { words } else { &[] };
+    let kind = p.kind.of_one();
+    let number = !matches!(kind, Kind::Choice(_) | Kind::Flag | Kind::Cpus);
+    let words = if let Kind::Choice(words) = kind { words } else { &[] };
     ParameterRow {
         name: p.name.into(),
-        kind: kind_name(p.kind).into(),
+        kind: kind_name(kind).into(),
+        per_app: matches!(p.kind, Kind::PerApp(_)),
         words: words.iter().map(|w| (*w).into()).collect(),
-        default: p.kind.show(p.default),
+        default: if kind.is_list() { "[]".into() } else { kind.show(p.default) },
         min: number.then(|| p.kind.show(p.min)),
         max: number.then(|| p.kind.show(p.max)),
         about: p.about.into(),
@@ -148,6 +159,9 @@ const fn kind_name(kind: Kind) -> &'static str {
         Kind::Percent => "percent",
         Kind::Choice(_) => "choice",
         Kind::Flag => "flag",
+        Kind::Cpus => "cpus",
+        Kind::Counts => "counts",
+        Kind::PerApp(kind) => kind_name(*kind),
     }
 }
 
@@ -180,9 +194,15 @@ fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     for p in &row.parameters {
         let range = match (&p.min, &p.max) {
             (Some(min), Some(max)) => format!("{min} to {max}"),
+            _ if p.kind == "cpus" => "a list of cpus".into(),
             _ if p.words.is_empty() => "true or false".into(),
             _ => p.words.join(" | "),
         };
+        let range = match p.kind.as_str() {
+            "counts" => format!("a list, each {range}"),
+            _ => range,
+        };
+        let range = if p.per_app { format!("{range}; by application, too") } else { range };
         writeln!(out, "  {}: {} ({range})\n      {}", p.name, p.default, p.about)?;
     }
     Ok(())

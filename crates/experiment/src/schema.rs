@@ -117,11 +117,7 @@ fn app() -> Value {
             "arrival": arrival(),
             "cpus": {
                 "description": "Cpus it may use: a list, or a text like `0-3,8`.",
-                "anyOf": [
-                    { "type": "string", "pattern": "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$" },
-                    { "type": "integer", "minimum": 0 },
-                    { "type": "array", "minItems": 1, "items": { "type": ["integer", "string"] } },
-                ],
+                "anyOf": list(json!({ "type": ["integer", "string"] }), Kind::Cpus)["anyOf"],
             },
             "background": { "type": "boolean", "description": "The run does not wait for it (hogs, daemons)." },
             "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value (default 0)." },
@@ -208,8 +204,30 @@ fn parameters(table: &[Parameter], with_defaults: bool) -> Value {
 }
 
 fn parameter(parameter: &Parameter, with_default: bool) -> Value {
-    let Parameter { kind, default, min, max, about, .. } = *parameter;
-    let mut schema = match kind {
+    let Parameter { kind, default, about, .. } = *parameter;
+    let mut schema = value(parameter);
+    if let Kind::PerApp(_) = kind {
+        let each =
+            json!({ "type": "object", "propertyNames": { "pattern": WORD }, "additionalProperties": schema });
+        schema = json!({ "anyOf": [schema, each] });
+    }
+    schema["description"] = json!(about);
+    if with_default && !kind.is_list() {
+        schema["default"] = match kind.of_one() {
+            Kind::Count => json!(default.min(EXACT)),
+            Kind::Factor => json!(thousandths(default)),
+            Kind::Flag => json!(default != 0),
+            kind => json!(kind.show(default)),
+        };
+    }
+    schema
+}
+
+/// One value of a parameter.
+fn value(parameter: &Parameter) -> Value {
+    let Parameter { kind, min, max, .. } = *parameter;
+    let kind = kind.of_one();
+    match kind {
         Kind::Duration | Kind::Size | Kind::Rate | Kind::Percent => {
             json!({ "type": "string", "pattern": units::pattern(kind) })
         }
@@ -217,17 +235,25 @@ fn parameter(parameter: &Parameter, with_default: bool) -> Value {
         Kind::Factor => json!({ "type": "number", "minimum": thousandths(min), "maximum": thousandths(max) }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Flag => json!({ "type": "boolean" }),
-    };
-    schema["description"] = json!(about);
-    if with_default {
-        schema["default"] = match kind {
-            Kind::Count => json!(default.min(EXACT)),
-            Kind::Factor => json!(thousandths(default)),
-            Kind::Flag => json!(default != 0),
-            _ => json!(kind.show(default)),
-        };
+        Kind::Cpus => list(
+            json!({ "type": ["integer", "string"], "minimum": 0, "pattern": units::pattern(kind) }),
+            kind,
+        ),
+        Kind::Counts => list(json!({ "type": "integer", "minimum": min, "maximum": max.min(EXACT) }), kind),
+        // `of_one` leaves none.
+        Kind::PerApp(_) => json!({}),
     }
-    schema
+}
+
+/// A list: as one, as a text, or a single number.
+fn list(item: Value, kind: Kind) -> Value {
+    json!({
+        "anyOf": [
+            { "type": "string", "pattern": units::pattern(kind) },
+            { "type": "integer", "minimum": 0 },
+            { "type": "array", "minItems": 1, "items": item },
+        ],
+    })
 }
 
 fn thousandths(value: u64) -> f64 {

@@ -3,6 +3,7 @@
 //! This crate knows nothing of simulation; it reads no file and no environment.
 
 pub mod diagnostics;
+pub mod lists;
 pub mod parameter;
 pub mod suggest;
 pub mod units;

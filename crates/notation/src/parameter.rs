@@ -20,6 +20,15 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `true` or `false`; held as 1 or 0.
     Flag,
+    /// Cpus in an order, each once: `0-3,8`, `0-15:4` or `[0, 2, 4]`. The range of the parameter is that of one cpu; the
+    /// default is the empty list.
+    Cpus,
+    /// Whole numbers in an order: `[12, 4]` or `12,4`. The range of the parameter is that of one number; the default is the
+    /// empty list.
+    Counts,
+    /// A value of this kind for all applications, or one for each: `{ cg: VALUE, ft: VALUE }`; applications that are not
+    /// named have the default.
+    PerApp(&'static Self),
 }
 
 /// A value: a number in the unit of its kind, or the position of the chosen word.
@@ -48,13 +57,27 @@ pub struct Parameter {
 pub struct Values {
     table: Vec<Parameter>,
     values: Vec<u64>,
+    given: Vec<Given>,
+}
+
+/// What does not fit into one number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Given {
+    /// The list for all applications.
+    list: Vec<u64>,
+    /// What single applications have instead: a list, or one number of a kind that is none.
+    apps: Vec<(String, Vec<u64>)>,
 }
 
 impl Values {
     /// The defaults of a table.
     #[must_use]
     pub fn defaults(table: &[Parameter]) -> Self {
-        Self { table: table.to_vec(), values: table.iter().map(|p| p.default).collect() }
+        Self {
+            table: table.to_vec(),
+            values: table.iter().map(|p| p.default).collect(),
+            given: vec![Given::default(); table.len()],
+        }
     }
 
     /// The declarations.
@@ -69,24 +92,57 @@ impl Values {
         self.table.iter().find(|p| p.name == name)
     }
 
-    /// Sets a value.
+    /// Sets a value, for all applications alike when they can differ.
     ///
     /// # Errors
     /// A sentence: no such parameter, or out of its range.
     pub fn set(&mut self, name: &str, value: u64) -> Result<(), String> {
+        self.set_list(name, vec![value])
+    }
+
+    /// Sets a list (of one number when the kind is no list), for all applications alike when they can differ.
+    ///
+    /// # Errors
+    /// A sentence: no such parameter, or something out of its range.
+    pub fn set_list(&mut self, name: &str, list: Vec<u64>) -> Result<(), String> {
+        let at = self.checked(name, &list)?;
+        self.given[at].apps.clear();
+        if self.table[at].kind.is_list() {
+            self.given[at].list = list;
+        } else {
+            self.values[at] = list.first().copied().unwrap_or(self.table[at].default);
+        }
+        Ok(())
+    }
+
+    /// Sets the value of one application: a list, or one number of a kind that is none.
+    ///
+    /// # Errors
+    /// A sentence: no such parameter, it is the same for all applications, or something is out of its range.
+    pub fn set_for(&mut self, name: &str, app: &str, list: Vec<u64>) -> Result<(), String> {
+        let at = self.checked(name, &list)?;
+        if !matches!(self.table[at].kind, Kind::PerApp(_)) {
+            return Err(format!("`{name}` is the same for all applications"));
+        }
+        let apps = &mut self.given[at].apps;
+        match apps.iter_mut().find(|(other, _)| other == app) {
+            Some((_, old)) => *old = list,
+            None => apps.push((app.to_owned(), list)),
+        }
+        Ok(())
+    }
+
+    /// The place of a parameter in the table, when it takes these numbers.
+    fn checked(&self, name: &str, list: &[u64]) -> Result<usize, String> {
         let Some(at) = self.table.iter().position(|p| p.name == name) else {
             return Err(format!("unknown parameter `{name}`"));
         };
         let p = &self.table[at];
-        if value < p.min || value > p.max {
-            return Err(format!(
-                "`{name}` must lie between {} and {}",
-                p.kind.show(p.min),
-                p.kind.show(p.max)
-            ));
+        if list.iter().any(|value| *value < p.min || *value > p.max) {
+            let (min, max) = (p.kind.show(p.min), p.kind.show(p.max));
+            return Err(format!("`{name}` must lie between {min} and {max}"));
         }
-        self.values[at] = value;
-        Ok(())
+        Ok(at)
     }
 
     /// The value of a declared parameter; 0 for a name the table lacks (a mistake of the programmer, caught by tests).
@@ -95,6 +151,44 @@ impl Values {
         let at = self.table.iter().position(|p| p.name == name);
         debug_assert!(at.is_some(), "parameter {name} is not declared");
         at.map_or(0, |at| self.values[at])
+    }
+
+    /// The list of a declared parameter; empty by default.
+    #[must_use]
+    pub fn list(&self, name: &str) -> &[u64] {
+        self.given_of(name).map_or(&[], |given| &given.list)
+    }
+
+    /// The value of a parameter for one application; a copy `cg-2` of `cg` has that of `cg` unless it is named itself.
+    #[must_use]
+    pub fn get_for(&self, name: &str, app: &str) -> u64 {
+        let own = self.given_of(name).and_then(|given| given.of(app)).and_then(|list| list.first());
+        own.copied().unwrap_or_else(|| self.get(name))
+    }
+
+    /// The list of a parameter for one application, as [`Self::get_for`].
+    #[must_use]
+    pub fn list_for(&self, name: &str, app: &str) -> &[u64] {
+        self.given_of(name).map_or(&[], |given| given.of(app).unwrap_or(&given.list))
+    }
+
+    /// The chosen word of one application.
+    #[must_use]
+    pub fn choice_for(&self, name: &str, app: &str) -> &'static str {
+        self.word(name, self.get_for(name, app))
+    }
+
+    fn given_of(&self, name: &str) -> Option<&Given> {
+        let at = self.table.iter().position(|p| p.name == name);
+        debug_assert!(at.is_some(), "parameter {name} is not declared");
+        self.given.get(at?)
+    }
+
+    fn word(&self, name: &str, value: u64) -> &'static str {
+        match self.find(name).map(|p| p.kind.of_one()) {
+            Some(Kind::Choice(words)) => words.get(value as usize).copied().unwrap_or(""),
+            _ => "",
+        }
     }
 
     /// A flag.
@@ -106,18 +200,42 @@ impl Values {
     /// The chosen word.
     #[must_use]
     pub fn choice(&self, name: &str) -> &'static str {
-        match self.find(name).map(|p| p.kind) {
-            Some(Kind::Choice(words)) => words.get(self.get(name) as usize).copied().unwrap_or(""),
-            _ => "",
-        }
+        self.word(name, self.get(name))
     }
 
     /// Names and values that differ from the defaults, as written in a scenario.
     #[must_use]
     pub fn changed(&self) -> Vec<(&'static str, String)> {
-        let pairs = self.table.iter().zip(&self.values);
-        pairs.filter(|(p, v)| p.default != **v).map(|(p, v)| (p.name, p.kind.show(*v))).collect()
+        let shown = |(at, p): (usize, &Parameter)| {
+            let (value, given) = (self.values[at], &self.given[at]);
+            if given.apps.is_empty() && given.list.is_empty() && value == p.default {
+                return None;
+            }
+            let one = |list: &[u64]| p.kind.show_all(list);
+            let all = if p.kind.is_list() { one(&given.list) } else { one(&[value]) };
+            let apps: Vec<String> =
+                given.apps.iter().map(|(app, list)| format!("{app}: {}", one(list))).collect();
+            Some((p.name, if apps.is_empty() { all } else { format!("{{{}}}", apps.join(", ")) }))
+        };
+        self.table.iter().enumerate().filter_map(shown).collect()
     }
+}
+
+impl Given {
+    /// What is given for one application, or for the one that it is a copy of.
+    fn of(&self, app: &str) -> Option<&[u64]> {
+        let named = |name: &str| self.apps.iter().find(|(other, _)| other == name);
+        let found = named(app).or_else(|| named(original(app)?))?;
+        Some(&found.1)
+    }
+}
+
+/// The name of which this is that of a copy: `cg` for `cg-2`.
+#[must_use]
+pub fn original(name: &str) -> Option<&str> {
+    let (name, number) = name.rsplit_once('-')?;
+    let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+    (digits && !name.is_empty()).then_some(name)
 }
 
 impl Kind {
@@ -138,7 +256,37 @@ impl Kind {
             Self::Percent => format!("{}%", decimal(value, 100)),
             Self::Choice(words) => (*words.get(value as usize).unwrap_or(&"?")).into(),
             Self::Flag => (value != 0).to_string(),
+            Self::Cpus | Self::Counts => value.to_string(),
+            Self::PerApp(kind) => kind.show(value),
         }
+    }
+
+    /// Writes a list (or the one number of a kind that is none) as a scenario would.
+    #[must_use]
+    pub fn show_all(self, list: &[u64]) -> String {
+        match (self.of_one(), list) {
+            (Self::Cpus | Self::Counts, _) => {
+                let items: Vec<String> = list.iter().map(u64::to_string).collect();
+                format!("[{}]", items.join(", "))
+            }
+            (kind, [value, ..]) => kind.show(*value),
+            (_, []) => String::new(),
+        }
+    }
+
+    /// The kind that one application has: what stands inside [`Self::PerApp`], else the kind itself.
+    #[must_use]
+    pub const fn of_one(self) -> Self {
+        match self {
+            Self::PerApp(kind) => *kind,
+            kind => kind,
+        }
+    }
+
+    /// True for lists of numbers.
+    #[must_use]
+    pub const fn is_list(self) -> bool {
+        matches!(self.of_one(), Self::Cpus | Self::Counts)
     }
 }
 
@@ -183,6 +331,37 @@ mod tests {
         assert_eq!(values.changed(), [("interval", "5ms".to_owned())]);
         assert_eq!(values.set("interval", 5).unwrap_err(), "`interval` must lie between 1ms and 10s");
         assert!(values.set("nope", 5).is_err());
+    }
+
+    #[test]
+    fn lists_and_values_per_application() {
+        let parameter = |name, kind| Parameter { name, kind, default: 0, min: 0, max: 9, about: "test" };
+        let table = [
+            parameter("cpus", Kind::PerApp(&Kind::Cpus)),
+            parameter("layout", Kind::PerApp(&Kind::Choice(&["even", "list"]))),
+            parameter("sizes", Kind::Counts),
+        ];
+        let mut values = Values::defaults(&table);
+        assert!(values.changed().is_empty() && values.list("sizes").is_empty());
+        values.set_list("cpus", vec![4, 0]).unwrap();
+        values.set("layout", 1).unwrap();
+        assert_eq!((values.list_for("cpus", "cg"), values.choice_for("layout", "cg")), (&[4, 0][..], "list"));
+        values.set_for("cpus", "cg", vec![7]).unwrap();
+        values.set_for("layout", "ft", vec![0]).unwrap();
+        values.set_list("sizes", vec![9, 3]).unwrap();
+        assert_eq!((values.list_for("cpus", "cg"), values.list_for("cpus", "cg-12")), (&[7][..], &[7][..]));
+        assert_eq!(
+            (values.list_for("cpus", "cg-x"), values.choice_for("layout", "ft-1")),
+            (&[4, 0][..], "even")
+        );
+        let changed = values.changed().into_iter().map(|(name, text)| format!("{name}={text}"));
+        assert_eq!(changed.collect::<Vec<_>>(), ["cpus={cg: [7]}", "layout={ft: even}", "sizes=[9, 3]"]);
+        assert!(values.set_for("sizes", "cg", vec![1]).unwrap_err().contains("the same for all"));
+        assert!(values.set_list("sizes", vec![1, 10]).unwrap_err().contains("between 0 and 9"));
+        assert_eq!(
+            [original("cg-2"), original("cg-"), original("a-b"), original("-1")],
+            [Some("cg"), None, None, None]
+        );
     }
 
     #[test]

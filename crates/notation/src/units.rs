@@ -29,6 +29,8 @@ pub fn parse(kind: Kind, text: &str) -> Result<u64, String> {
             "false" => Ok(0),
             _ => Err(refuse(kind, text)),
         },
+        Kind::Cpus | Kind::Counts => Err(refuse(kind, text)),
+        Kind::PerApp(kind) => parse(*kind, text),
     }
 }
 
@@ -44,6 +46,9 @@ pub fn expected(kind: Kind) -> String {
         Kind::Percent => "write a percentage, as `15%`".into(),
         Kind::Choice(words) => format!("write one of {}", listed(words)),
         Kind::Flag => "write `true` or `false`".into(),
+        Kind::Cpus => "write a list of cpus as `0-3,8`, `0-15:4` or `[0, 2, 4]`".into(),
+        Kind::Counts => "write a list of whole numbers as `[12, 4]`".into(),
+        Kind::PerApp(kind) => expected(*kind),
     }
 }
 
@@ -55,7 +60,10 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
         Kind::Size => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?(i?[bB])?$"),
         Kind::Rate => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?i?[bB]/s$"),
         Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
+        Kind::Cpus => Some(r"^\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$"),
+        Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
         Kind::Count | Kind::Factor | Kind::Choice(_) | Kind::Flag => None,
+        Kind::PerApp(kind) => pattern(*kind),
     }
 }
 

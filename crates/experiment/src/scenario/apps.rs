@@ -203,7 +203,7 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>
     });
     let weight = value("nice").map_or(Some(1_024), |node| nice(reader, node));
     let background = value("background").map(|node| reader.value(node, "`background`", Kind::Flag, 0, 1));
-    let allowed = value("cpus").map(|node| cpus(reader, node, machine));
+    let allowed = value("cpus").map(|node| cpus(reader, node));
     let copies = arrivals::copies(reader, node);
     Some(Draft {
         name: &entry.key,
@@ -313,46 +313,9 @@ fn nice(reader: &mut Reader, node: &Node) -> Option<u32> {
 }
 
 /// A set of cpus: a list of numbers and ranges, or a text like `0-3,8`.
-fn cpus(reader: &mut Reader, node: &Node, machine: Option<&Machine>) -> Option<CpuSet> {
-    let parts: Vec<(&Node, &str)> = match &node.content {
-        Content::Scalar(text) => text.split(',').map(|part| (node, part)).collect(),
-        Content::List(items) => {
-            let mut parts = Vec::new();
-            for item in items {
-                parts.push((item, reader.text(item, "a cpu")?));
-            }
-            parts
-        }
-        _ => Vec::new(),
-    };
-    if parts.is_empty() {
-        reader.wrong_node(node, "`cpus` names no cpu", "write a list as `[0, 1]` or a text as `0-3,8`");
-        return None;
-    }
-    let mut set = CpuSet::default();
-    for (node, part) in parts {
-        let Some((first, last)) = range(part) else {
-            reader.wrong_node(node, format!("`{part}` is no cpu or range of cpus"), "write `3` or `0-3`");
-            return None;
-        };
-        if let Some(machine) = machine.filter(|machine| last >= machine.cpus()) {
-            let message = format!("cpu {last} does not exist: {} has {} cpus", machine.name, machine.cpus());
-            reader.wrong_node(node, message, format!("cpus are numbered 0 to {}", machine.cpus() - 1));
-            return None;
-        }
-        let last = last.min(MAX_CPUS as u32 - 1);
-        for cpu in first..=last {
-            set.insert(CpuId(cpu));
-        }
-    }
-    Some(set)
-}
-
-/// `3` or `0-3`.
-fn range(text: &str) -> Option<(u32, u32)> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-    (first <= last).then_some((first, last))
+fn cpus(reader: &mut Reader, node: &Node) -> Option<CpuSet> {
+    let cpus = reader.list(node, "`cpus`", Kind::Cpus, (0, MAX_CPUS - 1))?;
+    Some(CpuSet::of(cpus.into_iter().map(|cpu| CpuId(cpu as u32))))
 }
 
 #[cfg(test)]
@@ -366,13 +329,5 @@ mod tests {
             let ratio = f64::from(pair[0]) / f64::from(pair[1]);
             assert!((1.15..1.35).contains(&ratio), "{pair:?}");
         }
-    }
-
-    #[test]
-    fn ranges_are_read() {
-        assert_eq!(range("3"), Some((3, 3)));
-        assert_eq!(range(" 0 - 3"), Some((0, 3)));
-        assert_eq!(range("3-0"), None);
-        assert_eq!(range("-1"), None);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use machines::Entry as Machine;
 use notation::diagnostics::{Diagnostic, Place};
-use notation::parameter::{Kind, Parameter, Values};
+use notation::lists::List;
+use notation::parameter::{Kind, Parameter, Values, original};
 use notation::suggest::nearest;
 use notation::units;
 use notation::yaml::{Content, Entry, Node};
@@ -17,7 +18,18 @@ pub(crate) struct Reader {
     pub(crate) machines: BTreeMap<String, Option<Machine>>,
     /// The policies that can be named.
     pub(crate) policies: PolicyShelf,
+    /// What the parameters of policies can refer to.
+    pub(crate) scope: Scope,
     problems: Vec<Diagnostic>,
+}
+
+/// What values can refer to: the cpus of the machine, and the applications by name.
+#[derive(Default)]
+pub(crate) struct Scope {
+    /// Name and number of cpus of the machine; `None` when it is not known.
+    pub(crate) machine: Option<(String, u32)>,
+    /// The names of the applications.
+    pub(crate) apps: Vec<String>,
 }
 
 /// A name with parameters: `PIN` or `PIN: { layout: random }`.
@@ -161,13 +173,90 @@ impl Reader {
                 self.unknown(entry.place, &format!("parameter of {of}:"), &entry.key, &known);
                 continue;
             };
-            let Parameter { name, kind, min, max, .. } = parameter;
-            if let Some(value) = self.value(&entry.value, &format!("`{name}`"), kind, min, max)
-                && let Err(message) = values.set(name, value)
+            let what = format!("`{}`", parameter.name);
+            match (parameter.kind, &entry.value.content) {
+                (Kind::PerApp(_), Content::Map(apps)) => self.per_app(&what, values, parameter, apps),
+                _ => {
+                    if let Some(numbers) = self.numbers(&entry.value, &what, parameter)
+                        && let Err(message) = values.set_list(parameter.name, numbers)
+                    {
+                        self.wrong_node(&entry.value, message, "");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets a parameter that differs by application.
+    fn per_app(&mut self, what: &str, values: &mut Values, parameter: Parameter, apps: &[Entry]) {
+        for entry in apps {
+            let known: Vec<String> = self.scope.apps.clone();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            if !known.contains(&entry.key.as_str()) {
+                self.unknown(entry.place, "application", &entry.key, &known);
+                continue;
+            }
+            // A copy `cg-2` has the value of `cg`; an application of that name must not have it by accident.
+            let alike = |other: &&&str| {
+                original(other) == Some(&entry.key) && !apps.iter().any(|named| named.key == **other)
+            };
+            if let Some(other) = known.iter().find(alike) {
+                let message =
+                    format!("`{other}` is called like a copy of `{}`: {what} must name both", entry.key);
+                self.wrong_with_hint(entry.place, message, format!("add `{other}: VALUE`"));
+            }
+            let what = format!("{what} of `{}`", entry.key);
+            if let Some(numbers) = self.numbers(&entry.value, &what, parameter)
+                && let Err(message) = values.set_for(parameter.name, &entry.key, numbers)
             {
                 self.wrong_node(&entry.value, message, "");
             }
         }
+    }
+
+    /// The list of a parameter, or its one number when it is none.
+    fn numbers(&mut self, node: &Node, what: &str, parameter: Parameter) -> Option<Vec<u64>> {
+        let Parameter { kind, min, max, .. } = parameter;
+        match kind.of_one() {
+            kind @ (Kind::Cpus | Kind::Counts) => self.list(node, what, kind, (min, max)),
+            kind => self.value(node, what, kind, min, max).map(|value| vec![value]),
+        }
+    }
+
+    /// A list of cpus or counts: a YAML list, or a text like `0-3,8`; cpus are those of the machine.
+    pub(crate) fn list(
+        &mut self,
+        node: &Node,
+        what: &str,
+        kind: Kind,
+        (min, max): (u64, u64),
+    ) -> Option<Vec<u64>> {
+        let parts = match &node.content {
+            Content::Scalar(_) => std::slice::from_ref(node),
+            Content::List(items) if !items.is_empty() => items.as_slice(),
+            Content::List(_) | Content::Null => {
+                self.wrong_node(node, format!("{what} is an empty list"), units::expected(kind));
+                return None;
+            }
+            Content::Map(_) => {
+                self.wrong_node(node, format!("{what} must be a list, not a mapping"), units::expected(kind));
+                return None;
+            }
+        };
+        let cpus = self.scope.machine.as_ref().filter(|_| kind == Kind::Cpus);
+        let last = cpus.map_or(max, |(_, cpus)| max.min(u64::from(cpus.saturating_sub(1))));
+        let hint =
+            cpus.map_or_else(String::new, |(name, _)| format!("the cpus of {name} are numbered 0 to {last}"));
+        let mut list = List::default();
+        for part in parts {
+            let text = self.text(part, &format!("each part of {what}"))?;
+            if let Err(message) = list.add(kind, text, min, last) {
+                let hint = if message.contains("does not exist") { hint.as_str() } else { "" };
+                self.wrong_node(part, format!("{what}: {message}"), hint);
+                return None;
+            }
+        }
+        Some(list.items())
     }
 }
 

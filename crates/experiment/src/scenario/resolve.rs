@@ -14,7 +14,7 @@ use sim_core::time::{Span, Time};
 
 use super::apps::{self, App};
 use super::arrivals;
-use super::reader::Reader;
+use super::reader::{Reader, Scope};
 use super::{MACHINE_KERNEL, shelves, sweep};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
 use crate::result::DEDICATED;
@@ -187,6 +187,10 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let horizon = value("horizon").map_or(Some(DEFAULT_HORIZON_NS), |node| {
         reader.value(node, "`horizon`", Kind::Duration, 1, MAX_HORIZON_NS)
     });
+    reader.scope = Scope {
+        machine: machine.as_ref().map(|machine| (machine.name.clone(), machine.cpus())),
+        apps: value("apps").map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
+    };
     let policies = match value("policies") {
         Some(node) => policies_of(reader, node),
         None => missing(reader, root, "policies", "policies: [LOAD, PIN]"),
