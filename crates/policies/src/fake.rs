@@ -2,12 +2,15 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
+use sim_core::wait::{BarrierKind, WaitMode};
 
 pub(crate) struct FakeTask {
     pub(crate) view: TaskView,
@@ -107,6 +110,25 @@ impl FakeSystem {
         let tasks: Range<u32> = first..first + n;
         self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background });
         app
+    }
+
+    /// The applications as submitted, with an empty program; their names are those of the views.
+    pub(crate) fn specs(&self) -> Vec<AppSpec> {
+        let program = Arc::new(Program::new(vec![Op::Barrier], Vec::new()).unwrap());
+        let runtime = Runtime {
+            name: "test".into(),
+            barrier: BarrierKind::Central,
+            wait: WaitMode::Block,
+            processes: false,
+            startup: StartUp::PLAIN,
+        };
+        let spec = |app: &AppView| {
+            let mut spec =
+                AppSpec::new(&*app.name, app.tasks.len() as u32, Arc::clone(&program), runtime.clone());
+            spec.background = app.background;
+            spec
+        };
+        self.apps.iter().map(spec).collect()
     }
 
     /// Makes a task runnable on a cpu (running when it is the first there) and tells the policy.

@@ -1,149 +1,315 @@
-//! `PARTITION`: every application gets cores of its own, whole packages where there are enough.
+//! `PARTITION`: every application gets cores of its own, whole packages where there are enough; once, or anew at every change.
 //!
 //! Idea: space sharing. Source: the "partitioned by sockets" runs that Iancu, Hofmeyr, Blagojevic, Zheng, "Oversubscription on
-//! Multicore Processors" (IPDPS 2010), compare sharing with.
+//! Multicore Processors" (IPDPS 2010), compare sharing with; the cut that follows arrivals and exits is the dynamic space sharing
+//! of Tucker and Gupta, "Process control and scheduling issues for multiprogrammed shared-memory multiprocessors" (SOSP 1989),
+//! without their control of the number of threads.
+
+mod cut;
 
 use std::sync::Arc;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
-use sim_core::policy::{Affinity, Placement, Policy, System, View};
+use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View, Why};
+use sim_core::program::AppSpec;
 
 use crate::registry::{Entry, Level, Setting, Showcase};
-use crate::spread::shares;
+use crate::spread::allowed_cpus;
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PARTITION",
-    summary: "disjoint sets of packages, one per application, fixed for the run",
-    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010",
+    summary: "disjoint sets of packages or cores, one per application, cut once or anew at every arrival and exit",
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
+Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Divides the packages evenly among the foreground applications in their order, the first ones getting one more \
-when it does not come out even. With fewer packages than applications it divides cores; with fewer cores than \
-applications they share cores in turn. Within its set each application's tasks are bound round-robin (`pin: true`), or \
-left to the kernel with the set as their mask.\n\n\
-Nobody disturbs anybody's cpus or memory controllers, but cores that an application leaves idle, or that are left when it \
-ends, help nobody: the division is static. Background applications keep the masks they came with.",
-    sees: "The list of applications and the machine; nothing of what happens later.",
-    costs: "One `sched_setaffinity` per task at its start, not charged.",
+    about: "Divides the packages among the foreground applications in their order, evenly or in proportion to their \
+threads (`share: threads`; largest remainders, at least one each); the first ones get one more when it does not come out even. \
+With fewer packages than applications, or with `unit: core`, it divides cores; with fewer cores than applications they share \
+cores in turn. Within its set each application's tasks are bound round-robin, cores before second hardware threads \
+(`pin: true`), or left to the kernel with the set as their mask.\n\n\
+`cut: static` divides once, before anything runs. An application that waits for the end of another one (`after`, copies with \
+`arrival: queue`) takes that one's part; other copies have a part each, unless `parts` says how many parts there are or `cores` \
+how large they are: then an application takes the part of its own number or, if there is none or somebody has it, the first free \
+one, or else the one with the fewest applications. Cores that an application leaves idle, or that are left when it ends, help \
+nobody. `cut: dynamic` divides anew among those that are there at every start and exit, moving as few units and tasks as \
+possible: an application keeps what it has within its new share, a task its cpu within the new set when that keeps the set \
+even.\n\n\
+Nobody disturbs anybody's cpus or memory controllers, so run times repeat; the price is that idle cores are not lent. \
+Background applications keep the masks they came with, and so may sit in anybody's part.",
+    sees: "The machine and the applications of the run with their threads; `dynamic` also their starts and exits. No load, no progress.",
+    costs: "One `sched_setaffinity` per bound task, not charged; a re-cut moves running tasks to other cpus, at the price of a migration and of cold caches.",
     wins: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
     build,
 };
 
-const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "pin",
-    kind: Kind::Flag,
-    default: 1,
-    min: 0,
-    max: 1,
-    about: "Bind each task to one cpu of its application's set instead of to the set.",
-}];
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "pin",
+        kind: Kind::Flag,
+        default: 1,
+        min: 0,
+        max: 1,
+        about: "Bind each task to one cpu of its application's set instead of to the set.",
+    },
+    Parameter {
+        name: "cut",
+        kind: Kind::Choice(&["static", "dynamic"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Divide once, or again at every start and exit of an application.",
+    },
+    Parameter {
+        name: "unit",
+        kind: Kind::Choice(&["socket", "core"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "What is divided: packages while there are enough, or cores.",
+    },
+    Parameter {
+        name: "share",
+        kind: Kind::Choice(&["equal", "threads"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "The same for every application, or in proportion to its number of threads.",
+    },
+    Parameter {
+        name: "parts",
+        kind: Kind::Count,
+        default: 0,
+        min: 0,
+        max: 4_096,
+        about: "Static: the number of equal parts; 0: one for each application that does not wait for another one's end.",
+    },
+    Parameter {
+        name: "cores",
+        kind: Kind::Counts,
+        default: 0,
+        min: 1,
+        max: 1 << 22,
+        about: "Static: the cores of each part, as `[12, 4]`, from core 0 on; cores beyond their sum stay unused.",
+    },
+];
 
-fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Partition { pin: values.flag("pin"), sets: Vec::new() })
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    Box::new(Partition::new(values, setting.apps, &setting.machine.topology))
+}
+
+/// What is known of an application.
+#[derive(Clone, Debug)]
+struct Job {
+    threads: u64,
+    background: bool,
+    /// The cpus of its inherited mask; known once it starts.
+    inherited: CpuSet,
+    /// Its number among those that do not wait for another one's end, or that of the one it waits for.
+    home: usize,
+    /// The cpus it has now.
+    set: Vec<CpuId>,
+    /// The cpu of each task with `pin`; empty before it starts.
+    seats: Vec<Option<CpuId>>,
+    live: bool,
+    /// The static part it is in.
+    part: Option<usize>,
 }
 
 struct Partition {
     pin: bool,
-    /// The cpus of each application; empty for background ones.
-    sets: Vec<Vec<CpuId>>,
+    dynamic: bool,
+    by_core: bool,
+    by_threads: bool,
+    /// The parts of a static cut.
+    parts: Vec<Vec<CpuId>>,
+    jobs: Vec<Job>,
 }
 
-/// Divides the cpus of a machine among `apps` applications.
-fn divide(topology: &Topology, apps: u32) -> Vec<Vec<CpuId>> {
-    let unit = if topology.count(Tree::Package) >= apps { Tree::Package } else { Tree::Core };
-    let units = topology.count(unit);
-    let cpus_of = |first: u32, count: u32| -> Vec<CpuId> {
-        (first..first + count).flat_map(|group| topology.members(unit, group)).map(CpuId).collect()
-    };
-    if units < apps {
-        return (0..apps).map(|app| cpus_of(app % units, 1)).collect();
+impl Partition {
+    fn new(values: &Values, apps: &[AppSpec], topology: &Topology) -> Self {
+        let explicit: Vec<u32> = values.list("cores").iter().map(|cores| *cores as u32).collect();
+        let mut jobs: Vec<Job> = Vec::with_capacity(apps.len());
+        let mut weights = Vec::new();
+        for app in apps {
+            let waits_for = app.after.and_then(|before| jobs.get(before.0 as usize)).map(|job| job.home);
+            let home = waits_for.unwrap_or(weights.len());
+            if waits_for.is_none() && !app.background {
+                weights.push(u64::from(app.tasks));
+            }
+            jobs.push(Job {
+                threads: u64::from(app.tasks),
+                background: app.background,
+                inherited: CpuSet::default(),
+                home,
+                set: Vec::new(),
+                seats: Vec::new(),
+                live: false,
+                part: None,
+            });
+        }
+        let mut partition = Self {
+            pin: values.flag("pin"),
+            dynamic: values.choice("cut") == "dynamic" && explicit.is_empty(),
+            by_core: values.choice("unit") == "core",
+            by_threads: values.choice("share") == "threads",
+            parts: Vec::new(),
+            jobs,
+        };
+        let asked = values.get("parts") as usize;
+        if asked > 0 {
+            weights = vec![1; asked];
+        }
+        partition.parts = match (partition.dynamic, explicit.is_empty()) {
+            (true, _) => Vec::new(),
+            (_, false) => in_a_row(topology, &explicit),
+            _ => partition.divide(topology, &weights, &vec![Vec::new(); weights.len()]),
+        };
+        partition
     }
-    let mut first = 0;
-    let deal = |count| {
-        first += count;
-        cpus_of(first - count, count)
+
+    /// Divides the machine among parties of these weights that hold these cpus; in turn when there are too many.
+    fn divide(&self, topology: &Topology, weights: &[u64], held: &[Vec<CpuId>]) -> Vec<Vec<CpuId>> {
+        let parties = weights.len() as u32;
+        let packages = !self.by_core && topology.count(Tree::Package) >= parties;
+        let unit = if packages { Tree::Package } else { Tree::Core };
+        let units = topology.count(unit);
+        if units < parties {
+            let cpus = |party: u32| topology.members(unit, party % units).map(CpuId).collect();
+            return (0..parties).map(cpus).collect();
+        }
+        let mut owner = vec![None; topology.count(Tree::Core) as usize];
+        let mut cores = vec![0; weights.len()];
+        for (party, set) in held.iter().enumerate() {
+            for cpu in set {
+                let owner = &mut owner[topology.group(Tree::Core, *cpu) as usize];
+                if *owner != Some(party) {
+                    cores[party] += 1;
+                }
+                *owner = Some(party);
+            }
+        }
+        let portions: Vec<u32> = if self.by_threads {
+            cut::portions(units, weights, &cores)
+        } else {
+            cut::portions(units, &vec![1; weights.len()], &cores)
+        };
+        let width = topology.span(unit) / topology.span(Tree::Core).max(1);
+        let mut sets = vec![Vec::new(); weights.len()];
+        for (at, party) in cut::deal(&portions, width, &owner).into_iter().enumerate() {
+            if let Some(party) = party {
+                sets[party].extend(topology.members(unit, at as u32).map(CpuId));
+            }
+        }
+        sets
+    }
+
+    /// Divides the machine among those that are there, and rebinds who is affected.
+    fn recut(&mut self, system: &mut dyn System) {
+        let live: Vec<usize> = (0..self.jobs.len()).filter(|i| self.jobs[*i].live).collect();
+        if live.is_empty() {
+            return;
+        }
+        let weights: Vec<u64> = live.iter().map(|i| self.jobs[*i].threads).collect();
+        let held: Vec<Vec<CpuId>> = live.iter().map(|i| self.jobs[*i].set.clone()).collect();
+        let sets = self.divide(&system.machine().topology, &weights, &held);
+        let changed = sets.iter().zip(&held).filter(|(new, old)| new != old).count();
+        let why = Why::rule("cut anew among the live applications").with("applications", live.len() as u64);
+        system.remark(why.with("whose set changes", changed as u64));
+        for (job, set) in live.into_iter().zip(sets) {
+            self.give(system, job, set, "rebound: the machine is cut anew, its cpu or share changes");
+        }
+    }
+
+    /// The part of a job that starts: its own, else the first free one, else the one with the fewest.
+    fn part_of(&self, job: &Job) -> Option<usize> {
+        let users = |part: usize| self.jobs.iter().filter(|job| job.live && job.part == Some(part)).count();
+        let own = (job.home < self.parts.len() && users(job.home) == 0).then_some(job.home);
+        own.or_else(|| (0..self.parts.len()).min_by_key(|part| users(*part)))
+    }
+
+    /// Gives an application a set of cpus and binds the tasks for which that changes something.
+    fn give(&mut self, system: &mut dyn System, job: usize, set: Vec<CpuId>, rule: &'static str) {
+        let (pin, this) = (self.pin, &mut self.jobs[job]);
+        let usable: Vec<CpuId> = set.iter().copied().filter(|cpu| this.inherited.contains(*cpu)).collect();
+        let same = this.set == set && !this.seats.is_empty();
+        this.set = set;
+        let view = system.app(AppId(job as u32));
+        if same || (usable.is_empty() && this.seats.is_empty()) {
+            return;
+        }
+        // Outside its set a program keeps the mask that it came with.
+        let outside = usable.is_empty();
+        let usable = if outside { this.inherited.iter().collect() } else { usable };
+        let mut old = std::mem::take(&mut this.seats);
+        old.resize(view.tasks.len(), None);
+        let seats = cut::seats(&system.machine().topology, &usable, &old);
+        let mask = Arc::new(CpuSet::of(usable.iter().copied()));
+        let why =
+            Why::rule(rule).with("cpus of the set", usable.len() as u64).with("tasks", seats.len() as u64);
+        for (at, task) in view.task_ids().enumerate() {
+            let stays = pin && !outside && old[at] == Some(seats[at]);
+            if !stays && system.task(task).state != TaskState::Exited {
+                let one = pin && !outside;
+                let affinity = if one { Affinity::One(seats[at]) } else { Affinity::Set(mask.clone()) };
+                system.because(why);
+                system.set_affinity(task, affinity);
+            }
+        }
+        this.seats = seats.into_iter().map(|cpu| (!outside).then_some(cpu)).collect();
+    }
+}
+
+/// Sets of so many cores each, from core 0 on; what the machine lacks is left out.
+fn in_a_row(topology: &Topology, cores: &[u32]) -> Vec<Vec<CpuId>> {
+    let mut next = 0u32;
+    let mut take = |count: &u32| {
+        let first = next;
+        next = next.saturating_add(*count).min(topology.count(Tree::Core));
+        (first..next).flat_map(|core| topology.members(Tree::Core, core)).map(CpuId).collect()
     };
-    shares(units, apps).map(deal).collect()
+    cores.iter().map(&mut take).collect()
 }
 
 impl Policy for Partition {
-    fn init(&mut self, system: &mut dyn System) {
-        let apps: Vec<bool> = (0..system.apps()).map(|app| system.app(AppId(app)).background).collect();
-        let foreground = apps.iter().filter(|background| !**background).count() as u32;
-        let mut sets = divide(&system.machine().topology, foreground).into_iter();
-        let share =
-            |background: &bool| if *background { Vec::new() } else { sets.next().unwrap_or_default() };
-        self.sets = apps.iter().map(share).collect();
-    }
-
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        let view = system.app(app);
-        let first = TaskId(view.tasks.start);
-        let Some(set) = self.sets.get(app.0 as usize) else {
-            return;
-        };
-        let cpus: Vec<CpuId> = set.iter().copied().filter(|cpu| system.allowed(first, *cpu)).collect();
-        if cpus.is_empty() {
+        let first = TaskId(system.app(app).tasks.start);
+        let at = app.0 as usize;
+        if self.jobs.get(at).is_none_or(|job| job.background) {
             return;
         }
-        let mask = Arc::new(CpuSet::of(cpus.iter().copied()));
-        for (task, cpu) in view.task_ids().zip(cpus.iter().cycle()) {
-            let affinity = if self.pin { Affinity::One(*cpu) } else { Affinity::Set(mask.clone()) };
-            system.set_affinity(task, affinity);
+        self.jobs[at].inherited = CpuSet::of(allowed_cpus(system, first));
+        let part = if self.dynamic { None } else { self.part_of(&self.jobs[at]) };
+        self.jobs[at].part = part;
+        self.jobs[at].live = true;
+        if self.dynamic {
+            self.recut(system);
+        } else if let Some(part) = part {
+            let set = self.parts[part].clone();
+            self.give(system, at, set, "bound within the part of its application");
+        }
+    }
+
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        let Some(job) = self.jobs.get_mut(app.0 as usize).filter(|job| job.live) else {
+            return;
+        };
+        job.live = false;
+        job.set.clear();
+        if self.dynamic {
+            self.recut(system);
         }
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        view.because(Why::rule("stays: the cpu it was bound to"));
         view.task(task).cpu
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::FakeSystem;
-
-    fn sizes(levels: &[(Tree, u32)], apps: u32) -> Vec<(u32, usize)> {
-        let sets = divide(&Topology::new(levels).unwrap(), apps);
-        sets.iter().map(|set| (set[0].0, set.len())).collect()
-    }
-
-    #[test]
-    fn packages_then_cores_then_turns() {
-        let four_by_four = [(Tree::Package, 4), (Tree::Core, 4)];
-        assert_eq!(sizes(&four_by_four, 2), [(0, 8), (8, 8)]);
-        assert_eq!(sizes(&four_by_four, 3), [(0, 8), (8, 4), (12, 4)]);
-        assert_eq!(sizes(&[(Tree::Package, 1), (Tree::Core, 4)], 3), [(0, 2), (2, 1), (3, 1)]);
-        assert_eq!(sizes(&[(Tree::Core, 2), (Tree::Thread, 2)], 3), [(0, 2), (2, 2), (0, 2)]);
-        assert!(divide(&Topology::new(&four_by_four).unwrap(), 0).is_empty());
-    }
-
-    #[test]
-    fn tasks_are_dealt_within_their_set_and_hogs_left_alone() {
-        let mut system = FakeSystem::new(&[(Tree::Package, 2), (Tree::Core, 2)]);
-        let (a, hog, b) = (system.add_app(3, false), system.add_app(1, true), system.add_app(2, false));
-        let mut partition = Partition { pin: true, sets: Vec::new() };
-        partition.init(&mut system);
-        for app in [a, hog, b] {
-            partition.app_started(&mut system, app);
-        }
-        assert_eq!(system.homes(a), [0, 1, 0].map(Some));
-        assert_eq!(system.homes(b), [2, 3].map(Some));
-        assert_eq!(system.homes(hog), [None]);
-    }
-
-    #[test]
-    fn unpinned_tasks_get_the_set_as_mask() {
-        let mut system = FakeSystem::new(&[(Tree::Package, 2), (Tree::Core, 2)]);
-        let apps = [system.add_app(1, false), system.add_app(1, false)];
-        let mut partition = Partition { pin: false, sets: Vec::new() };
-        partition.init(&mut system);
-        partition.app_started(&mut system, apps[1]);
-        let allowed: Vec<bool> = (0..4).map(|cpu| system.allowed(TaskId(1), CpuId(cpu))).collect();
-        assert_eq!(allowed, [false, false, true, true]);
-    }
-}
+mod tests;

@@ -1,28 +1,38 @@
-//! `PIN`: every task is bound to one cpu for the whole run, evenly or in an even layout drawn from the seed.
+//! `PIN`: every task is bound for the whole run, to one cpu or to a cache, package or node, in a layout of choice.
 //!
 //! Idea: remove migration altogether. Source: the `taskset`/`numactl` practice measured as PIN by Iancu, Hofmeyr,
-//! Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010).
+//! Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010); scatter and gather as `KMP_AFFINITY`.
+
+use std::sync::Arc;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::machine::Level as Tree;
-use sim_core::policy::{Affinity, Placement, Policy, System, View};
+use sim_core::machine::{CpuSet, Level as Tree, Topology};
+use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
+use sim_core::program::AppSpec;
 use sim_core::rng::Purpose;
 
 use crate::registry::{Entry, Level, Setting, Showcase};
-use crate::spread::{Draws, allowed_cpus};
+use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PIN",
-    summary: "each task bound to one cpu, evenly round-robin or in a random even layout",
-    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010",
+    summary: "each task bound for the run: evenly, at random, scattered, gathered or as listed; to a cpu or a whole node",
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
+OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::User,
     parameters: PARAMETERS,
     about: "Binds rank r of every application to the (r modulo m)-th of the m cpus it may use, starting again at the \
-first cpu for each application, before the rank first runs; nothing moves afterwards. The first hardware threads of all \
-cores come before the second ones, so that as many tasks as cores get a core each. With `layout: random` the same even \
-layout is shuffled by the seed: the cpus in random order, the ranks dealt to them in random order.\n\n\
+first cpu for each application, before the rank first runs; nothing moves afterwards. `layout` says in which order the cpus \
+come. `even`: by number, the first hardware threads of all cores before the second ones, so that as many tasks as cores get \
+a core each. `random`: the same shuffled by the seed, the cpus in random order, the ranks dealt to them in random order. \
+`scatter`: neighbouring ranks as far apart as can be, packages first. `gather`: a core, then a package filled before the \
+next one is begun. `list`: the cpus of `cpus` in the order written; with the other layouts `cpus` limits the cpus used. \n\n\
+`by: node` (or `core`, `cache`, `package`) binds each rank to all cpus of the domain in which its cpu lies and leaves the rest to \
+the kernel: memory stays near, and the balancer can still even out the cores. The ranks then go round the domains as \
+they go round the cpus otherwise; `gather` and `list` name a domain once for each of its cpus. Layout, domain, offset and \
+cpus can differ by application: `layout: { cg: scatter, ep: gather }`.\n\n\
 Good when the number of tasks is a multiple of the number of cpus and the machine is yours; an uneven remainder, or a \
 stranger on one cpu, slows the whole of a barrier program for the whole run. Background applications are left to the \
 kernel unless `background` says otherwise.",
@@ -33,22 +43,43 @@ kernel unless `background` says otherwise.",
     build,
 };
 
+const LAYOUTS: &[&str] = &["even", "random", "scatter", "gather", "list"];
+
+const DOMAINS: &[&str] = &["cpu", "core", "cache", "node", "package"];
+
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "layout",
-        kind: Kind::Choice(&["even", "random"]),
+        kind: Kind::PerApp(&Kind::Choice(LAYOUTS)),
         default: 0,
         min: 0,
-        max: 1,
-        about: "Round-robin in cpu order, or an even layout drawn from the seed (one per application).",
+        max: LAYOUTS.len() as u64 - 1,
+        about: "The order in which ranks get cpus: round-robin by number, an even layout drawn from the seed, far apart, near \
+            together, or as `cpus` lists them.",
+    },
+    Parameter {
+        name: "by",
+        kind: Kind::PerApp(&Kind::Choice(DOMAINS)),
+        default: 0,
+        min: 0,
+        max: DOMAINS.len() as u64 - 1,
+        about: "What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package it lies in.",
+    },
+    Parameter {
+        name: "cpus",
+        kind: Kind::PerApp(&Kind::Cpus),
+        default: 0,
+        min: 0,
+        max: (1 << 22) - 1,
+        about: "The cpus to use, in this order with `layout: list`, as `taskset -c`; none named: all that the application may use.",
     },
     Parameter {
         name: "offset",
-        kind: Kind::Count,
+        kind: Kind::PerApp(&Kind::Count),
         default: 0,
         min: 0,
         max: 1 << 22,
-        about: "Position among the allowed cpus at which rank 0 starts.",
+        about: "Position among the cpus of the layout at which rank 0 starts.",
     },
     Parameter {
         name: "background",
@@ -60,114 +91,146 @@ const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Pin {
-        random: values.choice("layout") == "random",
-        offset: values.get("offset"),
-        background: values.flag("background"),
-    })
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let wish = |app: &AppSpec| Wish {
+        layout: match values.choice_for("layout", &app.name) {
+            "random" => Layout::Random,
+            "scatter" => Layout::Scatter,
+            "gather" => Layout::Gather,
+            "list" => Layout::List,
+            _ => Layout::Even,
+        },
+        by: match values.choice_for("by", &app.name) {
+            "core" => Tree::Core,
+            "cache" => Tree::Cache,
+            "node" => Tree::Node,
+            "package" => Tree::Package,
+            _ => Tree::Thread,
+        },
+        cpus: values.list_for("cpus", &app.name).iter().map(|cpu| CpuId(*cpu as u32)).collect(),
+        offset: values.get_for("offset", &app.name),
+    };
+    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.flag("background") })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Layout {
+    Even,
+    Random,
+    Scatter,
+    Gather,
+    List,
+}
+
+impl Layout {
+    const fn rule(self) -> &'static str {
+        match self {
+            Self::Even => "bound evenly: the next cpu in turn",
+            Self::Random => "bound evenly: the next of the shuffled cpus",
+            Self::Scatter => "bound far apart: the next package in turn",
+            Self::Gather => "bound near together: the next cpu of the package",
+            Self::List => "bound as listed: the next cpu of the list",
+        }
+    }
+}
+
+/// How one application is to be bound.
+#[derive(Clone, Debug)]
+struct Wish {
+    layout: Layout,
+    /// The domain to bind to; [`Tree::Thread`] is a single cpu.
+    by: Tree,
+    /// The cpus to use; empty = all.
+    cpus: Vec<CpuId>,
+    offset: u64,
 }
 
 struct Pin {
-    random: bool,
-    offset: u64,
+    /// By application.
+    wishes: Vec<Wish>,
     background: bool,
 }
 
-impl Pin {
-    fn layout(&self, view: &dyn View, app: AppId, tasks: usize, mut cpus: Vec<CpuId>) -> Vec<CpuId> {
-        let mut draws = Draws::new(view.seed(), Purpose::Layout, u64::from(app.0));
-        if self.random {
-            draws.shuffle(&mut cpus);
+impl Wish {
+    /// The cpus in the order in which ranks get them; one cpu stands for each domain.
+    fn seats(&self, topology: &Topology, allowed: &CpuSet, draws: &mut Draws) -> Vec<CpuId> {
+        let mut cpus: Vec<CpuId> = self.cpus.iter().copied().filter(|cpu| allowed.contains(*cpu)).collect();
+        if cpus.is_empty() {
+            cpus = allowed.iter().collect();
         }
-        // A stable sort: without hardware threads it changes nothing.
-        let threads = view.machine().topology.span(Tree::Core);
-        cpus.sort_by_key(|cpu| cpu.0 % threads);
-        let start = (self.offset % cpus.len().max(1) as u64) as usize;
-        let mut layout: Vec<CpuId> = cpus.iter().cycle().skip(start).take(tasks).copied().collect();
-        if self.random {
+        match self.layout {
+            Layout::List => {}
+            Layout::Gather => cpus.sort_unstable(),
+            Layout::Scatter => far_apart(topology, &mut cpus),
+            Layout::Even => {
+                cpus.sort_unstable();
+                threads_last(topology, &mut cpus);
+            }
+            Layout::Random => {
+                cpus.sort_unstable();
+                draws.shuffle(&mut cpus);
+                threads_last(topology, &mut cpus);
+            }
+        }
+        if self.by != Tree::Thread && !matches!(self.layout, Layout::List | Layout::Gather) {
+            let mut seen = vec![false; topology.count(self.by) as usize];
+            cpus.retain(|cpu| {
+                let seen = &mut seen[topology.group(self.by, *cpu) as usize];
+                !std::mem::replace(seen, true)
+            });
+        }
+        cpus
+    }
+
+    /// The seat of each of `tasks` ranks.
+    fn layout(&self, view: &dyn View, app: AppId, tasks: usize, allowed: &CpuSet) -> Vec<CpuId> {
+        let mut draws = Draws::new(view.seed(), Purpose::Layout, u64::from(app.0));
+        let seats = self.seats(&view.machine().topology, allowed, &mut draws);
+        let start = (self.offset % seats.len().max(1) as u64) as usize;
+        let mut layout: Vec<CpuId> = seats.iter().cycle().skip(start).take(tasks).copied().collect();
+        if self.layout == Layout::Random {
             draws.shuffle(&mut layout);
         }
         layout
+    }
+
+    /// The mask of a rank that sits on this cpu.
+    fn affinity(&self, topology: &Topology, seat: CpuId, allowed: &CpuSet) -> Affinity {
+        if self.by == Tree::Thread {
+            return Affinity::One(seat);
+        }
+        let domain = topology.members(self.by, topology.group(self.by, seat)).map(CpuId);
+        Affinity::Set(Arc::new(CpuSet::of(domain.filter(|cpu| allowed.contains(*cpu)))))
     }
 }
 
 impl Policy for Pin {
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
         let view = system.app(app);
-        if view.background && !self.background {
+        let Some(wish) = self.wishes.get(app.0 as usize).filter(|_| self.background || !view.background)
+        else {
             return;
-        }
-        let cpus = allowed_cpus(system, TaskId(view.tasks.start));
-        let layout = self.layout(system, app, view.tasks.len(), cpus);
-        for (task, cpu) in view.task_ids().zip(layout) {
-            system.set_affinity(task, Affinity::One(cpu));
+        };
+        let allowed = CpuSet::of(allowed_cpus(system, TaskId(view.tasks.start)));
+        let layout = wish.layout(system, app, view.tasks.len(), &allowed);
+        let topology = system.machine().topology.clone();
+        // Ranks on the same seat share one mask.
+        let mut masks: Vec<Option<Affinity>> = vec![None; topology.count(wish.by) as usize];
+        for (rank, (task, seat)) in view.task_ids().zip(layout).enumerate() {
+            let place = topology.group(wish.by, seat) as usize;
+            let affinity =
+                masks[place].get_or_insert_with(|| wish.affinity(&topology, seat, &allowed)).clone();
+            let why = Why::rule(wish.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0));
+            system.because(why.with("domain cpus", u64::from(topology.span(wish.by))));
+            system.set_affinity(task, affinity);
         }
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        view.because(Why::rule("stays: the cpu it was bound to"));
         view.task(task).cpu
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::FakeSystem;
-    use sim_core::machine::CpuSet;
-    use std::sync::Arc;
-
-    fn pinned(tasks: u32, random: bool, offset: u64) -> Vec<Option<u32>> {
-        let mut system = FakeSystem::new(&[(Tree::Core, 4)]);
-        let app = system.add_app(tasks, false);
-        Pin { random, offset, background: false }.app_started(&mut system, app);
-        system.homes(app)
-    }
-
-    #[test]
-    fn even_layout_goes_round_and_starts_at_the_offset() {
-        assert_eq!(pinned(6, false, 0), [0, 1, 2, 3, 0, 1].map(Some));
-        assert_eq!(pinned(3, false, 7), [3, 0, 1].map(Some));
-    }
-
-    #[test]
-    fn every_core_gets_a_task_before_its_second_thread_does() {
-        let threaded = |tasks, random| {
-            let mut system = FakeSystem::new(&[(Tree::Core, 4), (Tree::Thread, 2)]);
-            let app = system.add_app(tasks, false);
-            Pin { random, offset: 0, background: false }.app_started(&mut system, app);
-            system.homes(app)
-        };
-        assert_eq!(threaded(6, false), [0, 2, 4, 6, 1, 3].map(Some));
-        let mut cores: Vec<u32> = threaded(4, true).into_iter().flatten().map(|cpu| cpu / 2).collect();
-        cores.sort_unstable();
-        assert_eq!(cores, [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn random_layout_is_even_and_another_order() {
-        let layout = pinned(9, true, 0);
-        let on = |cpu| layout.iter().filter(|home| **home == Some(cpu)).count();
-        let mut counts: Vec<usize> = (0..4).map(on).collect();
-        counts.sort_unstable();
-        assert_eq!(counts, [2, 2, 2, 3]);
-        assert_ne!(layout, pinned(9, false, 0));
-        assert_eq!(layout, pinned(9, true, 0));
-    }
-
-    #[test]
-    fn inherited_affinity_and_background_are_respected() {
-        let mut system = FakeSystem::new(&[(Tree::Core, 4)]);
-        let app = system.add_app(3, false);
-        let hog = system.add_app(1, true);
-        let odd = Arc::new(CpuSet::of([CpuId(1), CpuId(3)]));
-        for task in &mut system.tasks[..3] {
-            task.affinity = Affinity::Set(odd.clone());
-        }
-        let mut pin = Pin { random: false, offset: 0, background: false };
-        pin.app_started(&mut system, app);
-        pin.app_started(&mut system, hog);
-        assert_eq!(system.homes(app), [1, 3, 1].map(Some));
-        assert_eq!(system.homes(hog), [None]);
-    }
-}
+mod tests;

@@ -237,7 +237,7 @@ mod tests {
                 assert!(p.min <= p.default && p.default <= p.max, "{}.{}", entry.name, p.name);
                 assert!(entry.parameters[..i].iter().all(|q| q.name != p.name), "{}.{}", entry.name, p.name);
                 assert!(!p.about.is_empty());
-                if let Kind::Choice(words) = p.kind {
+                if let Kind::Choice(words) = p.kind.of_one() {
                     assert_eq!((p.min, p.max), (0, words.len() as u64 - 1), "{}.{}", entry.name, p.name);
                 }
             }

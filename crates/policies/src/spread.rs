@@ -1,6 +1,7 @@
 //! Small helpers shared by policies: allowed cpus, integer division of cpus, shuffles from a counter-based stream.
 
 use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::{Level, Topology};
 use sim_core::policy::View;
 use sim_core::rng;
 
@@ -14,10 +15,21 @@ pub(crate) fn first_allowed(view: &dyn View, task: TaskId) -> CpuId {
     view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0))
 }
 
-/// `total` things in `parts` shares that differ by at most one, larger shares first.
-pub(crate) fn shares(total: u32, parts: u32) -> impl Iterator<Item = u32> {
-    let (base, rest) = (total / parts.max(1), total % parts.max(1));
-    (0..parts).map(move |i| base + u32::from(i < rest))
+/// First hardware threads of all cores before the second ones; otherwise in the order given.
+pub(crate) fn threads_last(topology: &Topology, cpus: &mut [CpuId]) {
+    let threads = topology.span(Level::Core);
+    cpus.sort_by_key(|cpu| cpu.0 % threads);
+}
+
+/// Neighbours in the list far apart: another package (or board) first, then another node, cache and core of the same, the
+/// second hardware threads last. This is `KMP_AFFINITY=scatter` of Intel's OpenMP runtime.
+pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
+    let mut spans: Vec<u32> = Level::ALL.map(|level| topology.span(level)).to_vec();
+    spans.push(topology.cpus());
+    spans.sort_unstable();
+    // The digits of a cpu's number from the innermost level to the outermost: the innermost one changes last.
+    let digits = |cpu: &CpuId| -> Vec<u32> { spans.windows(2).map(|s| cpu.0 % s[1] / s[0]).collect() };
+    cpus.sort_by_cached_key(digits);
 }
 
 /// A counter-based stream with its own position.
@@ -53,10 +65,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_differ_by_at_most_one() {
-        assert_eq!(shares(4, 3).collect::<Vec<_>>(), [2, 1, 1]);
-        assert_eq!(shares(2, 4).collect::<Vec<_>>(), [1, 1, 0, 0]);
-        assert_eq!(shares(5, 0).count(), 0);
+    fn far_apart_is_packages_then_cores_then_threads() {
+        // The two packages of four cores with two hardware threads of a Nehalem: cpus 0 to 7 are package 0.
+        let nehalem = Topology::new(&[(Level::Package, 2), (Level::Core, 4), (Level::Thread, 2)]).unwrap();
+        let order = |cpus: Vec<u32>| {
+            let mut cpus: Vec<CpuId> = cpus.into_iter().map(CpuId).collect();
+            far_apart(&nehalem, &mut cpus);
+            cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>()
+        };
+        assert_eq!(order((0..16).collect())[..10], [0, 8, 2, 10, 4, 12, 6, 14, 1, 9]);
+        assert_eq!(order(vec![3, 2, 1, 0]), [0, 2, 1, 3]);
+        // Pairs of cores that share a cache (Tigerton): the other pair before the other core of the pair.
+        let pairs = Topology::new(&[(Level::Package, 2), (Level::Cache, 2), (Level::Core, 2)]).unwrap();
+        let mut cpus: Vec<CpuId> = (0..8).map(CpuId).collect();
+        far_apart(&pairs, &mut cpus);
+        assert_eq!(cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(), [0, 4, 2, 6, 1, 5, 3, 7]);
     }
 
     #[test]

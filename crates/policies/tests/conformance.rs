@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use notation::parameter::Kind;
 use policies::{ALL, Choice};
 use sim_core::ids::{CpuId, ProfileId};
 use sim_core::kernel::Simulation;
@@ -158,11 +159,8 @@ fn every_choice_of_every_parameter_runs() {
     for entry in ALL {
         for parameter in entry.parameters {
             // The ends of small ranges are legal values that somebody will use; long ranges are sampled at their least.
-            let values = if parameter.max <= 3 {
-                (parameter.min..=parameter.max).collect()
-            } else {
-                vec![parameter.min]
-            };
+            let few = parameter.max <= 3 || matches!(parameter.kind.of_one(), Kind::Choice(_));
+            let values = if few { (parameter.min..=parameter.max).collect() } else { vec![parameter.min] };
             for value in values {
                 let mut choice = Choice::new(entry);
                 choice.values.set(parameter.name, value).unwrap();

@@ -217,7 +217,8 @@ fn shelved(entry: &'static policies::Entry, seed: u64, small: &Small) -> Box<dyn
     let mut choice = policies::Choice::new(entry);
     for (number, parameter) in entry.parameters.iter().enumerate() {
         let draw = u64::from(draw(seed, number as u64));
-        let value = match parameter.kind {
+        let value = match parameter.kind.of_one() {
+            Kind::Cpus => draw % u64::from(small.machine.cpus()),
             Kind::Duration => (parameter.default / 200).max(parameter.min),
             Kind::Flag => draw % 2,
             Kind::Choice(words) => draw % words.len() as u64,
