@@ -4,13 +4,16 @@
 //! (gather). Source: Yan et al., "SWOMPS" (IWOMP 2010). The printed pseudo-code has the sign of the preference the wrong
 //! way round; the prose is followed.
 
+mod plan;
+
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::machine::{Level as Tree, Machine, Topology};
-use sim_core::policy::{Affinity, Placement, Policy, System, View};
+use sim_core::machine::{Level as Tree, Machine};
+use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op};
 
 use crate::registry::{Entry, Level, Setting, Showcase};
+use plan::{Request, allocate, bind, free_cores};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -23,13 +26,20 @@ pub(crate) const ENTRY: Entry = Entry {
 strength of their preference the applications reserve as many cores as they have threads, as long as there are cores. In \
 the same order each takes its cores: always from the package with the most free cores, preferring one where it held some \
 before; gathering programs take as many as they can from it, scattering ones a single core, then look again. Threads whose \
-old core lies within the plan keep it; others are bound to the remaining cores of the package. Threads beyond the cores \
-stay with the kernel.\n\n\
-`preference: auto` derives the preference from the memory-bound share of the program's work: a quarter or more scatters, the \
-stronger the more; less gathers, weakly. Useful when several programs of different nature share a machine of several \
-packages. Background applications and those submitted with a mask of their own are not planned.",
-    sees: "Start and end of every application, its number of threads, its preference (measured beforehand; here from its memory demand), and its own bindings. Not the load of the cpus.",
-    costs: "A plan costs nothing by itself; each rebound thread costs its migration.",
+old core lies within the plan keep it; others are bound to the remaining cores of the package, first hardware threads before \
+second ones. Threads beyond the cores stay with the kernel.\n\n\
+`scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program: it decides \
+once, when its own threads exist, from the cores that nobody is bound to just then, by the same rules, and never again. It \
+moves nobody else, and cores that become free later help only who starts later.\n\n\
+`preference` can be stated for each program (`{ swim: scatter, apsi: gather }`), and `gain` its strength: how much \
+faster it is with its preference than against it, as measured beforehand (swim 114 %, apsi 8 %). `preference: auto` derives \
+both from the memory-bound share of the program's work: a quarter or more scatters, the stronger the more; less gathers, \
+weakly. Useful when several programs of different nature share a machine of several packages. Background applications and \
+those submitted with a mask of their own are not planned.",
+    sees: "Start and end of every application, its number of threads, its preference (measured beforehand; here stated, or from \
+its memory demand), and its own bindings. Not the load of the cpus. With `scope: self` only its own start, and which cores others \
+are bound to at that instant.",
+    costs: "A plan costs nothing by itself; each rebound thread costs its migration and its cold cache.",
     wins: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
     build,
@@ -38,12 +48,29 @@ packages. Background applications and those submitted with a mask of their own a
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "preference",
-        kind: Kind::Choice(&["auto", "scatter", "gather", "none"]),
+        kind: Kind::PerApp(&Kind::Choice(&["auto", "scatter", "gather", "none"])),
         default: 0,
         min: 0,
         max: 3,
-        about: "The preference of every application: from its memory demand, or fixed. `none` is no preference: placed \
+        about: "The preference of an application: from its memory demand, or stated. `none` is no preference: placed \
             last, as if scattered.",
+    },
+    Parameter {
+        name: "gain",
+        kind: Kind::PerApp(&Kind::Percent),
+        default: 0,
+        min: 0,
+        max: 100_000,
+        about: "The strength of the preference: run time against it over run time with it, less one. 0%: with `auto` \
+            from the memory demand, else the weakest there is.",
+    },
+    Parameter {
+        name: "scope",
+        kind: Kind::Choice(&["system", "self"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Plan for everybody at every start and end, or each program for itself, once, at its own start.",
     },
     Parameter {
         name: "scatter_from",
@@ -56,27 +83,32 @@ const PARAMETERS: &[Parameter] = &[
 ];
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    let from = values.get("scatter_from") as i64;
-    let preference = |app: &AppSpec| match values.choice("preference") {
-        "scatter" => -1,
-        "gather" => 1,
-        "none" => 0,
-        _ => {
-            let bound = bound_share(app, setting.machine);
-            if bound >= from { -1 - bound } else { 1 + (from - bound) / 10 }
-        }
-    };
     let request = |app: &AppSpec| Request {
-        preference: preference(app),
+        preference: preference(values, app, setting.machine),
         threads: app.tasks,
         live: false,
         managed: !app.background && app.allowed.is_none(),
     };
-    Box::new(Swomps {
-        requests: setting.apps.iter().map(request).collect(),
-        bound: setting.apps.iter().map(|app| vec![None; app.tasks as usize]).collect(),
-        quota: Vec::new(),
-    })
+    Box::new(Swomps::new(setting.apps.iter().map(request).collect(), values.choice("scope") == "self"))
+}
+
+/// The preference of an application: below zero scatter, above gather, the size is the strength.
+fn preference(values: &Values, app: &AppSpec, machine: &Machine) -> i64 {
+    let from = values.get("scatter_from") as i64;
+    let by_demand = || {
+        let bound = bound_share(app, machine);
+        if bound >= from { -1 - bound } else { 1 + (from - bound) / 10 }
+    };
+    let preference = match values.choice_for("preference", &app.name) {
+        "scatter" => -1,
+        "gather" => 1,
+        "none" => 0,
+        _ => by_demand(),
+    };
+    match values.get_for("gain", &app.name) as i64 {
+        0 => preference,
+        gain => preference.signum() * gain,
+    }
 }
 
 /// The memory-bound share of a program's work, weighted by the work of each operation, in hundredths of a per cent.
@@ -103,206 +135,99 @@ fn profile_share(profile: &MemoryProfile, machine: &Machine) -> u64 {
     share.min(10_000) as u64
 }
 
-/// What an application asks for.
-#[derive(Clone, Debug)]
-struct Request {
-    /// Below zero: scatter; above: gather; the size is the strength.
-    preference: i64,
-    threads: u32,
-    live: bool,
-    managed: bool,
-}
-
+/// What is bound, and why.
 struct Swomps {
     requests: Vec<Request>,
+    /// Each program decides for itself, once.
+    alone: bool,
     /// The core of each thread of each application; `None` = left to the kernel.
     bound: Vec<Vec<Option<CpuId>>>,
     /// Cores of each application on each package in the plan in force.
     quota: Vec<Vec<u32>>,
 }
 
-/// First algorithm: how many cores each application gets on each package, given what it held before.
-fn allocate(requests: &[Request], packages: usize, per_package: u32, before: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let mut order: Vec<usize> = (0..requests.len()).filter(|i| requests[*i].live).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(requests[*i].preference.unsigned_abs()));
-    let mut left = per_package * packages as u32;
-    let mut granted = vec![0; requests.len()];
-    for i in &order {
-        granted[*i] = left.min(requests[*i].threads);
-        left -= granted[*i];
-    }
-    let mut free = vec![per_package; packages];
-    let mut quota = vec![vec![0; packages]; requests.len()];
-    for i in order {
-        let mut remaining = granted[i];
-        while remaining > 0 {
-            let held = |s: usize| before.get(i).and_then(|q| q.get(s)).copied().unwrap_or(0);
-            // The first of the best: `max_by_key` would take the last.
-            let best = (0..packages).min_by_key(|s| std::cmp::Reverse((free[*s], held(*s))));
-            let Some(s) = best.filter(|s| free[*s] > 0) else {
-                break;
-            };
-            let take = if requests[i].preference > 0 { remaining.min(free[s]) } else { 1 };
-            quota[i][s] += take;
-            free[s] -= take;
-            remaining -= take;
-        }
-    }
-    quota
-}
-
-/// Second algorithm: which thread gets which core. `bound` holds the old binding and receives the new one.
-fn bind(topology: &Topology, requests: &[Request], quota: &[Vec<u32>], bound: &mut [Vec<Option<CpuId>>]) {
-    let mut quota = quota.to_vec();
-    let mut taken = vec![false; topology.cpus() as usize];
-    for (app, threads) in bound.iter_mut().enumerate() {
-        for home in threads.iter_mut() {
-            let keeps = home.filter(|cpu| {
-                let left = &mut quota[app][topology.group(Tree::Package, *cpu) as usize];
-                let keeps = requests[app].live && *left > 0 && !taken[cpu.0 as usize];
-                *left -= u32::from(keeps);
-                keeps
-            });
-            if let Some(cpu) = keeps {
-                taken[cpu.0 as usize] = true;
-            }
-            *home = keeps;
-        }
-    }
-    for (app, threads) in bound.iter_mut().enumerate() {
-        let mut unbound = threads.iter_mut().filter(|home| home.is_none());
-        for (package, left) in quota[app].iter().enumerate() {
-            let cores = topology.members(Tree::Package, package as u32);
-            let free: Vec<u32> = cores.filter(|cpu| !taken[*cpu as usize]).take(*left as usize).collect();
-            for (cpu, home) in free.into_iter().zip(unbound.by_ref()) {
-                taken[cpu as usize] = true;
-                *home = Some(CpuId(cpu));
-            }
-        }
-    }
-}
-
 impl Swomps {
-    fn plan(&mut self, system: &mut dyn System) {
+    fn new(requests: Vec<Request>, alone: bool) -> Self {
+        let bound = requests.iter().map(|request| vec![None; request.threads as usize]).collect();
+        Self { quota: vec![Vec::new(); requests.len()], requests, alone, bound }
+    }
+
+    /// Plans anew for these applications, around what the others hold.
+    fn plan(&mut self, system: &mut dyn System, who: &[usize]) {
         let topology = system.machine().topology.clone();
-        let packages = topology.count(Tree::Package) as usize;
-        self.quota = allocate(&self.requests, packages, topology.span(Tree::Package), &self.quota);
+        let free = free_cores(&topology, who, &self.bound);
+        let quota = allocate(&self.requests, who, free, &self.quota);
+        for (app, quota) in who.iter().zip(quota) {
+            self.quota[*app] = quota;
+        }
         let before = self.bound.clone();
-        bind(&topology, &self.requests, &self.quota, &mut self.bound);
-        for (app, request) in self.requests.iter().enumerate() {
-            if !request.live {
-                continue;
-            }
+        bind(&topology, who, &self.quota, &mut self.bound);
+        for app in who.iter().copied().filter(|app| self.requests[*app].live) {
             let tasks = system.app(AppId(app as u32)).task_ids();
             for (rank, task) in tasks.enumerate() {
                 let (old, new) = (before[app].get(rank).copied(), self.bound[app].get(rank).copied());
                 if old != new {
-                    let affinity = new.flatten().map_or(Affinity::All, Affinity::One);
-                    system.set_affinity(task, affinity);
+                    let new = new.flatten();
+                    system.because(self.reason(app, new.map(|cpu| topology.group(Tree::Package, cpu))));
+                    system.set_affinity(task, new.map_or(Affinity::All, Affinity::One));
                 }
             }
         }
     }
 
-    fn set_live(&mut self, app: AppId, live: bool) -> bool {
-        let managed = self.requests.get_mut(app.0 as usize).filter(|request| request.managed);
-        managed.map(|request| request.live = live).is_some()
+    /// Why a thread of an application is bound to a core of a package, or to none.
+    fn reason(&self, app: usize, package: Option<u32>) -> Why {
+        let preference = self.requests[app].preference;
+        let strength = ("strength of the preference", preference.unsigned_abs());
+        let Some(package) = package else {
+            return Why::rule("left to the kernel: more threads than cores").with(strength.0, strength.1);
+        };
+        let rule = if preference > 0 {
+            "bound: gathers on the package with the most free cores"
+        } else {
+            "bound: scatters, one core of the package with the most free ones"
+        };
+        let quota = self.quota[app].get(package as usize).copied().unwrap_or(0);
+        let why =
+            Why::rule(rule).with("package", u64::from(package)).with("its cores there", u64::from(quota));
+        why.with(strength.0, strength.1)
+    }
+
+    /// Notes a start or an end; the applications to be planned are those that it may move.
+    fn changed(&mut self, system: &mut dyn System, app: AppId, live: bool) {
+        let at = app.0 as usize;
+        let Some(request) = self.requests.get_mut(at).filter(|request| request.managed) else {
+            return;
+        };
+        request.live = live;
+        let who: Vec<usize> = if self.alone { vec![at] } else { (0..self.requests.len()).collect() };
+        let lives = self.requests.iter().filter(|request| request.live).count() as u64;
+        let rule = match (self.alone, live) {
+            (false, true) => "planned anew: an application has started",
+            (false, false) => "planned anew: an application has ended",
+            (true, true) => "planned once: its own start",
+            (true, false) => "gives up its cores: its own end",
+        };
+        let why = Why::rule(rule).with("application", u64::from(app.0)).with("live applications", lives);
+        system.remark(why);
+        self.plan(system, &who);
     }
 }
 
 impl Policy for Swomps {
     fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        if self.set_live(app, true) {
-            self.plan(system);
-        }
+        self.changed(system, app, true);
     }
 
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        if self.set_live(app, false) {
-            self.plan(system);
-        }
+        self.changed(system, app, false);
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        view.because(Why::rule("stays: the cpu it is on"));
         view.task(task).cpu
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::FakeSystem;
-
-    const FOUR_BY_SIX: [(Tree, u32); 2] = [(Tree::Package, 4), (Tree::Core, 6)];
-
-    fn requests(list: &[(i64, u32)]) -> Vec<Request> {
-        let request = |(preference, threads): &(i64, u32)| Request {
-            preference: *preference,
-            threads: *threads,
-            live: true,
-            managed: true,
-        };
-        list.iter().map(request).collect()
-    }
-
-    #[test]
-    fn scatter_takes_one_core_at_a_time_and_gather_all_it_can() {
-        // 24 cores as in the paper: 12 threads scattered are 3 per package, 12 gathered are two full packages.
-        let scattered = allocate(&requests(&[(-114, 12)]), 4, 6, &[]);
-        assert_eq!(scattered, [[3, 3, 3, 3]]);
-        let gathered = allocate(&requests(&[(8, 12)]), 4, 6, &[]);
-        assert_eq!(gathered, [[6, 6, 0, 0]]);
-    }
-
-    #[test]
-    fn the_stronger_preference_chooses_first() {
-        // Scatter first: 3 on each package; gather finds 3 free everywhere: 3 + 3 + 3 + 3.
-        let quota = allocate(&requests(&[(8, 12), (-114, 12)]), 4, 6, &[]);
-        assert_eq!(quota, [[3, 3, 3, 3], [3, 3, 3, 3]]);
-        // Gather first: packages 0 and 1; the rest scatters over 2 and 3.
-        let quota = allocate(&requests(&[(80, 12), (-11, 12)]), 4, 6, &[]);
-        assert_eq!(quota, [[6, 6, 0, 0], [0, 0, 6, 6]]);
-    }
-
-    #[test]
-    fn cores_run_out_in_the_order_of_preference() {
-        let quota = allocate(&requests(&[(1, 4), (-5, 3), (0, 4)]), 2, 4, &[]);
-        // -5 scatters 2 + 1; +1 gathers from package 1 (3 free) then 0; the last application gets the one core left.
-        assert_eq!(quota, [[1, 3], [2, 1], [1, 0]]);
-    }
-
-    #[test]
-    fn equal_packages_prefer_the_one_held_before() {
-        let quota = allocate(&requests(&[(1, 3)]), 2, 4, &[vec![0, 3]]);
-        assert_eq!(quota, [[0, 3]]);
-    }
-
-    #[test]
-    fn threads_keep_their_core_within_the_quota() {
-        let topology = Topology::new(&[(Tree::Package, 2), (Tree::Core, 2)]).unwrap();
-        let mut bound = vec![vec![Some(CpuId(3)), Some(CpuId(2)), None]];
-        bind(&topology, &requests(&[(-1, 3)]), &[vec![2, 1]], &mut bound);
-        // One core of package 1 stays with rank 0; ranks 1 and 2 fill package 0.
-        assert_eq!(bound, [[3, 0, 1].map(|cpu| Some(CpuId(cpu)))]);
-    }
-
-    #[test]
-    fn replans_at_starts_and_exits_and_leaves_the_surplus_to_the_kernel() {
-        let mut system = FakeSystem::new(&FOUR_BY_SIX);
-        let (a, b) = (system.add_app(26, false), system.add_app(4, false));
-        let mut swomps = Swomps {
-            requests: requests(&[(-9, 26), (-1, 4)]),
-            bound: vec![vec![None; 26], vec![None; 4]],
-            quota: Vec::new(),
-        };
-        for request in &mut swomps.requests {
-            request.live = false;
-        }
-        swomps.app_ready(&mut system, a);
-        swomps.app_ready(&mut system, b);
-        assert_eq!(system.homes(a).iter().filter(|home| home.is_some()).count(), 24);
-        assert_eq!(system.homes(b), [None; 4]);
-        swomps.app_exited(&mut system, a);
-        assert_eq!(system.homes(b), [0, 6, 12, 18].map(Some));
-    }
-}
+mod tests;

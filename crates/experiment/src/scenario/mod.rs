@@ -8,6 +8,7 @@ mod reader;
 mod resolve;
 pub(crate) mod shelves;
 mod sweep;
+mod together;
 
 use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Content, Node};

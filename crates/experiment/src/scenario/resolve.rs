@@ -15,7 +15,7 @@ use sim_core::time::{Span, Time};
 use super::apps::{self, App};
 use super::arrivals;
 use super::reader::{Reader, Scope};
-use super::{MACHINE_KERNEL, shelves, sweep};
+use super::{MACHINE_KERNEL, shelves, sweep, together};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
 use crate::result::DEDICATED;
 use crate::yardsticks::YARDSTICKS;
@@ -62,12 +62,12 @@ struct Frame {
 }
 
 /// One point, resolved.
-struct Resolved {
-    machine: Arc<Machine>,
+pub(super) struct Resolved {
+    pub(super) machine: Arc<Machine>,
     kernel: Arc<KernelModel>,
-    apps: Vec<App>,
-    policies: Vec<(String, Choice)>,
-    horizon: Time,
+    pub(super) apps: Vec<App>,
+    pub(super) policies: Vec<(String, Choice)>,
+    pub(super) horizon: Time,
     admission: Admission,
     start_jitter: Span,
 }
@@ -217,7 +217,7 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         },
     };
     arrivals::check_admission(reader, root, &resolved.apps, resolved.admission);
-    check_together(reader, root, &resolved);
+    together::check(reader, root, &resolved);
     Some(resolved)
 }
 
@@ -273,32 +273,6 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
         reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
     }
     label
-}
-
-/// What only machine, applications and policies together can get wrong.
-fn check_together(reader: &mut Reader, root: &Node, resolved: &Resolved) {
-    let foreground: usize =
-        resolved.apps.iter().filter(|app| !app.spec.background).map(|app| app.copies.count as usize).sum();
-    let cpus = resolved.machine.cpus() as usize;
-    let splits = |choice: &Choice| choice.entry.name.eq_ignore_ascii_case("PARTITION");
-    let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
-        return;
-    };
-    for (item, (label, choice)) in items.iter().zip(&resolved.policies) {
-        if splits(choice) && foreground > cpus {
-            let message = format!("{label} cannot divide {cpus} cpus among {foreground} applications");
-            reader.wrong_node(item, message, "take a larger machine or fewer applications");
-        }
-    }
-    for (entry, app) in
-        root.get("apps").map_or(&[][..], |apps| apps.value.entries()).iter().zip(&resolved.apps)
-    {
-        if arrivals::last_arrival(app) >= resolved.horizon {
-            let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
-            let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);
-            reader.wrong(entry.value.get("start").map_or(entry.place, |start| start.value.place), message);
-        }
-    }
 }
 
 /// All runs: the baselines first, then by point, policy and replicate.
