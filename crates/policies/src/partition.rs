@@ -42,8 +42,24 @@ Nobody disturbs anybody's cpus or memory controllers, so run times repeat; the p
 Background applications keep the masks they came with, and so may sit in anybody's part.",
     sees: "The machine and the applications of the run with their threads; `dynamic` also their starts and exits. No load, no progress.",
     costs: "One `sched_setaffinity` per bound task, not charged; a re-cut moves running tasks to other cpus, at the price of a migration and of cold caches.",
-    wins: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "space_or_time",
+        label: "PARTITION",
+        against: "LOAD",
+        app: "fine",
+        point: "",
+        about: "A program of 200 barriers beside one of 16: with eight cores of its own it takes the time of two threads per \
+core in every run, where under the kernel's balancer it waits for cores that hold more threads, three times as long.",
+    },
+    loses: Showcase {
+        scenario: "space_or_time",
+        label: "PARTITION",
+        against: "PIN",
+        app: "all",
+        point: "",
+        about: "When the short program has ended its half of the machine stays idle, and the long one takes 1.4 to 1.6 times as long \
+as with a thread on every core; `cut: dynamic` wins the half back.",
+    },
     build,
 };
 

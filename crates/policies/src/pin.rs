@@ -38,8 +38,24 @@ stranger on one cpu, slows the whole of a barrier program for the whole run. Bac
 kernel unless `background` says otherwise.",
     sees: "The machine and the mask an application is started with; nothing of what happens later.",
     costs: "One `sched_setaffinity` per task before it first runs, not charged: it happens in the launcher.",
-    wins: Showcase { scenario: "", label: "PIN", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "PIN", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "even_or_balanced",
+        label: "PIN",
+        against: "LOAD",
+        app: "code",
+        point: "",
+        about: "Two threads per core that meet 100 times: bound two by two they finish in 0.6 of the time that they take under the \
+kernel's balancer, which leaves some cores with more than two, and every barrier waits for those.",
+    },
+    loses: Showcase {
+        scenario: "stranger_on_a_core",
+        label: "PIN",
+        against: "LOAD",
+        app: "code",
+        point: "",
+        about: "A hog on the core of rank 0 while four cores are free: the bound rank gets half a core and all wait for it, nearly \
+twice as long as where the kernel moves it aside.",
+    },
     build,
 };
 

@@ -40,8 +40,24 @@ those submitted with a mask of their own are not planned.",
 its memory demand), and its own bindings. Not the load of the cpus. With `scope: self` only its own start, and which cores others \
 are bound to at that instant.",
     costs: "A plan costs nothing by itself; each rebound thread costs its migration and its cold cache.",
-    wins: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "streams_and_compute",
+        label: "SWOMPS",
+        against: "LOAD",
+        app: "streams",
+        point: "",
+        about: "Eight streams and eight computing threads on four sockets: two streams on each memory controller take half the \
+time of four on two of them, which is what fork balancing by number of tasks makes of it.",
+    },
+    loses: Showcase {
+        scenario: "twice_too_many_threads",
+        label: "SWOMPS",
+        against: "PIN",
+        app: "all",
+        point: "",
+        about: "With cores for one of two programs it leaves the other to the kernel, which spreads it unevenly over cores whose \
+bound threads cannot step aside: 1.3 to 1.7 times the time of one thread of each on every core.",
+    },
     build,
 };
 
