@@ -66,15 +66,13 @@ fn a_planned_pair_beats_the_balancer_and_a_random_layout() {
 /// Two streams of 3 GB/s on a controller of 4.5 GB/s take (1 + 1.33^4)^(1/4) = 1.43 times their 200 ms, four (1 + 2.67^4)^(1/4) = 2.68.
 #[test]
 fn scattered_streams_take_the_time_of_two_on_a_controller() {
-    let set = ["policies.PIN.layout={streams: scatter}", "policies.PIN.offset={compute: 8}"];
-    let pair = results("policies/streams_and_compute", &set, 2);
+    let pair = results("policies/streams_and_compute", &[], 2);
     let streams = |policy| mean(&pair, policy, "streams", "run_time") / 0.2;
     assert!((1.40..1.46).contains(&streams("SWOMPS")), "{}", streams("SWOMPS"));
-    assert!((1.40..1.46).contains(&streams("PIN")) || streams("PIN") > 2.0, "{}", streams("PIN"));
-    assert!(streams("LOAD") > 2.0, "{}", streams("LOAD"));
+    assert!((2.62..2.75).contains(&streams("LOAD")), "{}", streams("LOAD"));
 }
 
-/// One application by list, one scattered: both as written, and a program bound to whole nodes keeps out of the others.
+/// One application scattered within its list, the other as listed: nobody shares a core, as one can work out by hand.
 #[test]
 fn layouts_by_application_keep_programs_apart() {
     let set = [

@@ -218,7 +218,15 @@ fn shelved(entry: &'static policies::Entry, seed: u64, small: &Small) -> Box<dyn
     for (number, parameter) in entry.parameters.iter().enumerate() {
         let draw = u64::from(draw(seed, number as u64));
         let value = match parameter.kind.of_one() {
-            Kind::Cpus => draw % u64::from(small.machine.cpus()),
+            Kind::Cpus => {
+                let cpus = u64::from(small.machine.cpus());
+                choice
+                    .values
+                    .set_list(parameter.name, (draw % cpus..cpus).rev().collect())
+                    .expect("in range");
+                continue;
+            }
+            Kind::Counts => 1 + draw % 4,
             Kind::Duration => (parameter.default / 200).max(parameter.min),
             Kind::Flag => draw % 2,
             Kind::Choice(words) => draw % words.len() as u64,
