@@ -117,7 +117,7 @@ fn app() -> Value {
             "arrival": arrival(),
             "cpus": {
                 "description": "Cpus it may use: a list, or a text like `0-3,8`.",
-                "anyOf": list(json!({ "type": ["integer", "string"] }), Kind::Cpus)["anyOf"],
+                "anyOf": list(&json!({ "type": ["integer", "string"] }), Kind::Cpus)["anyOf"],
             },
             "background": { "type": "boolean", "description": "The run does not wait for it (hogs, daemons)." },
             "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value (default 0)." },
@@ -236,17 +236,17 @@ fn value(parameter: &Parameter) -> Value {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Cpus => list(
-            json!({ "type": ["integer", "string"], "minimum": 0, "pattern": units::pattern(kind) }),
+            &json!({ "type": ["integer", "string"], "minimum": 0, "pattern": units::pattern(kind) }),
             kind,
         ),
-        Kind::Counts => list(json!({ "type": "integer", "minimum": min, "maximum": max.min(EXACT) }), kind),
+        Kind::Counts => list(&json!({ "type": "integer", "minimum": min, "maximum": max.min(EXACT) }), kind),
         // `of_one` leaves none.
         Kind::PerApp(_) => json!({}),
     }
 }
 
 /// A list: as one, as a text, or a single number.
-fn list(item: Value, kind: Kind) -> Value {
+fn list(item: &Value, kind: Kind) -> Value {
     json!({
         "anyOf": [
             { "type": "string", "pattern": units::pattern(kind) },
