@@ -9,9 +9,13 @@ use policies::Showcase;
 fn results(path: &str, set: &[&str], repeat: u32) -> Results {
     let path = format!("{}/../../scenarios/{path}.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    results_of(&path, &text, set, repeat)
+}
+
+fn results_of(path: &str, text: &str, set: &[&str], repeat: u32) -> Results {
     let set = set.iter().map(|pair| (*pair).to_owned()).collect();
     let overrides = Overrides { set, repeat: Some(repeat), ..Overrides::default() };
-    let experiment = load(&path, &text, &overrides).unwrap_or_else(|said| panic!("{said}"));
+    let experiment = load(path, text, &overrides).unwrap_or_else(|said| panic!("{said}"));
     run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
 }
 
@@ -70,6 +74,55 @@ fn scattered_streams_take_the_time_of_two_on_a_controller() {
     let streams = |policy| mean(&pair, policy, "streams", "run_time") / 0.2;
     assert!((1.40..1.46).contains(&streams("SWOMPS")), "{}", streams("SWOMPS"));
     assert!((2.62..2.75).contains(&streams("LOAD")), "{}", streams("LOAD"));
+}
+
+/// Mean run time of eight threads under each layout of PIN, over that of 1 s of work each.
+fn stretch(machine: &str, work: &str, layouts: &[&str]) -> Vec<f64> {
+    let policies: Vec<String> =
+        layouts.iter().enumerate().map(|(at, layout)| format!("{{ PIN: {layout}, as: p{at} }}")).collect();
+    let text = format!(
+        "name: x\nmachine: {machine}\nbaseline: none\npolicies: [{}]\n\
+         apps: {{ code: {{ workload: {{ spmd: {{ grain: 1s, intervals: 1{work} }} }}, runtime: block, tasks: 8 }} }}\n",
+        policies.join(", ")
+    );
+    let results = results_of("x", &text, &[], 1);
+    (0..layouts.len()).map(|at| mean(&results, &format!("p{at}"), "code", "run_time")).collect()
+}
+
+/// Hardware threads: eight threads on eight cores, or in pairs on the four cores of one package, where a pair gets 1.24 of what a core
+/// alone gets (2 x 0.62, the machine's constant), so that each takes 1 / 0.62 = 1.61 times as long.
+#[test]
+fn layouts_on_hardware_threads_take_a_core_each_or_share_it() {
+    let machine = "{ nehalem: { turbo: false } }";
+    let times = stretch(machine, "", &["{ layout: gather }", "{}", "{ layout: scatter }", "{ by: core }"]);
+    assert!((times[0] / times[1] - 1.0 / 0.62).abs() < 0.02, "{times:?}");
+    for other in &times[2..] {
+        assert!((other / times[1] - 1.0).abs() < 0.01, "{times:?}");
+    }
+}
+
+/// Memory controllers: of eight streams of 3 GB/s four sit on each of two controllers of 4.5 GB/s, or two on each of four, which take
+/// (1 + (3 n / 4.5)^4)^(1/4) of their time: 2.68 and 1.43.
+#[test]
+fn layouts_on_memory_controllers_share_them_as_counted_by_hand() {
+    let streams = ", demand: 3GB/s, bound: 100%, working_set: 256MiB";
+    let layouts = [
+        "{ layout: gather }",
+        "{}",
+        "{ layout: scatter }",
+        "{ by: node }",
+        "{ layout: list, cpus: \"0-15:2\" }",
+        "{ layout: list, cpus: \"0-7\", by: node }",
+    ];
+    let times = stretch("barcelona", streams, &layouts);
+    for (time, controllers) in times.iter().zip([2, 2, 4, 4, 4, 2]) {
+        let rho: f64 = 3.0 * 8.0 / f64::from(controllers) / 4.5;
+        let expected = (1.0 + rho.powi(4)).powf(0.25);
+        assert!(
+            (time / expected - 1.0).abs() < 0.02,
+            "{time} on {controllers} controllers, {expected} expected"
+        );
+    }
 }
 
 /// One application scattered within its list, the other as listed: nobody shares a core, as one can work out by hand.

@@ -243,9 +243,12 @@ impl Partition {
 
     /// The part of a job that starts: its own, else the first free one, else the one with the fewest.
     fn part_of(&self, job: &Job) -> Option<usize> {
-        let users = |part: usize| self.jobs.iter().filter(|job| job.live && job.part == Some(part)).count();
-        let own = (job.home < self.parts.len() && users(job.home) == 0).then_some(job.home);
-        own.or_else(|| (0..self.parts.len()).min_by_key(|part| users(*part)))
+        let mut users = vec![0u32; self.parts.len()];
+        for part in self.jobs.iter().filter(|job| job.live).filter_map(|job| job.part) {
+            users[part] += 1;
+        }
+        let own = users.get(job.home).filter(|users| **users == 0).map(|_| job.home);
+        own.or_else(|| (0..users.len()).min_by_key(|part| users[*part]))
     }
 
     /// Gives an application a set of cpus and binds the tasks for which that changes something.

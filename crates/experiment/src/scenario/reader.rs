@@ -251,7 +251,8 @@ impl Reader {
         for part in parts {
             let text = self.text(part, &format!("each part of {what}"))?;
             if let Err(message) = list.add(kind, text, min, last) {
-                let hint = if message.contains("does not exist") { hint.as_str() } else { "" };
+                // Only a cpu that does not exist is a matter of the machine.
+                let hint = if message.ends_with("does not exist") { hint.as_str() } else { "" };
                 self.wrong_node(part, format!("{what}: {message}"), hint);
                 return None;
             }

@@ -86,7 +86,7 @@ pub(super) fn bind(topology: &Topology, who: &[usize], quota: &[Vec<u32>], bound
         who.iter().map(|app| keep(topology, &mut bound[*app], &mut left[*app], &mut taken)).collect();
     for (app, lacking) in who.iter().zip(lacking) {
         let mut unbound = lacking.into_iter();
-        for (package, left) in left[*app].iter().enumerate() {
+        for (package, left) in left[*app].iter().enumerate().filter(|(_, left)| **left > 0) {
             let cores = topology.members(Level::Package, package as u32).map(CpuId);
             let mut free: Vec<CpuId> = cores.filter(|cpu| !taken[cpu.0 as usize]).collect();
             threads_last(topology, &mut free);
