@@ -23,6 +23,7 @@ pub(crate) struct FakeSystem {
     pub(crate) tasks: Vec<FakeTask>,
     pub(crate) apps: Vec<AppView>,
     pub(crate) moves: Vec<(TaskId, CpuId)>,
+    pub(crate) yields: Vec<(TaskId, TaskId)>,
     pub(crate) charges: Vec<(CpuId, Span, bool)>,
     pub(crate) timers: Vec<(Time, u64)>,
     pub(crate) ticks: Vec<(CpuId, Time)>,
@@ -74,6 +75,7 @@ impl FakeSystem {
             tasks: Vec::new(),
             apps: Vec::new(),
             moves: Vec::new(),
+            yields: Vec::new(),
             charges: Vec::new(),
             timers: Vec::new(),
             ticks: Vec::new(),
@@ -105,7 +107,7 @@ impl FakeSystem {
             });
         }
         let tasks: Range<u32> = first..first + n;
-        self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background });
+        self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background, process: n.max(1) });
         app
     }
 
@@ -233,6 +235,10 @@ impl System for FakeSystem {
     }
     fn set_band(&mut self, task: TaskId, band: u8) -> bool {
         self.tasks[task.index()].band = band;
+        true
+    }
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        self.yields.push((from, to));
         true
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
