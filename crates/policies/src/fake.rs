@@ -24,6 +24,8 @@ pub(crate) struct FakeSystem {
     pub(crate) apps: Vec<AppView>,
     pub(crate) moves: Vec<(TaskId, CpuId)>,
     pub(crate) yields: Vec<(TaskId, TaskId)>,
+    /// Tasks that wait for what has not happened.
+    pub(crate) in_vain: Vec<TaskId>,
     pub(crate) charges: Vec<(CpuId, Span, bool)>,
     pub(crate) timers: Vec<(Time, u64)>,
     pub(crate) ticks: Vec<(CpuId, Time)>,
@@ -76,6 +78,7 @@ impl FakeSystem {
             apps: Vec::new(),
             moves: Vec::new(),
             yields: Vec::new(),
+            in_vain: Vec::new(),
             charges: Vec::new(),
             timers: Vec::new(),
             ticks: Vec::new(),
@@ -195,6 +198,9 @@ impl View for FakeSystem {
     }
     fn is_buddy(&self, task: TaskId) -> bool {
         self.buddy == Some(task)
+    }
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.in_vain.contains(&task)
     }
     fn because(&self, why: Why) {
         self.reasons.borrow_mut().push(why);

@@ -4,7 +4,7 @@
 //! "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based coscheduling of Sobalvarro, Weihl
 //! (JSSPP 1995); the call is `yield_to` of Linux (kernel/sched, 2.6.39), made for spinning guests of KVM.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
@@ -23,12 +23,12 @@ Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::User,
     parameters: PARAMETERS,
     about: "A library below the barriers. It knows who has arrived. A task that begins to wait looks for a straggler: a task \
-of the same barrier that has not arrived and waits for a cpu. One in the queue of its own cpu comes first, then, with \
+of the same barrier that has not arrived, or has not seen yet that the last one is over, and waits for a cpu. One in the queue of its own cpu comes first, then, with \
 `scope: any`, one on another cpu that does not run a straggler already; among several the one that has not run for longest. \
 To that task it yields, with a system call that names it: the kernel prefers the task at the next pick of its queue, if its \
 fairness lets it (under CFS within one wake-up granularity, under EEVDF if the task is eligible, else first of its \
 priority), and the waiting task yields. This is repeated every `interval` while it waits and holds a cpu. For locks and \
-neighbours, whose holder or sender the library does not know, every task of the application that does not wait counts as \
+neighbours, whose holder or sender the library does not know, every task of the application that does not wait in vain counts as \
 a straggler. Placement and balancing stay the kernel's.\n\n\
 Good where threads share cores with each other and spin, or with strangers to whom an undirected yield would give the core \
 for a whole slice. Nothing is gained where every thread has a core, or where plain yields reach the straggler anyway; on \
@@ -91,12 +91,11 @@ struct YieldTo {
 }
 
 /// The tasks of an application.
+#[derive(Clone)]
 struct Members {
-    first: u32,
+    tasks: Range<u32>,
     /// Tasks of a process.
     process: u32,
-    /// Those that do not wait, as far as the library knows.
-    late: BTreeSet<TaskId>,
 }
 
 /// What the library remembers of a task.
@@ -111,31 +110,32 @@ struct Waiter {
 }
 
 impl Members {
-    /// True when `other` is one that `task` waits for.
-    fn concerns(&self, task: TaskId, other: TaskId, what: Awaited) -> bool {
-        let team = |task: TaskId| (task.0 - self.first) / self.process;
+    /// True when `other` is one that `task` waits for, and has something else to do than to wait.
+    fn is_straggler(&self, view: &dyn View, (task, what): (TaskId, Awaited), other: TaskId) -> bool {
+        if other == task || !self.tasks.contains(&other.0) || view.waits_in_vain(other) {
+            return false;
+        }
+        let rank = |task: TaskId| task.0 - self.tasks.start;
         match what {
-            Awaited::Barrier(Circle::Team) => team(task) == team(other),
-            Awaited::Barrier(Circle::Leaders) => (other.0 - self.first).is_multiple_of(self.process),
+            Awaited::Barrier(Circle::Team) => rank(task) / self.process == rank(other) / self.process,
+            Awaited::Barrier(Circle::Leaders) => rank(other).is_multiple_of(self.process),
             Awaited::Barrier(Circle::All) | Awaited::Neighbour | Awaited::Lock => true,
         }
     }
 }
 
 impl YieldTo {
-    /// A waiting task tries: false when nobody is late any more, so that there is nothing to try again for.
+    /// A waiting task tries; false when it has no cpu to give away and will not get one before its wait is over.
     fn attempt(&mut self, system: &mut dyn System, task: TaskId) -> bool {
         let Some(Some(what)) = self.tasks.get(task.index()).map(|waiter| waiter.what) else { return false };
         let view = system.task(task);
-        let Some(Some(members)) = self.apps.get(view.app.index()) else { return false };
-        if members.late.is_empty() {
-            return false;
-        }
+        let Some(Some(members)) = self.apps.get(view.app.index()).cloned() else { return false };
         if system.current(view.cpu) != Some(task) {
-            return true;
+            return view.state != TaskState::Sleeping;
         }
-        let local = self.on_cpu(system, task, view.cpu, what);
-        let to = local.or_else(|| if self.anywhere { self.elsewhere(system, task, what) } else { None });
+        let wait = (task, what);
+        let local = self.on_cpu(system, &members, wait, view.cpu);
+        let to = local.or_else(|| if self.anywhere { Self::elsewhere(system, &members, wait) } else { None });
         if let Some(to) = to {
             let rule = if local.is_some() {
                 "yielded: a straggler waits for this cpu"
@@ -152,26 +152,30 @@ impl YieldTo {
     }
 
     /// The straggler in the queue of a cpu that has not run for longest.
-    fn on_cpu(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, what: Awaited) -> Option<TaskId> {
+    fn on_cpu(
+        &mut self,
+        system: &mut dyn System,
+        members: &Members,
+        wait: (TaskId, Awaited),
+        cpu: CpuId,
+    ) -> Option<TaskId> {
         system.queued(cpu, &mut self.queue);
-        let members = self.apps.get(system.task(task).app.index())?.as_ref()?;
-        let late = |other: &TaskId| members.late.contains(other) && members.concerns(task, *other, what);
-        let stragglers = self.queue.iter().copied().filter(late);
+        let stragglers =
+            self.queue.iter().copied().filter(|other| members.is_straggler(system, wait, *other));
         stragglers.min_by_key(|other| (system.task(*other).last_ran, *other))
     }
 
     /// The same on all other cpus, but for those that run a straggler.
-    fn elsewhere(&self, system: &mut dyn System, task: TaskId, what: Awaited) -> Option<TaskId> {
-        let members = self.apps.get(system.task(task).app.index())?.as_ref()?;
-        let late = |other: &TaskId| members.late.contains(other) && members.concerns(task, *other, what);
+    fn elsewhere(system: &mut dyn System, members: &Members, wait: (TaskId, Awaited)) -> Option<TaskId> {
         let mut best: Option<(Time, TaskId)> = None;
-        for other in members.late.iter().copied().filter(late) {
+        for other in members.tasks.clone().map(TaskId) {
             let view = system.task(other);
             let older = best.is_none_or(|best| (view.last_ran, other) < best);
-            if view.state == TaskState::Queued
-                && older
-                && !system.current(view.cpu).is_some_and(|current| late(&current))
-            {
+            if view.state != TaskState::Queued || !older || !members.is_straggler(system, wait, other) {
+                continue;
+            }
+            let current = system.current(view.cpu);
+            if !current.is_some_and(|current| members.is_straggler(system, wait, current)) {
                 best = Some((view.last_ran, other));
             }
         }
@@ -198,9 +202,7 @@ impl Policy for YieldTo {
         let tasks = self.tasks.len().max(view.tasks.end as usize);
         self.tasks.resize(tasks, Waiter { what: None, due: Time::ZERO, armed: false, yields: 0 });
         self.apps.resize_with(self.apps.len().max(app.index() + 1), || None);
-        let late = view.task_ids().collect();
-        self.apps[app.index()] =
-            Some(Members { first: view.tasks.start, process: view.process.max(1), late });
+        self.apps[app.index()] = Some(Members { tasks: view.tasks, process: view.process.max(1) });
     }
 
     fn app_exited(&mut self, _: &mut dyn System, app: AppId) {
@@ -218,9 +220,6 @@ impl Policy for YieldTo {
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
-        if let Some(Some(members)) = self.apps.get_mut(system.task(task).app.index()) {
-            members.late.remove(&task);
-        }
         if let Some(waiter) = self.tasks.get_mut(task.index()) {
             (waiter.what, waiter.yields) = (Some(what), 0);
         }
@@ -229,10 +228,7 @@ impl Policy for YieldTo {
         }
     }
 
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        if let Some(Some(members)) = self.apps.get_mut(system.task(task).app.index()) {
-            members.late.insert(task);
-        }
+    fn proceeds(&mut self, _: &mut dyn System, task: TaskId) {
         if let Some(waiter) = self.tasks.get_mut(task.index()) {
             waiter.what = None;
         }
@@ -252,13 +248,6 @@ impl Policy for YieldTo {
             system.at(due, token);
         } else if self.attempt(system, task) {
             self.arm(system, task);
-        }
-    }
-
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, _: CpuId) {
-        let now = view.task(task);
-        if let (TaskState::Exited, Some(Some(members))) = (now.state, self.apps.get_mut(now.app.index())) {
-            members.late.remove(&task);
         }
     }
 }
@@ -299,12 +288,14 @@ mod tests {
         for (anywhere, expected) in [(false, 0), (true, 1)] {
             let (mut system, mut policy, tasks) = scene(anywhere, 0);
             for waiting in [1, 2] {
+                system.in_vain.push(tasks[waiting]);
                 policy.waits(&mut system, tasks[waiting], ALL);
             }
             system.yields.clear();
             // On the other cpu a straggler runs: nobody is served by interrupting it.
             policy.waits(&mut system, tasks[0], ALL);
             assert!(system.yields.is_empty());
+            system.in_vain.push(tasks[3]);
             policy.waits(&mut system, tasks[3], ALL);
             system.yields.clear();
             system.now = Time::ZERO + Span::from_ms(1);

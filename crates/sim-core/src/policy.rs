@@ -224,6 +224,9 @@ pub trait View {
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
+    /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
+    /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
+    fn waits_in_vain(&self, task: TaskId) -> bool;
     /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
     /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
     fn because(&self, why: Why) {
@@ -381,6 +384,9 @@ impl View for UserSystem<'_> {
     }
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
+    }
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.0.waits_in_vain(task)
     }
     fn because(&self, why: Why) {
         self.0.because(why);

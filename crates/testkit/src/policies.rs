@@ -76,7 +76,8 @@ impl Restless {
         let mut queue = std::mem::take(&mut self.queue);
         system.queued(cpu, &mut queue);
         if !queue.is_empty() {
-            let to = queue[self.pick(queue.len() as u32) as usize];
+            let any = queue[self.pick(queue.len() as u32) as usize];
+            let to = queue.iter().copied().find(|task| !system.waits_in_vain(*task)).unwrap_or(any);
             system.yield_to(from, to);
         }
         self.queue = queue;

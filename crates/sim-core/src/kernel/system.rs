@@ -75,6 +75,10 @@ impl<O: Observer> View for Kernel<'_, O> {
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.tasks[task].waiting != Waiting::No && self.tasks[task].ready > self.now
+    }
+
     fn because(&self, why: Why) {
         self.why.set(why);
     }

@@ -68,6 +68,11 @@ impl View for Reference<'_> {
         self.tasks[task.0 as usize].affinity.allows(cpu)
     }
 
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        let task = &self.tasks[task.0 as usize];
+        task.waiting != Waiting::No && task.ready > self.now
+    }
+
     fn is_buddy(&self, task: TaskId) -> bool {
         let t = task.0 as usize;
         let cpu = &self.cpus[self.tasks[t].cpu];
