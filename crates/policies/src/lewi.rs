@@ -128,7 +128,7 @@ struct Member {
     allowed: std::sync::Arc<CpuSet>,
     /// Where it is a guest.
     host: Option<CpuId>,
-    /// It is alive and does not wait.
+    /// It is alive and does not wait, or waits no longer in vain.
     works: bool,
 }
 
@@ -364,10 +364,19 @@ impl Policy for Lewi {
     }
 
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        let Some(home) = self.tasks[task].home else { return };
-        self.set_works(system.now(), task, true);
-        for guest in self.cpus[home].guests.clone() {
-            self.send_home(system, guest, home, Why::rule("sent home: an owner of the cpu goes on"));
+        if self.tasks[task].home.is_none() || self.tasks[task].works {
+            return;
+        }
+        // With it others may have been released that have not been on a cpu since.
+        for other in system.app(system.task(task).app).task_ids() {
+            let Some(home) = self.tasks[other].home else { continue };
+            if self.tasks[other].works || system.waits_in_vain(other) {
+                continue;
+            }
+            self.set_works(system.now(), other, true);
+            for guest in self.cpus[home].guests.clone() {
+                self.send_home(system, guest, home, Why::rule("sent home: an owner of the cpu goes on"));
+            }
         }
         self.lend(system);
     }
