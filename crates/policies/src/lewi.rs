@@ -39,8 +39,24 @@ Simplified: the library resizes teams between parallel regions and pays nothing 
 exist, and one may move in the middle of a region.",
     sees: "Who of its applications waits and who has gone on, told by the library under the message and barrier calls; in a memory segment shared by all processes of the node, which cpus are idle and which are crowded.",
     costs: "`cost` of the calling cpu's time per binding, and the binding itself: an interrupt if the task runs, the migration on the receiving cpu, cold caches for the guest, there and back.",
-    wins: Showcase { scenario: "", label: "LEWI", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "LEWI", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "lewi",
+        label: "LEWI",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Four processes of four threads on eight cores with uneven loops that block at their ends: cores whose threads \
+all wait take threads from the queues of others, and most of the idle time is gone.",
+    },
+    loses: Showcase {
+        scenario: "lewi_fine_grain",
+        label: "LEWI",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Barriers every 0.125 ms of work and half a MiB of data per thread: the guest spends longer on filling a cache \
+than the wait lasts, twice over, there and back.",
+    },
     build,
 };
 

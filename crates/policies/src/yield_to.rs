@@ -35,8 +35,24 @@ for a whole slice. Nothing is gained where every thread has a core, or where pla
 other cpus it takes time from strangers.",
     sees: "Who of its application has arrived, from the barrier's own memory; on which cpus its tasks are and which of them wait for one, which the call finds out in the kernel (an attempt that finds nobody is free here).",
     costs: "A system call of the length of a yield for each directed yield, and an interrupt on the target's cpu when it is another one.",
-    wins: Showcase { scenario: "", label: "YIELD_TO", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "YIELD_TO", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "yield_to",
+        label: "YIELD_TO",
+        against: "LOAD",
+        app: "fine",
+        point: "apps.fine.runtime=spin",
+        about: "Two spinning threads per core, beside another program: without it a thread that spins holds its core for a \
+slice while the late one stands behind it; with it the core changes hands at once, and a barrier takes its work.",
+    },
+    loses: Showcase {
+        scenario: "yield_to_o1",
+        label: "YIELD_TO",
+        against: "LOAD",
+        app: "fine",
+        point: "",
+        about: "Under O(1) a yield moves the caller to the expired array: beside a computing program it waits for the whole \
+slice of that, where a thread that just sleeps is rewarded for it.",
+    },
     build,
 };
 
