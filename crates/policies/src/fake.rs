@@ -26,6 +26,9 @@ pub(crate) struct FakeSystem {
     pub(crate) tasks: Vec<FakeTask>,
     pub(crate) apps: Vec<AppView>,
     pub(crate) moves: Vec<(TaskId, CpuId)>,
+    pub(crate) yields: Vec<(TaskId, TaskId)>,
+    /// Tasks that wait for what has not happened.
+    pub(crate) in_vain: Vec<TaskId>,
     pub(crate) charges: Vec<(CpuId, Span, bool)>,
     pub(crate) timers: Vec<(Time, u64)>,
     pub(crate) ticks: Vec<(CpuId, Time)>,
@@ -77,6 +80,8 @@ impl FakeSystem {
             tasks: Vec::new(),
             apps: Vec::new(),
             moves: Vec::new(),
+            yields: Vec::new(),
+            in_vain: Vec::new(),
             charges: Vec::new(),
             timers: Vec::new(),
             ticks: Vec::new(),
@@ -108,7 +113,7 @@ impl FakeSystem {
             });
         }
         let tasks: Range<u32> = first..first + n;
-        self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background });
+        self.apps.push(AppView { name: app.to_string(), tasks, alive: true, background, process: n.max(1) });
         app
     }
 
@@ -216,6 +221,9 @@ impl View for FakeSystem {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.buddy == Some(task)
     }
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.in_vain.contains(&task)
+    }
     fn because(&self, why: Why) {
         self.reasons.borrow_mut().push(why);
     }
@@ -255,6 +263,10 @@ impl System for FakeSystem {
     }
     fn set_band(&mut self, task: TaskId, band: u8) -> bool {
         self.tasks[task.index()].band = band;
+        true
+    }
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        self.yields.push((from, to));
         true
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {

@@ -5,6 +5,7 @@
 
 mod domains;
 mod gang;
+mod lewi;
 mod lgroup;
 mod load;
 mod modern;
@@ -17,6 +18,7 @@ mod spread;
 mod swomps;
 mod ticks;
 mod ule;
+mod yield_to;
 
 #[cfg(test)]
 mod fake;

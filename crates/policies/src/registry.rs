@@ -91,6 +91,8 @@ pub const ALL: &[Entry] = &[
     crate::swomps::ENTRY,
     crate::gang::ENTRY,
     crate::partition::ENTRY,
+    crate::yield_to::ENTRY,
+    crate::lewi::ENTRY,
 ];
 
 /// The policy of this name, upper or lower case.

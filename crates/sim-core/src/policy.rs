@@ -11,6 +11,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::kernel_model::KernelModel;
 use crate::machine::{CpuSet, Machine};
 use crate::time::{Span, Time};
+use crate::wait::Circle;
 
 /// Where a task may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +112,11 @@ pub enum Action {
     Bound(Affinity),
     /// A task was put into a band.
     Banded(u8),
+    /// A waiting task gives its cpu away in favour of another one.
+    Yielded {
+        /// The other one.
+        to: TaskId,
+    },
     /// Something that is not about one task: a slot begins, a plan is made, a round ends.
     Remarked,
 }
@@ -124,6 +130,17 @@ pub struct Decision {
     pub action: Action,
     /// Why.
     pub why: Why,
+}
+
+/// What a task waits for, as its runtime knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// The others of this circle at a barrier.
+    Barrier(Circle),
+    /// A neighbour's data.
+    Neighbour,
+    /// The release of a lock.
+    Lock,
 }
 
 /// What a task does now, as the kernel sees it (a polling task is a running one).
@@ -171,6 +188,8 @@ pub struct AppView {
     pub alive: bool,
     /// A background application (hog, daemon).
     pub background: bool,
+    /// Tasks of one process, at least 1: so many consecutive ranks share an address space.
+    pub process: u32,
 }
 
 impl AppView {
@@ -205,6 +224,9 @@ pub trait View {
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
+    /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
+    /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
+    fn waits_in_vain(&self, task: TaskId) -> bool;
     /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
     /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
     fn because(&self, why: Why) {
@@ -227,6 +249,11 @@ pub trait System: View {
     /// Co-scheduling: a queue runs tasks of a lower band first; 0 is the default, higher ones run only when no lower one can,
     /// those of [`PARKED`] not at all.
     fn set_band(&mut self, task: TaskId, band: u8) -> bool;
+    /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
+    /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
+    /// cpu is interrupted if it is another one, and `from` yields. Refused unless `from` holds its cpu and polls there
+    /// and `to` waits in a queue.
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool;
     /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);
     /// Calls [`Policy::timer`] with `token` at `at` (now or later).
@@ -280,6 +307,19 @@ pub trait Policy: Send {
     /// A time slot asked for with [`System::at_slot`] begins.
     fn slot(&mut self, system: &mut dyn System) {
         let _ = system;
+    }
+    /// Whether [`Policy::waits`] and [`Policy::proceeds`] are wanted; asked once, before the run begins.
+    fn watches_waits(&self) -> bool {
+        false
+    }
+    /// A task has come to where it has to wait for others of its application, and begins to: by polling at first, whatever
+    /// it does later. Told when all cpus have decided at this instant; by then it may have been displaced.
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        let _ = (system, task, what);
+    }
+    /// A task for which [`Policy::waits`] was called has found its wait over and has gone on. Told as that one.
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        let _ = (system, task);
     }
     /// A task has become runnable on a cpu (created, woken, migrated to it). `view` shows the queue with it.
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
@@ -345,6 +385,9 @@ impl View for UserSystem<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
     }
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.0.waits_in_vain(task)
+    }
     fn because(&self, why: Why) {
         self.0.because(why);
     }
@@ -368,6 +411,9 @@ impl System for UserSystem<'_> {
     }
     fn set_band(&mut self, task: TaskId, band: u8) -> bool {
         self.0.set_band(task, band)
+    }
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        self.0.yield_to(from, to)
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.0.charge(cpu, span, daemon);
@@ -421,6 +467,17 @@ impl Policy for Stacked {
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.kernel.slot(system);
+    }
+    fn watches_waits(&self) -> bool {
+        self.kernel.watches_waits() || self.user.watches_waits()
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        self.kernel.waits(system, task, what);
+        self.user.waits(&mut UserSystem(system), task, what);
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        self.kernel.proceeds(system, task);
+        self.user.proceeds(&mut UserSystem(system), task);
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.kernel.runnable(view, task, cpu);

@@ -441,6 +441,18 @@ impl AppSpec {
             allowed: None,
         }
     }
+
+    /// Tasks of one process: a team, a single rank where ranks are processes, else all.
+    #[must_use]
+    pub const fn process(&self) -> u32 {
+        if self.team > 1 {
+            self.team
+        } else if self.runtime.processes {
+            1
+        } else {
+            self.tasks
+        }
+    }
 }
 
 #[cfg(test)]

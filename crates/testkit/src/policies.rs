@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Affinity, Awaited, PARKED, Placement, Policy, System, TaskState, View};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
 
@@ -16,7 +16,8 @@ impl Policy for Fixed {
     }
 }
 
-/// Does every legal thing at random instants: moves queued and running tasks, sets affinities and bands, charges cpus.
+/// Does every legal thing at random instants and whenever a task begins to wait or goes on: moves queued and running
+/// tasks, sets affinities and bands, charges cpus, lets waiting tasks yield to others.
 pub struct Restless {
     rng: ChaCha8Rng,
     period: Span,
@@ -33,6 +34,53 @@ impl Restless {
 
     fn pick(&mut self, below: u32) -> u32 {
         self.rng.random_range(0..below)
+    }
+
+    /// Something about a task.
+    fn act(&mut self, system: &mut dyn System, task: TaskId) {
+        let cpu = CpuId(self.pick(system.machine().cpus()));
+        match self.pick(8) {
+            0 | 1 => {
+                let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
+                if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
+                    system.migrate(task, cpu);
+                }
+            }
+            2 => {
+                system.set_affinity(task, Affinity::One(cpu));
+            }
+            3 => {
+                system.set_affinity(task, Affinity::All);
+            }
+            4 => {
+                let band = [0, 1, 0, 1, PARKED][self.pick(5) as usize];
+                system.set_band(task, band);
+            }
+            5 | 6 => {
+                if let Some(current) = system.current(cpu) {
+                    self.yield_from(system, current);
+                }
+            }
+            _ => {
+                let span = Span::from_ns(u64::from(self.pick(5_000)));
+                let daemon = self.pick(2) == 0;
+                system.charge(cpu, span, daemon);
+            }
+        }
+    }
+
+    /// Lets a task yield to one that waits on a random cpu or on its own; most such calls are legal.
+    fn yield_from(&mut self, system: &mut dyn System, from: TaskId) {
+        let cpus = system.machine().cpus();
+        let cpu = if self.pick(2) == 0 { system.task(from).cpu } else { CpuId(self.pick(cpus)) };
+        let mut queue = std::mem::take(&mut self.queue);
+        system.queued(cpu, &mut queue);
+        if !queue.is_empty() {
+            let any = queue[self.pick(queue.len() as u32) as usize];
+            let to = queue.iter().copied().find(|task| !system.waits_in_vain(*task)).unwrap_or(any);
+            system.yield_to(from, to);
+        }
+        self.queue = queue;
     }
 }
 
@@ -72,32 +120,27 @@ impl Policy for Restless {
         self.queue = queue;
     }
 
+    fn watches_waits(&self) -> bool {
+        true
+    }
+
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, _what: Awaited) {
+        match self.pick(8) {
+            0..=3 => self.yield_from(system, task),
+            4 => self.act(system, task),
+            _ => {}
+        }
+    }
+
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        if self.pick(8) == 0 {
+            self.act(system, task);
+        }
+    }
+
     fn timer(&mut self, system: &mut dyn System, _token: u64) {
         let task = TaskId(self.pick(self.tasks));
-        let cpu = CpuId(self.pick(system.machine().cpus()));
-        match self.pick(6) {
-            0 | 1 => {
-                let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
-                if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
-                    system.migrate(task, cpu);
-                }
-            }
-            2 => {
-                system.set_affinity(task, Affinity::One(cpu));
-            }
-            3 => {
-                system.set_affinity(task, Affinity::All);
-            }
-            4 => {
-                let band = [0, 1, 0, 1, PARKED][self.pick(5) as usize];
-                system.set_band(task, band);
-            }
-            _ => {
-                let span = Span::from_ns(u64::from(self.pick(5_000)));
-                let daemon = self.pick(2) == 0;
-                system.charge(cpu, span, daemon);
-            }
-        }
+        self.act(system, task);
         let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
         let next = system.now() + wait;
         system.at(next, 0);

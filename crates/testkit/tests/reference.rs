@@ -8,7 +8,7 @@ use sim_core::kernel::Simulation;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{PARKED, Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Awaited, PARKED, Placement, Policy, System, TaskState, View};
 use sim_core::program::{Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
@@ -131,7 +131,7 @@ fn in_lock_step(seed: u64) -> Small {
 }
 
 /// Acts at whole microseconds through timers, ticks and slots in turn: moves one task to the next cpu, changes its band,
-/// or charges a cpu.
+/// or charges a cpu. Tasks that begin to wait yield to a waiting one of their cpu or the next.
 struct Clockwork(u32);
 
 impl Clockwork {
@@ -171,6 +171,25 @@ impl Policy for Clockwork {
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
         // Sometimes a cpu that does not exist, which the kernel has to correct.
         CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64))))
+    }
+    fn watches_waits(&self) -> bool {
+        true
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        let cpus = system.machine().cpus();
+        let home = system.task(task).cpu;
+        let cpu = CpuId((home.0 + self.0 % 2 + u32::from(what == Awaited::Lock)) % cpus);
+        let mut queue = Vec::new();
+        system.queued(cpu, &mut queue);
+        if let (Some(to), true) = (queue.last(), system.current(home) == Some(task)) {
+            system.yield_to(task, *to);
+        }
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        let to = CpuId((system.task(task).cpu.0 + 1) % system.machine().cpus());
+        if self.0.is_multiple_of(8) && system.task(task).cpu != to {
+            system.migrate(task, to);
+        }
     }
     fn tick(&mut self, system: &mut dyn System, _cpu: CpuId) {
         self.act(system);

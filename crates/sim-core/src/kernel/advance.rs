@@ -4,7 +4,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead, Stage, Task, Waiting};
 use crate::observe::{LeaveReason, Observer};
-use crate::policy::{Policy, TaskState};
+use crate::policy::{Awaited, Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::rng;
 use crate::time::{Span, Time, Work};
@@ -16,6 +16,15 @@ const fn circle_of(op: &Op) -> Circle {
         Op::TeamBarrier => Circle::Team,
         Op::LeadersBarrier => Circle::Leaders,
         _ => Circle::All,
+    }
+}
+
+/// What a task waits for, in the terms of the policy contract.
+const fn awaited(waiting: Waiting, circle: Circle) -> Awaited {
+    match waiting {
+        Waiting::Exchange => Awaited::Neighbour,
+        Waiting::Lock => Awaited::Lock,
+        Waiting::No | Waiting::Gather | Waiting::Release | Waiting::Round(_) => Awaited::Barrier(circle),
     }
 }
 
@@ -232,6 +241,10 @@ impl<O: Observer> Kernel<'_, O> {
         let task = &mut self.tasks[id];
         task.waiting = waiting;
         task.ready = ready;
+        if self.watched && ready.is_never() && !task.told {
+            task.told = true;
+            self.waits.push((id, Some(awaited(waiting, task.circle))));
+        }
         task.deadline = wait.sleeps_after().map_or(Time::NEVER, |limit| from.saturating_add(limit));
         self.begin_polling(cpu, lead);
     }

@@ -186,7 +186,8 @@ impl<O: Observer> Kernel<'_, O> {
                 self.apps[app].counters.polls += polls;
             }
             Activity::Syscall(_, after) => {
-                let category = if after == After::Yield { Category::Yield } else { Category::Kernel };
+                let yields = matches!(after, After::Yield | After::YieldTo(_));
+                let category = if yields { Category::Yield } else { Category::Kernel };
                 record.account.add(category, rest);
             }
         }

@@ -162,6 +162,9 @@ impl<O: Observer> Kernel<'_, O> {
             Waiting::Lock => self.tasks[id].pc += 1,
             Waiting::No => {}
         }
+        if std::mem::replace(&mut self.tasks[id].told, false) {
+            self.waits.push((id, None));
+        }
         self.proceed(cpu, lead, policy);
     }
 

@@ -31,7 +31,7 @@ use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Policy, Why};
+use crate::policy::{Awaited, Policy, Why};
 use crate::program::{AppSpec, MemoryProfile};
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -100,6 +100,10 @@ pub(crate) struct Kernel<'o, O> {
     turn: Option<CpuId>,
     /// Entries to (true) and exits from (false) queues that the policy has not been told.
     notices: Vec<(TaskId, CpuId, bool)>,
+    /// The policy wants to know who waits.
+    watched: bool,
+    /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
+    waits: Vec<(TaskId, Option<Awaited>)>,
     ring: Ring,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
@@ -126,6 +130,7 @@ pub(crate) struct Kernel<'o, O> {
 
 impl<O: Observer> Kernel<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
+        self.watched = policy.watches_waits();
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -206,6 +211,7 @@ impl<O: Observer> Kernel<'_, O> {
             self.passed = u32::MAX;
             self.working.clear();
             self.tell(policy);
+            self.tell_waits(policy);
         }
         self.refresh_cores();
         let sources = &mut self.sources;
@@ -248,6 +254,18 @@ impl<O: Observer> Kernel<'_, O> {
             }
         }
         self.notices.clear();
+    }
+
+    /// Tells the policy who has begun to wait and who has gone on, one after the other with what it does about each.
+    fn tell_waits(&mut self, policy: &mut dyn Policy) {
+        for i in 0..self.waits.len() {
+            match self.waits[i] {
+                (task, Some(what)) => policy.waits(self, task, what),
+                (task, None) => policy.proceeds(self, task),
+            }
+            self.tell(policy);
+        }
+        self.waits.clear();
     }
 
     fn mark(&mut self, cpu: CpuId) {

@@ -162,6 +162,9 @@ impl<O: Observer> Kernel<'_, O> {
         record.running -= 1;
         record.load -= u64::from(self.tasks[id].weight);
         run_queue::cfs::forget(record, id);
+        if record.heir == id {
+            record.heir = TaskId::NONE;
+        }
         self.price_switches(cpu);
         self.notices.push((id, cpu, false));
         self.mark(cpu);

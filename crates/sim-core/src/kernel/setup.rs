@@ -158,6 +158,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     App {
         meetings: meetings(&spec),
+        process: spec.process(),
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
         loops: SharedLoops::new(loops, spec.tasks),
@@ -201,6 +202,7 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         band: 0,
         state: TaskState::Embryo,
         waiting: Waiting::No,
+        told: false,
         stage: Stage::New,
         app,
         rank,
@@ -308,6 +310,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             late: BinaryHeap::new(),
             turn: None,
             notices: Vec::with_capacity(64),
+            watched: false,
+            waits: Vec::new(),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),

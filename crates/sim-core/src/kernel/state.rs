@@ -97,6 +97,8 @@ pub(crate) enum After {
     Nap(Span),
     /// It yields.
     Yield,
+    /// It yields in favour of another task.
+    YieldTo(TaskId),
     /// A task of this rank is created.
     Fork(u32),
     /// Its data are touched.
@@ -129,6 +131,8 @@ pub(crate) struct Cpu {
     pub(crate) switch_charge: Span,
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
+    /// The waiting task that the next pick prefers: the target of a directed yield.
+    pub(crate) heir: TaskId,
     /// When a buddy was last not followed (2.6.27).
     pub(crate) pair_start: Time,
     /// Since when a task waits in the expired array (O(1)).
@@ -181,6 +185,7 @@ impl Cpu {
             switch_charge: Span::ZERO,
             next_buddy: TaskId::NONE,
             last_buddy: TaskId::NONE,
+            heir: TaskId::NONE,
             pair_start: Time::ZERO,
             expired_since: Time::NEVER,
             resched: false,
@@ -261,6 +266,8 @@ pub(crate) struct Task {
     pub(crate) band: u8,
     pub(crate) state: TaskState,
     pub(crate) waiting: Waiting,
+    /// The policy was told that it waits, or will be.
+    pub(crate) told: bool,
     pub(crate) stage: Stage,
     pub(crate) app: AppId,
     pub(crate) rank: u32,
@@ -356,6 +363,8 @@ pub(crate) struct App {
     pub(crate) counters: Counters,
     /// The meeting of all; if the program has barriers of teams, that of the leaders and of each team.
     pub(crate) meetings: Vec<Meeting>,
+    /// Tasks of a process, at least 1.
+    pub(crate) process: u32,
     /// Tasks of a team, at least 1.
     pub(crate) team: u32,
     pub(crate) loops: SharedLoops,

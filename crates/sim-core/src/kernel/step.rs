@@ -163,6 +163,7 @@ impl<O: Observer> Kernel<'_, O> {
                 self.apps[self.tasks[id].app].counters.yields += 1;
                 self.do_yield(cpu, policy);
             }
+            After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
             After::Respawn => {
                 self.tasks[id].pc += 1;
                 self.respawn(cpu, policy);
@@ -198,7 +199,8 @@ impl<O: Observer> Kernel<'_, O> {
         record.pair_start = self.now;
         run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
         record.resched = false;
-        match self.directed(cpu).or_else(|| self.choose(cpu, true)) {
+        let directed = if self.cpus[cpu].heir.is_none() { self.directed(cpu) } else { None };
+        match directed.or_else(|| self.choose(cpu, true)) {
             Some(next) if next == id => self.stay(cpu, policy),
             Some(next) => {
                 self.count_yield_switch(cpu);
@@ -212,8 +214,33 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
-    /// Who runs next on a cpu.
+    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it yields.
+    fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.apps[self.tasks[id].app].counters.yields += 1;
+        let there = self.tasks[to].cpu;
+        self.settle(there);
+        if self.may_inherit(to) {
+            let record = &mut self.cpus[there];
+            record.heir = to;
+            if there != cpu {
+                record.resched = true;
+                record.debt.kernel += self.machine.costs.ipi;
+                self.mark(there);
+            }
+        }
+        self.do_yield(cpu, policy);
+    }
+
+    /// Who runs next on a cpu. A preference is used up, followed or not.
     fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+        let heir = std::mem::replace(&mut self.cpus[cpu].heir, TaskId::NONE);
+        if let Some(heir) = heir.some() {
+            let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
+            if run_queue::prefers(discipline, &self.tasks, record, heir, stays) {
+                return Some(heir);
+            }
+        }
         run_queue::choose(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], stays, self.now)
     }
 

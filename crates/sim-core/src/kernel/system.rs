@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::Activity;
+use crate::kernel::state::{Activity, After, Waiting};
 use crate::kernel_model::KernelModel;
 use crate::machine::Machine;
 use crate::observe::Observer;
@@ -39,6 +39,7 @@ impl<O: Observer> View for Kernel<'_, O> {
             tasks: record.first.0..record.first.0 + record.tasks,
             alive: record.started && record.end.is_none(),
             background: record.background,
+            process: record.process,
         }
     }
 
@@ -74,6 +75,10 @@ impl<O: Observer> View for Kernel<'_, O> {
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.tasks[task].waiting != Waiting::No && self.tasks[task].ready > self.now
+    }
+
     fn because(&self, why: Why) {
         self.why.set(why);
     }
@@ -91,6 +96,12 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action) {
         let decision = Decision { task, action, why: self.why.take() };
         self.observer.decided(self.now, &decision);
+    }
+
+    /// True for a task that somebody can yield to.
+    pub(crate) fn may_inherit(&self, task: TaskId) -> bool {
+        let task = &self.tasks[task];
+        task.state == TaskState::Queued && task.band < PARKED
     }
 
     fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
@@ -193,6 +204,31 @@ impl<O: Observer> System for Kernel<'_, O> {
                 self.tasks[task].band = band;
             }
         }
+        true
+    }
+
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        let tasks = self.tasks.len();
+        if from.index() >= tasks || to.index() >= tasks {
+            return self.refuse();
+        }
+        let (here, there) = (self.tasks[from].cpu, self.tasks[to].cpu);
+        self.settle(here);
+        self.settle(there);
+        let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
+        let waits = self.tasks[from].waiting != Waiting::No;
+        if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
+            return self.refuse();
+        }
+        self.decided(Some(from), Action::Yielded { to });
+        // The present poll is broken off; what comes before it is still to be paid.
+        self.pass_ticks(here);
+        if self.now > self.cpus[here].since + self.cpus[here].lead.total() {
+            self.close_segment(here);
+        }
+        let call = self.machine.costs.yield_call.max(Span::from_ns(1));
+        self.cpus[here].activity = Activity::Syscall(call, After::YieldTo(to));
+        self.mark(here);
         true
     }
 

@@ -178,6 +178,11 @@ fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     best(&average, me, waiting(tasks, cpu, band)).or(current)
 }
 
+/// True when a waiting task is not ahead of the average of its band.
+pub(crate) fn eligible(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
+    average(tasks, cpu, tasks[id].band, TaskId::NONE).allows(tasks[id].vruntime)
+}
+
 /// Picks the next task; delayed ones that come up are dropped on the way.
 pub(crate) fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
     while let Some(next) = pick(tasks, cpu) {

@@ -277,6 +277,28 @@ pub(crate) fn choose(
     Some(best)
 }
 
+/// True when a waiting task that somebody yielded to is picked instead of the best one: as the next buddy of CFS and EEVDF
+/// is; elsewhere it stands first among its equals.
+pub(crate) fn prefers(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, heir: TaskId, stays: bool) -> bool {
+    let Some(head) = cpu.head.some() else { return false };
+    let current = cpu.current.some().filter(|_| stays);
+    let band = current.map_or(tasks[head].band, |current| tasks[current].band.min(tasks[head].band));
+    if tasks[heir].band != band || band == PARKED {
+        return false;
+    }
+    let rival = current.filter(|current| tasks[*current].band == band);
+    let best = [rival, Some(head).filter(|head| tasks[*head].band == band)];
+    let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
+    let gap = tasks[heir].vruntime - least.unwrap_or(tasks[heir].vruntime);
+    match discipline {
+        // `wakeup_preempt_entity`.
+        Discipline::Cfs(params) => gap <= params.wakeup_granularity.ns() as i64,
+        Discipline::Eevdf(_) => eevdf::eligible(tasks, cpu, heir),
+        Discipline::RoundRobin { .. } => true,
+        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => gap == 0,
+    }
+}
+
 /// Gives the current task its key for going back into the queue after a pre-emption.
 pub(crate) fn put_back_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
     if let Discipline::RoundRobin { .. } = discipline {

@@ -52,7 +52,7 @@ impl Reference<'_> {
                 self.cpus[c].add(Category::Spin, rest);
                 self.count_polls(c, t, rest / poll.max(1));
             }
-            Doing::Call(_, Then::Yield) => self.cpus[c].add(Category::Yield, rest),
+            Doing::Call(_, Then::Yield | Then::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
             Doing::Call(..) => self.cpus[c].add(Category::Kernel, rest),
         }
     }
@@ -188,6 +188,19 @@ impl Reference<'_> {
                 self.apps[self.tasks[t].app].counters.yields += 1;
                 self.sched_yield(c, t, policy);
             }
+            Then::YieldTo(to) => {
+                self.apps[self.tasks[t].app].counters.yields += 1;
+                if self.may_inherit(to) {
+                    let there = self.tasks[to].cpu;
+                    self.cpus[there].heir = Some(to);
+                    if there != c {
+                        self.cpus[there].resched = true;
+                        self.cpus[there].debt.0[KERNEL] += self.machine.costs.ipi.ns();
+                        self.mark(there);
+                    }
+                }
+                self.sched_yield(c, t, policy);
+            }
             Then::Touch => {
                 self.touch(c, t);
                 let lead = self.take_debt(c);
@@ -224,7 +237,8 @@ impl Reference<'_> {
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
         self.cpus[c].resched = false;
-        let next = self.directed(c, t).or_else(|| self.choose(c));
+        let directed = if self.cpus[c].heir.is_none() { self.directed(c, t) } else { None };
+        let next = directed.or_else(|| self.choose(c));
         if next == Some(t) {
             self.picked(c);
             let lead = self.take_debt(c);

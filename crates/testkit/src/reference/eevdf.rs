@@ -51,6 +51,11 @@ impl Reference<'_> {
         i128::from(self.tasks[t].vruntime) * load <= sum
     }
 
+    /// A task is eligible among all of its band on its cpu.
+    pub(super) fn is_eligible(&self, c: usize, t: usize) -> bool {
+        self.eligible(t, &self.band_of(c, self.tasks[t].band))
+    }
+
     /// The mean of virtual runtimes, rounded down; 0 of none.
     fn mean(&self, tasks: &[usize]) -> i64 {
         let (load, sum) = self.sums(tasks);

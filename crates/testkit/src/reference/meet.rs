@@ -295,6 +295,9 @@ impl Reference<'_> {
             Waiting::Lock => self.tasks[t].pc += 1,
             Waiting::No => {}
         }
+        if std::mem::take(&mut self.tasks[t].told) {
+            self.waits.push((t, None));
+        }
         debug_assert!(self.cpus[c].doing == Doing::Nothing);
         self.proceed(c, lead, policy);
     }

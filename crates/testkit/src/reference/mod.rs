@@ -29,7 +29,7 @@ use sim_core::limits::MAX_ROUNDS_PER_INSTANT;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::Policy;
+use sim_core::policy::{Awaited, Policy};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
@@ -84,6 +84,9 @@ struct Reference<'o> {
     deciding: Option<usize>,
     /// Entries to (true) and exits from queues that the policy has not been told.
     notices: Vec<(usize, usize, bool)>,
+    /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it wants to be.
+    waits: Vec<(usize, Option<Awaited>)>,
+    watched: bool,
     complete_apps: Vec<usize>,
     /// Applications that have arrived and not started, in order.
     queue: Vec<usize>,
@@ -160,6 +163,8 @@ impl<'o> Reference<'o> {
             next_round: BTreeSet::new(),
             deciding: None,
             notices: Vec::new(),
+            waits: Vec::new(),
+            watched: false,
             complete_apps: Vec::new(),
             queue: Vec::new(),
             corrections: 0,
@@ -169,6 +174,7 @@ impl<'o> Reference<'o> {
     }
 
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
+        self.watched = policy.watches_waits();
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -263,6 +269,7 @@ impl<'o> Reference<'o> {
             }
             self.deciding = None;
             self.tell(policy);
+            self.tell_waits(policy);
         }
         self.new_speeds();
         self.new_rates();
@@ -335,6 +342,17 @@ impl<'o> Reference<'o> {
             } else {
                 policy.quiescent(self, TaskId(t as u32), CpuId(c as u32));
             }
+        }
+    }
+
+    /// Tells the policy of waits that began and ended in this round, each with what it does about it.
+    fn tell_waits(&mut self, policy: &mut dyn Policy) {
+        for (t, what) in std::mem::take(&mut self.waits) {
+            match what {
+                Some(what) => policy.waits(self, TaskId(t as u32), what),
+                None => policy.proceeds(self, TaskId(t as u32)),
+            }
+            self.tell(policy);
         }
     }
 

@@ -94,6 +94,7 @@ impl Reference<'_> {
         let cpu = &mut self.cpus[c];
         cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
         cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
+        cpu.heir = cpu.heir.filter(|heir| *heir != t);
         self.notices.push((t, c, false));
         self.mark(c);
     }

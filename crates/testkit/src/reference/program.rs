@@ -1,7 +1,7 @@
 //! What a task does next when an operation is over.
 
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Policy, TaskState};
+use sim_core::policy::{Awaited, Policy, TaskState};
 use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
 use sim_core::rng;
 use sim_core::time::{Span, Work};
@@ -218,6 +218,15 @@ impl Reference<'_> {
         task.waiting = waiting;
         task.ready = ready;
         task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit.ns()));
+        if self.watched && ready == NEVER && !task.told {
+            task.told = true;
+            let what = match waiting {
+                Waiting::Exchange => Awaited::Neighbour,
+                Waiting::Lock => Awaited::Lock,
+                _ => Awaited::Barrier(task.circle),
+            };
+            self.waits.push((t, Some(what)));
+        }
         self.poll(c, lead);
     }
 

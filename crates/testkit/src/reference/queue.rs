@@ -246,8 +246,31 @@ impl Reference<'_> {
         lead > granularity
     }
 
+    /// Somebody yielded to a waiting task: does it come before the best one?
+    fn prefers(&self, c: usize, heir: usize) -> bool {
+        let best = self.runnable(c).map(|t| self.tasks[t].band).min();
+        let (band, key) = (self.tasks[heir].band, self.tasks[heir].vruntime);
+        if best != Some(band) || band == PARKED {
+            return false;
+        }
+        let rivals = self.runnable(c).filter(|t| self.tasks[*t].band == band);
+        let least = rivals.map(|t| self.tasks[t].vruntime).min().unwrap_or(key);
+        match &self.model.discipline {
+            Discipline::Cfs(params) => key - least <= params.wakeup_granularity.ns() as i64,
+            Discipline::Eevdf(_) => self.is_eligible(c, heir),
+            Discipline::RoundRobin { .. } => true,
+            // First among equals.
+            Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => key == least,
+        }
+    }
+
     /// Who runs next; the current task takes part when there is one, nobody who is parked does.
     pub(super) fn choose(&mut self, c: usize) -> Option<usize> {
+        if let Some(heir) = self.cpus[c].heir.take()
+            && self.prefers(c, heir)
+        {
+            return Some(heir);
+        }
         if let Some(params) = self.eevdf() {
             return self.pick(params, c);
         }

@@ -49,6 +49,7 @@ pub(super) enum Then {
     WaitAsleep,
     Nap(u64),
     Yield,
+    YieldTo(usize),
     Fork(u32),
     Touch,
     Respawn,
@@ -99,6 +100,8 @@ pub(super) struct RefCpu {
     pub(super) charged: u64,
     pub(super) next_buddy: Option<usize>,
     pub(super) last_buddy: Option<usize>,
+    /// Whom somebody yielded to: the next pick prefers it.
+    pub(super) heir: Option<usize>,
     /// When a buddy was last not followed (2.6.27).
     pub(super) pair_start: u64,
     /// When the first of the expired tasks expired (O(1)).
@@ -142,6 +145,7 @@ impl RefCpu {
             charged: 0,
             next_buddy: None,
             last_buddy: None,
+            heir: None,
             pair_start: 0,
             expired_since: None,
             resched: false,
@@ -236,6 +240,8 @@ pub(super) struct RefTask {
     /// Billionths of bytes fetched from memory.
     pub(super) fetched: u128,
     pub(super) waiting: Waiting,
+    /// The policy has been or will be told that it waits.
+    pub(super) told: bool,
     pub(super) ready: u64,
     pub(super) deadline: u64,
     pub(super) pc: usize,
@@ -300,6 +306,7 @@ impl RefTask {
             warm: None,
             fetched: 0,
             waiting: Waiting::No,
+            told: false,
             ready: NEVER,
             deadline: NEVER,
             pc: 0,

@@ -6,7 +6,7 @@ use sim_core::machine::Machine;
 use sim_core::policy::{Affinity, AppView, PARKED, System, TaskState, TaskView, View};
 use sim_core::time::{Span, Time};
 
-use super::state::{DAEMON, KERNEL};
+use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
 use super::{Reference, Timer};
 
 impl View for Reference<'_> {
@@ -38,6 +38,7 @@ impl View for Reference<'_> {
             tasks: first..first + record.spec.tasks,
             alive: record.started && record.end.is_none(),
             background: record.spec.background,
+            process: record.spec.process(),
         }
     }
 
@@ -67,6 +68,11 @@ impl View for Reference<'_> {
         self.tasks[task.0 as usize].affinity.allows(cpu)
     }
 
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        let task = &self.tasks[task.0 as usize];
+        task.waiting != Waiting::No && task.ready > self.now
+    }
+
     fn is_buddy(&self, task: TaskId) -> bool {
         let t = task.0 as usize;
         let cpu = &self.cpus[self.tasks[t].cpu];
@@ -75,6 +81,11 @@ impl View for Reference<'_> {
 }
 
 impl Reference<'_> {
+    /// It waits in a queue and may run.
+    pub(super) fn may_inherit(&self, t: usize) -> bool {
+        self.tasks[t].state == TaskState::Queued && self.tasks[t].band != PARKED
+    }
+
     fn refuse(&mut self) -> bool {
         self.corrections += 1;
         false
@@ -163,6 +174,25 @@ impl System for Reference<'_> {
             }
             self.mark(c);
         }
+        true
+    }
+
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        let (f, t) = (from.0 as usize, to.0 as usize);
+        if f.max(t) >= self.tasks.len() || !self.may_inherit(t) {
+            return self.refuse();
+        }
+        let c = self.tasks[f].cpu;
+        let polls = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
+        if self.cpus[c].current != Some(f) || self.tasks[f].waiting == Waiting::No || !polls {
+            return self.refuse();
+        }
+        // A lead that is not over yet comes before the call; a poll that has begun is broken off.
+        if self.now > self.cpus[c].begun() {
+            self.close(c);
+        }
+        self.cpus[c].doing = Doing::Call(self.machine.costs.yield_call.ns().max(1), Then::YieldTo(t));
+        self.mark(c);
         true
     }
 

@@ -18,4 +18,5 @@ mod sharing;
 mod support;
 mod threads;
 mod turns;
+mod waits;
 mod workloads;

@@ -10,7 +10,7 @@ use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{Awaited, Placement, Policy, System, View};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -320,6 +320,15 @@ impl Policy for Placed {
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.inner.slot(system);
+    }
+    fn watches_waits(&self) -> bool {
+        self.inner.watches_waits()
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        self.inner.waits(system, task, what);
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        self.inner.proceeds(system, task);
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);

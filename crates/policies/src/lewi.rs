@@ -1,0 +1,417 @@
+//! `LEWI`: cpus whose owners all wait are lent to tasks that stand in a queue elsewhere, until an owner goes on.
+//!
+//! Idea: a process that waits in a message call does not need its cores, its neighbours do. Source: "Lend When Idle" of the
+//! Dynamic Load Balancing library: Garcia, Corbalan, Labarta, "LeWI: A Runtime Balancing Algorithm for Nested Parallelism"
+//! (ICPP 2009). The real one changes the number of OpenMP threads; here the threads exist and are bound elsewhere.
+
+use std::collections::BTreeSet;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
+use sim_core::machine::CpuSet;
+use sim_core::policy::{Affinity, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::time::{Span, Time};
+
+use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::spread::{allowed_cpus, shares};
+
+#[cfg(test)]
+mod tests;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "LEWI",
+    summary: "Lend When Idle: cpus of tasks that wait are lent to queued tasks elsewhere, and taken back",
+    source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
+    level: Level::User,
+    parameters: PARAMETERS,
+    about: "Every application owns cpus of its own (`owners: apart`: equal runs of neighbouring cpus in the order of the \
+applications; `together`: all own all), and its ranks are bound to them in even blocks, so that the threads of a process are \
+neighbours. When all tasks of a cpu wait for others of their applications, the cpu is lent: a task that stands in the queue \
+of the cpu with the most working tasks, the nearest of several, that has not run for longest, is bound to it. A cpu that \
+falls idle calls its own tasks home from other cpus before it takes strangers. When an owner goes on, its cpu's guests go home at \
+once; a guest that begins to wait goes home, too. Cpus without owners are always to let. With `keep` each process keeps one of its \
+cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
+For processes of uneven load with more threads than cpus, whose waits are long compared with a migration. What is lent \
+can be used only where somebody stands in a queue: with a thread per cpu nothing happens. Waiting should block: an owner that \
+polls competes with its guest. Background applications take no part.\n\n\
+Simplified: the library resizes teams between parallel regions and pays nothing for threads it does not start; here all threads \
+exist, and one may move in the middle of a region.",
+    sees: "Who of its applications waits and who has gone on, told by the library under the message and barrier calls; in a memory segment shared by all processes of the node, which cpus are idle and which are crowded.",
+    costs: "`cost` of the calling cpu's time per binding, and the binding itself: an interrupt if the task runs, the migration on the receiving cpu, cold caches for the guest, there and back.",
+    wins: Showcase {
+        scenario: "lewi",
+        label: "LEWI",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Four processes of four threads on eight cores with uneven loops that block at their ends: cores whose threads \
+all wait take threads from the queues of others, and most of the idle time is gone.",
+    },
+    loses: Showcase {
+        scenario: "lewi_fine_grain",
+        label: "LEWI",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Barriers every 0.125 ms of work and half a MiB of data per thread: the guest spends longer on filling a cache \
+than the wait lasts, twice over, there and back.",
+    },
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "grain",
+        kind: Kind::Duration,
+        default: 0,
+        min: 0,
+        max: 10_000_000_000,
+        about: "A cpu is lent when its owners have all waited for this long; the library lends at once.",
+    },
+    Parameter {
+        name: "guests",
+        kind: Kind::Count,
+        default: 1,
+        min: 1,
+        max: 64,
+        about: "Tasks from elsewhere on one cpu at most.",
+    },
+    Parameter {
+        name: "keep",
+        kind: Kind::Flag,
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Each process keeps one of its cpus (LEND_MODE=1CPU) instead of lending all (BLOCK).",
+    },
+    Parameter {
+        name: "owners",
+        kind: Kind::Choice(&["apart", "together"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Whether applications own disjoint cpus or all own all they may use.",
+    },
+    Parameter {
+        name: "cost",
+        kind: Kind::Duration,
+        default: 1_000,
+        min: 0,
+        max: 1_000_000_000,
+        about: "Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published value).",
+    },
+];
+
+fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    Box::new(Lewi::new(
+        (Span::from_ns(values.get("grain")), Span::from_ns(values.get("cost"))),
+        values.get("guests") as usize,
+        values.flag("keep"),
+        values.choice("owners") == "apart",
+    ))
+}
+
+/// A process: its application, and its number there.
+type Process = (AppId, u32);
+
+struct Lewi {
+    grain: Span,
+    cost: Span,
+    guests: usize,
+    keep: bool,
+    apart: bool,
+    tasks: IdVec<TaskId, Member>,
+    cpus: IdVec<CpuId, Place>,
+    /// Of each application that takes part: its cpus when cpus are owned apart.
+    lots: Vec<Option<CpuSet>>,
+    /// Cpus none of whose own tasks works there.
+    dry: BTreeSet<CpuId>,
+    /// Cpus with two or more working tasks of their own.
+    crowded: BTreeSet<CpuId>,
+    /// Guests anywhere.
+    lent: usize,
+    queue: Vec<TaskId>,
+}
+
+/// A task.
+#[derive(Clone, Default)]
+struct Member {
+    /// Its own cpu; none while it takes no part.
+    home: Option<CpuId>,
+    process: Option<Process>,
+    /// Cpus it may use at all.
+    allowed: std::sync::Arc<CpuSet>,
+    /// Where it is a guest.
+    host: Option<CpuId>,
+    /// It is alive and does not wait, or waits no longer in vain.
+    works: bool,
+}
+
+/// A cpu.
+#[derive(Clone, Default)]
+struct Place {
+    /// Own tasks that work, here or as guests elsewhere; those elsewhere.
+    own: u32,
+    away: Vec<TaskId>,
+    guests: Vec<TaskId>,
+    /// The process that owned it first.
+    process: Option<Process>,
+    dry_since: Time,
+}
+
+impl Lewi {
+    fn new((grain, cost): (Span, Span), guests: usize, keep: bool, apart: bool) -> Self {
+        Self {
+            grain,
+            cost,
+            guests,
+            keep,
+            apart,
+            tasks: IdVec::default(),
+            cpus: IdVec::default(),
+            lots: Vec::new(),
+            dry: BTreeSet::new(),
+            crowded: BTreeSet::new(),
+            lent: 0,
+            queue: Vec::new(),
+        }
+    }
+
+    /// A task begins or ceases to work.
+    fn set_works(&mut self, now: Time, task: TaskId, works: bool) {
+        let Some(home) = self.tasks[task].home.filter(|_| self.tasks[task].works != works) else { return };
+        self.tasks[task].works = works;
+        let place = &mut self.cpus[home];
+        place.own = if works { place.own + 1 } else { place.own.saturating_sub(1) };
+        self.note(now, home);
+    }
+
+    /// Own tasks at work on a cpu.
+    fn at_home(&self, cpu: CpuId) -> u32 {
+        let place = &self.cpus[cpu];
+        place.own.saturating_sub(place.away.len() as u32)
+    }
+
+    /// Keeps the sets of dry and crowded cpus.
+    fn note(&mut self, now: Time, cpu: CpuId) {
+        let own = self.at_home(cpu);
+        if own > 0 {
+            self.dry.remove(&cpu);
+        } else if self.dry.insert(cpu) {
+            self.cpus[cpu].dry_since = now;
+        }
+        if own > 1 {
+            self.crowded.insert(cpu);
+        } else {
+            self.crowded.remove(&cpu);
+        }
+    }
+
+    /// Binds a task, at the expense of a cpu.
+    fn bind(&self, system: &mut dyn System, task: TaskId, cpu: CpuId, payer: CpuId, why: Why) {
+        system.because(why);
+        system.set_affinity(task, Affinity::One(cpu));
+        if self.cost > Span::ZERO {
+            system.charge(payer, self.cost, true);
+        }
+    }
+
+    /// A guest goes home.
+    fn send_home(&mut self, system: &mut dyn System, guest: TaskId, payer: CpuId, why: Why) {
+        let (Some(home), Some(host)) = (self.tasks[guest].home, self.tasks[guest].host.take()) else {
+            return;
+        };
+        self.cpus[host].guests.retain(|other| *other != guest);
+        self.cpus[home].away.retain(|other| *other != guest);
+        self.lent -= 1;
+        self.note(system.now(), home);
+        self.bind(system, guest, home, payer, why);
+    }
+
+    /// Cpus that are idle take what is theirs, then what stands in queues elsewhere.
+    fn lend(&mut self, system: &mut dyn System) {
+        if self.crowded.is_empty() && self.lent == 0 {
+            return;
+        }
+        let dry: Vec<CpuId> = self.dry.iter().copied().collect();
+        for cpu in dry {
+            if let Some(own) = self.cpus[cpu].away.first().copied() {
+                self.send_home(system, own, cpu, Why::rule("called home: its own cpu is idle"));
+            }
+            while self.is_to_let(system.now(), cpu) {
+                let Some((task, from)) = self.candidate(system, cpu) else { break };
+                let why = Why::rule("lent: all tasks of this cpu wait")
+                    .with("working tasks there", u64::from(self.at_home(from)))
+                    .with("guests here", self.cpus[cpu].guests.len() as u64);
+                self.tasks[task].host = Some(cpu);
+                self.cpus[cpu].guests.push(task);
+                self.cpus[from].away.push(task);
+                self.lent += 1;
+                self.note(system.now(), from);
+                self.bind(system, task, cpu, cpu, why);
+            }
+        }
+    }
+
+    /// True when a guest may come to a cpu.
+    fn is_to_let(&self, now: Time, cpu: CpuId) -> bool {
+        let place = &self.cpus[cpu];
+        let idle = self.at_home(cpu) == 0 && place.guests.len() < self.guests;
+        idle && now >= place.dry_since.saturating_add(self.grain) && !self.is_kept(cpu)
+    }
+
+    /// True when it is the last cpu that its process has not lent, and processes keep one.
+    fn is_kept(&self, cpu: CpuId) -> bool {
+        let place = &self.cpus[cpu];
+        if !self.keep || place.process.is_none() || !place.guests.is_empty() {
+            return false;
+        }
+        let others = self.cpus.iter().filter(|other| other.process == place.process);
+        others.filter(|other| other.guests.is_empty()).count() < 2
+    }
+
+    /// The task to be lent a cpu, and its own cpu: from the most crowded one that has it queued, the nearest first.
+    fn candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
+        let here = self.cpus[to].guests.len() as u32;
+        let distance = |cpu| system.machine().topology.distance(to, cpu);
+        let mut order: Vec<CpuId> =
+            self.crowded.iter().copied().filter(|cpu| *cpu != to && self.at_home(*cpu) > here + 1).collect();
+        order.sort_by_key(|cpu| (std::cmp::Reverse(self.at_home(*cpu)), distance(*cpu), *cpu));
+        for from in order {
+            system.queued(from, &mut self.queue);
+            let fits = |task: &TaskId| {
+                let member = &self.tasks[*task];
+                member.works && member.home == Some(from) && member.allowed.contains(to)
+            };
+            let queued = self.queue.iter().copied().filter(|task| task.index() < self.tasks.len());
+            let oldest = queued.filter(fits).min_by_key(|task| (system.task(*task).last_ran, *task));
+            if let Some(task) = oldest {
+                return Some((task, from));
+            }
+        }
+        None
+    }
+
+    /// The cpus of an application that is about to start, from those it may use.
+    fn owned(&self, app: AppId, allowed: &[CpuId]) -> Vec<CpuId> {
+        let lot = self.lots.get(app.index()).and_then(Option::as_ref);
+        let mine = allowed.iter().copied().filter(|cpu| lot.is_none_or(|lot| lot.contains(*cpu)));
+        let mine: Vec<CpuId> = mine.collect();
+        if mine.is_empty() { allowed.to_vec() } else { mine }
+    }
+}
+
+impl Policy for Lewi {
+    fn init(&mut self, system: &mut dyn System) {
+        let cpus = system.machine().cpus();
+        self.cpus = IdVec::filled(cpus as usize, Place::default());
+        self.dry = system.machine().cpu_ids().collect();
+        let background: Vec<bool> = (0..system.apps()).map(|app| system.app(AppId(app)).background).collect();
+        let count = background.iter().filter(|background| !**background).count() as u32;
+        let mut first = 0;
+        let mut lots = shares(cpus, count).map(|share| {
+            let lot = CpuSet::of((first..first + share).map(CpuId));
+            first += share;
+            lot
+        });
+        let apart = self.apart;
+        let lot = |background: &bool| if *background || !apart { None } else { lots.next() };
+        self.lots = background.iter().map(lot).collect();
+    }
+
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        let view = system.app(app);
+        while self.tasks.len() < view.tasks.end as usize {
+            self.tasks.push(Member::default());
+        }
+        if view.background {
+            return;
+        }
+        let allowed = allowed_cpus(system, TaskId(view.tasks.start));
+        let set = std::sync::Arc::new(CpuSet::of(allowed.iter().copied()));
+        let cpus = self.owned(app, &allowed);
+        let tasks = view.tasks.len();
+        for (rank, task) in view.task_ids().enumerate() {
+            let home = cpus[rank * cpus.len() / tasks];
+            let process = (app, rank as u32 / view.process.max(1));
+            let member = &mut self.tasks[task];
+            (member.home, member.process, member.allowed) = (Some(home), Some(process), set.clone());
+            self.cpus[home].process.get_or_insert(process);
+            self.set_works(system.now(), task, true);
+            for guest in self.cpus[home].guests.clone() {
+                let why = Why::rule("sent home: an owner of the cpu starts");
+                self.send_home(system, guest, home, why);
+            }
+            system.because(Why::rule("bound to its own cpu").with("rank", rank as u64));
+            system.set_affinity(task, Affinity::One(home));
+        }
+    }
+
+    fn app_ready(&mut self, system: &mut dyn System, _: AppId) {
+        self.lend(system);
+    }
+
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        for place in self.cpus.iter_mut() {
+            place.process = place.process.filter(|process| process.0 != app);
+        }
+        self.lend(system);
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        view.task(task).cpu
+    }
+
+    fn watches_waits(&self) -> bool {
+        true
+    }
+
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
+        let Some(home) = self.tasks[task].home else { return };
+        self.set_works(system.now(), task, false);
+        if let Some(host) = self.tasks[task].host {
+            self.send_home(system, task, host, Why::rule("sent home: the guest waits itself"));
+        }
+        if self.grain > Span::ZERO && self.at_home(home) == 0 {
+            system.at(system.now().saturating_add(self.grain), u64::from(home.0));
+        }
+        self.lend(system);
+    }
+
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        if self.tasks[task].home.is_none() || self.tasks[task].works {
+            return;
+        }
+        // With it others may have been released that have not been on a cpu since.
+        for other in system.app(system.task(task).app).task_ids() {
+            let Some(home) = self.tasks[other].home else { continue };
+            if self.tasks[other].works || system.waits_in_vain(other) {
+                continue;
+            }
+            self.set_works(system.now(), other, true);
+            for guest in self.cpus[home].guests.clone() {
+                self.send_home(system, guest, home, Why::rule("sent home: an owner of the cpu goes on"));
+            }
+        }
+        self.lend(system);
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: u64) {
+        self.lend(system);
+    }
+
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, _: CpuId) {
+        if view.task(task).state != TaskState::Exited || task.index() >= self.tasks.len() {
+            return;
+        }
+        self.set_works(view.now(), task, false);
+        let (home, host) = (self.tasks[task].home.take(), self.tasks[task].host.take());
+        if let (Some(home), Some(host)) = (home, host) {
+            self.cpus[host].guests.retain(|other| *other != task);
+            self.cpus[home].away.retain(|other| *other != task);
+            self.lent -= 1;
+            self.note(view.now(), home);
+        }
+    }
+}

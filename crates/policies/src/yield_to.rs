@@ -1,0 +1,340 @@
+//! `YIELD_TO`: a task that waits for others of its application gives its cpu to one of them that is late and waits for a cpu.
+//!
+//! Idea: `sched_yield` cannot say for whom. Source: proposed for fine-grained codes by Iancu, Hofmeyr, Blagojevic, Zheng,
+//! "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based coscheduling of Sobalvarro, Weihl
+//! (JSSPP 1995); the call is `yield_to` of Linux (kernel/sched, 2.6.39), made for spinning guests of KVM.
+
+use std::ops::Range;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{AppId, CpuId, Id, TaskId};
+use sim_core::policy::{AppView, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::time::{Span, Time};
+use sim_core::wait::Circle;
+
+use crate::registry::{Entry, Level, Setting, Showcase};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "YIELD_TO",
+    summary: "directed yield: who waits gives its cpu to a late task of its own barrier",
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
+Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
+    level: Level::User,
+    parameters: PARAMETERS,
+    about: "A library below the barriers. It knows who has arrived. A task that begins to wait looks for a straggler: a task \
+of the same barrier that has not arrived, or has not seen yet that the last one is over, and waits for a cpu. One in the queue of its own cpu comes first, then, with \
+`scope: any`, one on another cpu that does not run a straggler already; among several the one that has not run for longest. \
+To that task it yields, with a system call that names it: the kernel prefers the task at the next pick of its queue, if its \
+fairness lets it (under CFS within one wake-up granularity, under EEVDF if the task is eligible, else first of its \
+priority), and the waiting task yields. This is repeated every `interval` while it waits and holds a cpu. For locks and \
+neighbours, whose holder or sender the library does not know, every task of the application that does not wait in vain counts as \
+a straggler. Placement and balancing stay the kernel's.\n\n\
+Good where threads share cores with each other and spin, or with strangers to whom an undirected yield would give the core \
+for a whole slice. Nothing is gained where every thread has a core, or where plain yields reach the straggler anyway; on \
+other cpus it takes time from strangers.",
+    sees: "Who of its application has arrived, from the barrier's own memory; on which cpus its tasks are and which of them wait for one, which the call finds out in the kernel (an attempt that finds nobody is free here).",
+    costs: "A system call of the length of a yield for each directed yield, and an interrupt on the target's cpu when it is another one.",
+    wins: Showcase {
+        scenario: "yield_to",
+        label: "YIELD_TO",
+        against: "LOAD",
+        app: "fine",
+        point: "apps.fine.runtime=spin",
+        about: "Two spinning threads per core, beside another program: without it a thread that spins holds its core for a \
+slice while the late one stands behind it; with it the core changes hands at once, and a barrier takes its work.",
+    },
+    loses: Showcase {
+        scenario: "yield_to_o1",
+        label: "YIELD_TO",
+        against: "LOAD",
+        app: "fine",
+        point: "",
+        about: "Under O(1) a yield moves the caller to the expired array: beside a computing program it waits for the whole \
+slice of that, where a thread that just sleeps is rewarded for it.",
+    },
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "scope",
+        kind: Kind::Choice(&["any", "same-cpu"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Whether a task may yield to a straggler in the queue of another cpu.",
+    },
+    Parameter {
+        name: "interval",
+        kind: Kind::Duration,
+        default: 1_000_000,
+        min: 10_000,
+        max: 10_000_000_000,
+        about: "Time from one attempt of a waiting task to its next (no source: one timer tick at 1,000 Hz).",
+    },
+    Parameter {
+        name: "limit",
+        kind: Kind::Count,
+        default: 0,
+        min: 0,
+        max: 1_000_000,
+        about: "Directed yields in one wait at most; 0 stands for no limit.",
+    },
+];
+
+fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    Box::new(YieldTo {
+        anywhere: values.choice("scope") == "any",
+        interval: Span::from_ns(values.get("interval")),
+        limit: values.get("limit"),
+        apps: Vec::new(),
+        tasks: Vec::new(),
+        queue: Vec::new(),
+    })
+}
+
+struct YieldTo {
+    anywhere: bool,
+    interval: Span,
+    /// 0: none.
+    limit: u64,
+    /// Of the applications that have begun.
+    apps: Vec<Option<Members>>,
+    tasks: Vec<Waiter>,
+    /// Room for a queue.
+    queue: Vec<TaskId>,
+}
+
+/// The tasks of an application.
+#[derive(Clone)]
+struct Members {
+    tasks: Range<u32>,
+    /// Tasks of a process.
+    process: u32,
+}
+
+/// What the library remembers of a task.
+#[derive(Clone, Copy)]
+struct Waiter {
+    what: Option<Awaited>,
+    /// When it tries next.
+    due: Time,
+    /// A timer is armed for it.
+    armed: bool,
+    yields: u64,
+}
+
+impl Members {
+    /// True when `other` is one that `task` waits for, and has something else to do than to wait.
+    fn is_straggler(&self, view: &dyn View, (task, what): (TaskId, Awaited), other: TaskId) -> bool {
+        if other == task || !self.tasks.contains(&other.0) || view.waits_in_vain(other) {
+            return false;
+        }
+        let rank = |task: TaskId| task.0 - self.tasks.start;
+        match what {
+            Awaited::Barrier(Circle::Team) => rank(task) / self.process == rank(other) / self.process,
+            Awaited::Barrier(Circle::Leaders) => rank(other).is_multiple_of(self.process),
+            Awaited::Barrier(Circle::All) | Awaited::Neighbour | Awaited::Lock => true,
+        }
+    }
+}
+
+impl YieldTo {
+    /// A waiting task tries; false when it has no cpu to give away and will not get one before its wait is over.
+    fn attempt(&mut self, system: &mut dyn System, task: TaskId) -> bool {
+        let Some(Some(what)) = self.tasks.get(task.index()).map(|waiter| waiter.what) else { return false };
+        let view = system.task(task);
+        let Some(Some(members)) = self.apps.get(view.app.index()).cloned() else { return false };
+        if system.current(view.cpu) != Some(task) {
+            return view.state != TaskState::Sleeping;
+        }
+        let wait = (task, what);
+        let local = self.on_cpu(system, &members, wait, view.cpu);
+        let to = local.or_else(|| if self.anywhere { Self::elsewhere(system, &members, wait) } else { None });
+        if let Some(to) = to {
+            let rule = if local.is_some() {
+                "yielded: a straggler waits for this cpu"
+            } else {
+                "yielded: a straggler waits for another cpu"
+            };
+            let waits = system.now().since(system.task(to).last_ran).ns();
+            system.because(Why::rule(rule).with("straggler last ran, ns ago", waits));
+            if system.yield_to(task, to) {
+                self.tasks[task.index()].yields += 1;
+            }
+        }
+        true
+    }
+
+    /// The straggler in the queue of a cpu that has not run for longest.
+    fn on_cpu(
+        &mut self,
+        system: &mut dyn System,
+        members: &Members,
+        wait: (TaskId, Awaited),
+        cpu: CpuId,
+    ) -> Option<TaskId> {
+        system.queued(cpu, &mut self.queue);
+        let stragglers =
+            self.queue.iter().copied().filter(|other| members.is_straggler(system, wait, *other));
+        stragglers.min_by_key(|other| (system.task(*other).last_ran, *other))
+    }
+
+    /// The same on all other cpus, but for those that run a straggler.
+    fn elsewhere(system: &mut dyn System, members: &Members, wait: (TaskId, Awaited)) -> Option<TaskId> {
+        let mut best: Option<(Time, TaskId)> = None;
+        for other in members.tasks.clone().map(TaskId) {
+            let view = system.task(other);
+            let older = best.is_none_or(|best| (view.last_ran, other) < best);
+            if view.state != TaskState::Queued || !older || !members.is_straggler(system, wait, other) {
+                continue;
+            }
+            let current = system.current(view.cpu);
+            if !current.is_some_and(|current| members.is_straggler(system, wait, current)) {
+                best = Some((view.last_ran, other));
+            }
+        }
+        best.map(|(_, other)| other)
+    }
+
+    /// Sees to it that a waiting task tries again.
+    fn arm(&mut self, system: &mut dyn System, task: TaskId) {
+        let waiter = &mut self.tasks[task.index()];
+        if self.limit > 0 && waiter.yields >= self.limit {
+            return;
+        }
+        waiter.due = system.now() + self.interval;
+        if !waiter.armed {
+            waiter.armed = true;
+            system.at(waiter.due, u64::from(task.0));
+        }
+    }
+}
+
+impl Policy for YieldTo {
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        let view: AppView = system.app(app);
+        let tasks = self.tasks.len().max(view.tasks.end as usize);
+        self.tasks.resize(tasks, Waiter { what: None, due: Time::ZERO, armed: false, yields: 0 });
+        self.apps.resize_with(self.apps.len().max(app.index() + 1), || None);
+        self.apps[app.index()] = Some(Members { tasks: view.tasks, process: view.process.max(1) });
+    }
+
+    fn app_exited(&mut self, _: &mut dyn System, app: AppId) {
+        if let Some(members) = self.apps.get_mut(app.index()) {
+            *members = None;
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        view.task(task).cpu
+    }
+
+    fn watches_waits(&self) -> bool {
+        true
+    }
+
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        if let Some(waiter) = self.tasks.get_mut(task.index()) {
+            (waiter.what, waiter.yields) = (Some(what), 0);
+        }
+        if self.attempt(system, task) {
+            self.arm(system, task);
+        }
+    }
+
+    fn proceeds(&mut self, _: &mut dyn System, task: TaskId) {
+        if let Some(waiter) = self.tasks.get_mut(task.index()) {
+            waiter.what = None;
+        }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        let task = TaskId(token as u32);
+        let Some(waiter) = self.tasks.get_mut(task.index()) else { return };
+        waiter.armed = false;
+        if waiter.what.is_none() {
+            return;
+        }
+        if system.now() < waiter.due {
+            // It went on in between and waits again.
+            waiter.armed = true;
+            let due = waiter.due;
+            system.at(due, token);
+        } else if self.attempt(system, task) {
+            self.arm(system, task);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeSystem;
+    use sim_core::machine::Level as Tree;
+
+    /// Two cpus with three tasks each, the first of each running.
+    fn scene(anywhere: bool, limit: u64) -> (FakeSystem, YieldTo, Vec<TaskId>) {
+        let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
+        let interval = Span::from_ms(1);
+        let mut policy =
+            YieldTo { anywhere, interval, limit, apps: Vec::new(), tasks: Vec::new(), queue: Vec::new() };
+        let tasks = system.fill(&mut policy, &[3, 3]);
+        policy.app_started(&mut system, AppId(0));
+        (system, policy, tasks)
+    }
+
+    const ALL: Awaited = Awaited::Barrier(Circle::All);
+
+    #[test]
+    fn the_local_straggler_that_waits_longest_comes_first() {
+        let (mut system, mut policy, tasks) = scene(true, 0);
+        system.now = Time::from_ns(1_000);
+        system.tasks[1].view.last_ran = Time::from_ns(500);
+        policy.waits(&mut system, tasks[0], ALL);
+        assert_eq!(system.yields, [(tasks[0], tasks[2])]);
+        assert_eq!(system.timers, [(Time::from_ns(1_001_000), 0)]);
+        let why = system.reasons.borrow()[0];
+        assert_eq!(why.facts[0], ("straggler last ran, ns ago", 1_000));
+    }
+
+    #[test]
+    fn elsewhere_only_where_no_straggler_runs() {
+        for (anywhere, expected) in [(false, 0), (true, 1)] {
+            let (mut system, mut policy, tasks) = scene(anywhere, 0);
+            for waiting in [1, 2] {
+                system.in_vain.push(tasks[waiting]);
+                policy.waits(&mut system, tasks[waiting], ALL);
+            }
+            system.yields.clear();
+            // On the other cpu a straggler runs: nobody is served by interrupting it.
+            policy.waits(&mut system, tasks[0], ALL);
+            assert!(system.yields.is_empty());
+            system.in_vain.push(tasks[3]);
+            policy.waits(&mut system, tasks[3], ALL);
+            system.yields.clear();
+            system.now = Time::ZERO + Span::from_ms(1);
+            policy.timer(&mut system, 0);
+            assert_eq!(system.yields.len(), expected, "anywhere: {anywhere}");
+        }
+    }
+
+    #[test]
+    fn a_team_waits_for_its_own_stragglers() {
+        let (mut system, mut policy, tasks) = scene(true, 0);
+        policy.apps[0].as_mut().unwrap().process = 2;
+        policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Team));
+        assert_eq!(system.yields, [(tasks[0], tasks[1])]);
+        policy.proceeds(&mut system, tasks[0]);
+        policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Leaders));
+        assert_eq!(system.yields[1], (tasks[0], tasks[2]));
+    }
+
+    #[test]
+    fn the_limit_ends_a_wait_s_yields() {
+        let (mut system, mut policy, tasks) = scene(true, 1);
+        policy.waits(&mut system, tasks[0], ALL);
+        assert_eq!((system.yields.len(), system.timers.len()), (1, 0));
+    }
+}
