@@ -32,6 +32,12 @@ pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
     cpus.sort_by_cached_key(digits);
 }
 
+/// `total` things in `parts` shares that differ by at most one, larger shares first.
+pub(crate) fn shares(total: u32, parts: u32) -> impl Iterator<Item = u32> {
+    let (base, rest) = (total / parts.max(1), total % parts.max(1));
+    (0..parts).map(move |i| base + u32::from(i < rest))
+}
+
 /// A counter-based stream with its own position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
@@ -80,6 +86,13 @@ mod tests {
         let mut cpus: Vec<CpuId> = (0..8).map(CpuId).collect();
         far_apart(&pairs, &mut cpus);
         assert_eq!(cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(), [0, 4, 2, 6, 1, 5, 3, 7]);
+    }
+
+    #[test]
+    fn shares_differ_by_at_most_one() {
+        assert_eq!(shares(4, 3).collect::<Vec<_>>(), [2, 1, 1]);
+        assert_eq!(shares(2, 4).collect::<Vec<_>>(), [1, 1, 0, 0]);
+        assert_eq!(shares(5, 0).count(), 0);
     }
 
     #[test]
