@@ -31,6 +31,10 @@ ends, help nobody: the division is static. Background applications keep the mask
     wins: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "PARTITION", against: "", app: "all", point: "", about: "" },
     build,
+    example: "Four packages of four cores, three programs of 16 threads. 4 / 3 = 1 and 1 is left over: the first program gets \
+packages 0 and 1, two threads per core; the second package 2 and the third package 3, four threads per core. \
+When the first program ends its eight cores stay idle to the end of the run. Two programs get two packages each, \
+and neither the other's threads nor its memory traffic reach them.",
 };
 
 const PARAMETERS: &[Parameter] = &[Parameter {

@@ -33,6 +33,11 @@ packages. Background applications and those submitted with a mask of their own a
     wins: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "SWOMPS", against: "", app: "all", point: "", about: "" },
     build,
+    example: "Four packages of six cores, two programs of 12 threads. If the one that scatters has the stronger preference, it \
+takes single cores from the freest package in turn, three from each; the gathering one then finds three free on \
+each package and gets 3 + 3 + 3 + 3 too. If the gathering one is stronger, it takes 6 + 6, two whole packages, \
+and the scattering one alternates over the other two: 6 + 6. When one program ends the other is planned anew: a \
+scatterer that held 6 + 6 gets 3 + 3 + 3 + 3, six threads keep their cores and six are bound anew.",
 };
 
 const PARAMETERS: &[Parameter] = &[
