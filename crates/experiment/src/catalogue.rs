@@ -124,7 +124,7 @@ fn metric(m: &crate::metrics::Metric) -> Row {
     row(m.name, &format!("{}, in {}, {of}", m.about, m.unit), "", "", &[])
 }
 
-fn parameter(p: &Parameter) -> ParameterRow {
+pub(crate) fn parameter(p: &Parameter) -> ParameterRow {
     let number = !matches!(p.kind, Kind::Choice(_) | Kind::Flag);
     let words = if let Kind::Choice(words) = p.kind { words } else { &[] };
     ParameterRow {

@@ -45,7 +45,7 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     name: "linux-2.6.28",
     summary: "Completely Fair Scheduler of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
-    about: "Every task carries a virtual runtime: its cpu time divided by its weight. The task with the smallest one runs, \
+    about: "CFS. Every task carries a virtual runtime: its cpu time divided by its weight. The task with the smallest one runs, \
 for a slice of latency x weight / load, beyond five tasks for the minimum granularity; who has used up its slice \
 is pre-empted at the next timer tick. A woken task is placed up to one latency early and pre-empts if it leads \
 by more than the wake-up granularity; a new one starts one slice late. On 16 cpus the latency is 20 ms x (1 + \

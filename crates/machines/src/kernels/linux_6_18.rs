@@ -36,7 +36,7 @@ pub(super) const LINUX_6_18: Entry = Entry {
     name: "linux-6.18",
     summary: "Earliest eligible virtual deadline first (2025): lag, delayed dequeue, a yield that forfeits the slice",
     source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; tick and its lateness measured",
-    about: "A task may run while it has had no more than its share (virtual runtime v at most the queue's weighted mean V); \
+    about: "EEVDF. A task may run while it has had no more than its share (virtual runtime v at most the queue's weighted mean V); \
 among those the one with the earliest virtual deadline, one slice after its request began, is picked. The slice \
 is 0.7 ms x (1 + log2 of up to 8 cpus), 2.8 ms from 8 cpus on; the tick of 4 ms is longer, so the tick is the \
 quantum of computing tasks. Who sleeps ahead of its share stays in the queue for a while; who comes back stands \
