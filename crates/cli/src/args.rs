@@ -15,7 +15,7 @@ Examples:
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
-  oversim list policies SPEED
+  oversim explain SPEED
   oversim machine show barcelona
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Schema,
     /// List what a scenario can name.
     List(List),
+    /// Explain a name: idea, rules, parameters, when to use it, an example. Without a name: all there is.
+    Explain(Explain),
     /// Derive the catalogue's profiles from published measurements and show how well these come back.
     Calibrate(Calibrate),
     /// Look at a machine.
@@ -122,6 +124,27 @@ pub(crate) struct List {
     /// Form of the list.
     #[arg(long, value_enum, default_value_t = ListFormat::Text)]
     pub(crate) format: ListFormat,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key or parameter, in upper or lower case;
+    /// `policy:NAME` looks on one shelf only, `SPEED.interval` shows a parameter of one entry.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Form of the page.
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub(crate) format: ExplainFormat,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ExplainFormat {
+    /// For people, lines of at most 100 columns.
+    Text,
+    /// A page of the reference.
+    Markdown,
+    /// JSON with all details.
+    Json,
 }
 
 #[derive(Subcommand, Debug)]

@@ -42,6 +42,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Run(run) => commands::run::run(run, policies),
         Command::Check(check) => commands::check::check(check, policies),
         Command::Schema => commands::schema::schema(policies),
+        Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),

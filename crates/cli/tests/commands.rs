@@ -39,6 +39,30 @@ fn one_entry_is_shown_with_its_parameters() {
 }
 
 #[test]
+fn any_name_is_explained_as_text_markdown_and_json() {
+    for (name, says) in [
+        ("speed", "Worked example"),
+        ("linux-6.18", "Parameters"),
+        ("openmp", "200 ms"),
+        ("npb", "name: example"),
+        ("barcelona", "Values and their sources"),
+        ("slowdown", "dedicated runs"),
+    ] {
+        let (code, text, _) = oversim(&["explain", name]);
+        assert!(code == 0 && text.to_lowercase().starts_with(name) && text.contains(says), "{text}");
+        let (_, page, _) = oversim(&["explain", name, "--format", "markdown"]);
+        assert!(page.starts_with("# ") && page.contains("\n## "), "{page}");
+        let (_, json, _) = oversim(&["explain", name, "--format", "json"]);
+        let pages: Value = serde_json::from_str(&json).unwrap();
+        assert!(pages[0]["name"].as_str().unwrap().eq_ignore_ascii_case(name), "{json}");
+    }
+    let (code, _, said) = oversim(&["explain", "linux-2.6.82"]);
+    assert!(code == 2 && said.contains("did you mean `linux-2.6.28`?"), "{said}");
+    let (code, all, _) = oversim(&["explain"]);
+    assert!(code == 0 && all.contains("\n  SPEED ") && all.contains("\n  dissemination "), "{all}");
+}
+
+#[test]
 fn the_schema_is_json() {
     let (code, text, _) = oversim(&["schema"]);
     let schema: Value = serde_json::from_str(&text).unwrap();

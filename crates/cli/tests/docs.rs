@@ -12,10 +12,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// The generated pages; tests of their own run the scenarios that they name.
+const REFERENCE: &str = "docs/reference";
+
 /// Every document of the repository: path and text.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    for folder in [root(), root().join("docs")] {
+    for folder in ["", "docs", REFERENCE, "docs/reference/policies"].map(|folder| root().join(folder)) {
         paths.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     }
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
@@ -62,6 +65,9 @@ fn every_command_of_the_documents_runs() {
             } else {
                 continue;
             };
+            if words[0] == "run" && path.starts_with(root().join(REFERENCE)) {
+                "check".clone_into(&mut words[0]);
+            }
             if words[0] == "run" {
                 words.extend(["--repeat", "1", "--quiet"].map(String::from));
             }

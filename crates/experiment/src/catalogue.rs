@@ -133,7 +133,7 @@ fn metric(m: &crate::metrics::Metric) -> Row {
     row(m.name, &format!("{}, in {}, {of}", m.about, m.unit), "", "", &[])
 }
 
-fn parameter(p: &Parameter) -> ParameterRow {
+pub(crate) fn parameter(p: &Parameter) -> ParameterRow {
     let kind = p.kind.of_one();
     let number = !matches!(kind, Kind::Choice(_) | Kind::Flag | Kind::Cpus);
     let words = if let Kind::Choice(words) = kind { words } else { &[] };

@@ -11,12 +11,14 @@ use crate::parameters::{GENERIC_NOTES, Lists, PARAMETERS, check, cores_per_packa
 use crate::shelf::{Entry, Note};
 use crate::topology::parse_topology;
 
-const KEYS: [&str; 6] = ["name", "summary", "kernel", "topology", "values", "lists"];
+const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];
 const DATUM_KEYS: [&str; 3] = ["value", "source", "uncertain"];
 const LIST_KEYS: [&str; 3] = ["distances", "turbo", "core_speeds"];
 /// Longest name, and longest summary or source, in characters: they stand in tables.
 const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
+/// Longest text about a machine, in characters.
+const MAX_ABOUT: usize = 4_000;
 /// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is raised by a small
 /// factor or lowered; a core differs from its neighbours by two orders of magnitude at most.
 const DISTANCES: (u64, u64) = (1_000, 100_000);
@@ -59,6 +61,7 @@ impl Reading {
         self.mapping(root, "a machine file", &KEYS)?;
         let name = self.required(root, "name").and_then(|node| self.name(node));
         let summary = self.required(root, "summary").and_then(|node| self.line(node, "`summary`"));
+        let about = root.get("about").and_then(|entry| self.prose(&entry.value, "`about`", MAX_ABOUT));
         let shape = self.required(root, "topology").and_then(|node| self.topology(node));
         let kernel = root.get("kernel").and_then(|entry| self.datum(&entry.value, "kernel"));
         let kernel =
@@ -75,7 +78,8 @@ impl Reading {
             self.wrong(root.entries().first().map_or(root.place, |entry| entry.place), message, "");
         }
         let (name, summary) = (name?, summary?);
-        Some(Entry { name, summary, topology_text: text, topology, kernel, values, lists, notes })
+        let about = about.unwrap_or_default();
+        Some(Entry { name, summary, about, topology_text: text, topology, kernel, values, lists, notes })
     }
 
     fn name(&mut self, node: &Node) -> Option<String> {
@@ -238,9 +242,13 @@ impl Reading {
     }
 
     fn line(&mut self, node: &Node, what: &str) -> Option<String> {
+        self.prose(node, what, MAX_LINE)
+    }
+
+    fn prose(&mut self, node: &Node, what: &str, longest: usize) -> Option<String> {
         let text = self.text(node, what)?.trim();
-        if text.is_empty() || text.chars().count() > MAX_LINE || text.chars().any(char::is_control) {
-            self.wrong(node.place, format!("{what} must be one line of 1 to {MAX_LINE} characters"), "");
+        if text.is_empty() || text.chars().count() > longest || text.chars().any(char::is_control) {
+            self.wrong(node.place, format!("{what} must be one line of 1 to {longest} characters"), "");
             return None;
         }
         Some(text.to_owned())

@@ -42,6 +42,8 @@ pub struct Entry {
     pub name: String,
     /// One line.
     pub summary: String,
+    /// What it is and what to use it for, a few sentences; may be empty.
+    pub about: String,
     /// Its shape, as a synthetic description.
     pub topology_text: String,
     /// Its shape.
@@ -118,6 +120,7 @@ fn synthetic(text: &str) -> Result<Entry, String> {
     Ok(Entry {
         name: text.split_whitespace().collect::<Vec<_>>().join(" "),
         summary: format!("synthetic machine of {} cpus with the costs of a server of today", topology.cpus()),
+        about: String::new(),
         topology_text: text.to_owned(),
         values: generic_values(&topology),
         topology,
@@ -150,6 +153,7 @@ mod tests {
                 "{}: a source for every number",
                 entry.name
             );
+            assert!(entry.about.len() > 100, "{}: what to use it for", entry.name);
             assert!(noted("topology") == 1 && noted("kernel") == 1, "{}", entry.name);
             assert!(entry.notes.iter().all(|note| !note.source.is_empty()));
             assert_eq!(entry.check(), Ok(()));

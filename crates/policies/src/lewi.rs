@@ -58,6 +58,11 @@ all wait take threads from the queues of others, and most of the idle time is go
 than the wait lasts, twice over, there and back.",
     },
     build,
+    example: "Two processes of four threads, each with two of four cpus; per loop a thread of the first has 1 ms of work, one of the \
+second 3 ms, and waiting threads sleep. The first process is done after 2 ms: its two cpus are lent, and of the four \
+threads of the second the two in the queues move there. The second has used 4 of its 12 ms; the other 8 ms now take \
+four cpus 2 ms and not 4 on two of them: the loop ends after about 4 ms instead of 6, less what two moves cost. \
+Then the first process goes on and the guests are sent home.",
 };
 
 const PARAMETERS: &[Parameter] = &[

@@ -39,6 +39,11 @@ It is the kernel policy of solaris-9; with another kernel it is an experiment.",
     wins: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
+    example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 is homed on \
+some board, threads 2, 3 and 4 find its load at 1, 2 and 3, not over 3, and stay. Thread 5 finds 4, over 3, and \
+another board at 0, lighter by more than 1: it is homed there. So it goes on, four threads to a board: 16 \
+threads live on four boards of 18. Runnable threads still run at home as long as a cpu there is idle, here \
+always.",
 };
 
 const PARAMETERS: &[Parameter] = &[

@@ -61,6 +61,10 @@ core in every run, where under the kernel's balancer it waits for cores that hol
 as with a thread on every core; `cut: dynamic` wins the half back.",
     },
     build,
+    example: "Four packages of four cores, three programs of 16 threads. 4 / 3 = 1 and 1 is left over: the first program gets \
+packages 0 and 1, two threads per core; the second package 2 and the third package 3, four threads per core. \
+When the first program ends its eight cores stay idle to the end of the run. Two programs get two packages each, \
+and neither the other's threads nor its memory traffic reach them.",
 };
 
 const PARAMETERS: &[Parameter] = &[

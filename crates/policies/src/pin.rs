@@ -57,6 +57,10 @@ kernel's balancer, which leaves some cores with more than two, and every barrier
 twice as long as where the kernel moves it aside.",
     },
     build,
+    example: "17 threads on 16 cpus: ranks 0 and 16 share cpu 0, the others have a cpu each. With a barrier after each \
+millisecond of work cpu 0 needs 2 ms and all wait for it: the program runs at half speed, where 16/17 would be \
+its share. Two programs of eight threads each both begin at cpu 0: cpus 0 to 7 have two threads each and 8 to 15 \
+none. `offset: 8` does not help, as it moves both.",
 };
 
 const LAYOUTS: &[&str] = &["even", "random", "scatter", "gather", "list"];

@@ -79,6 +79,8 @@ pub struct Entry {
     pub loses: Showcase,
     /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of the kernel's own.
     pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
+    /// The rules on a small case, worked out by hand.
+    pub example: &'static str,
 }
 
 /// All policies, in the order of lists and reports.
@@ -235,6 +237,7 @@ mod tests {
                 "{}",
                 entry.name
             );
+            assert!(entry.example.len() > 100, "{}: a small case worked out by hand", entry.name);
             for (i, p) in entry.parameters.iter().enumerate() {
                 let default_is_legal = p.min <= p.default && p.default <= p.max;
                 // The default of a list is the empty one.

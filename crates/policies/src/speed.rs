@@ -35,6 +35,11 @@ applications are not balanced.",
     wins: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
     build,
+    example: "Three threads of one program on two cores, bound 2 + 1. After an interval the threads of core 0 ran half the \
+time, the one of core 1 all of it: speeds 0.5 and 1, global speed 0.75. Core 1 is faster than 0.75, and 0.5 is \
+below 0.9 x 0.75 = 0.675: core 1 pulls the thread of core 0 that has migrated least. After two intervals of rest \
+core 0 pulls one back, again the least moved. Over time each thread has had 2/3 of a core; bound for good, two \
+of them would have had 1/2, so a program with long intervals ends 4/3 times as fast.",
 };
 
 const PARAMETERS: &[Parameter] = &[

@@ -59,6 +59,11 @@ time of four on two of them, which is what fork balancing by number of tasks mak
 bound threads cannot step aside: 1.3 to 1.7 times the time of one thread of each on every core.",
     },
     build,
+    example: "Four packages of six cores, two programs of 12 threads. If the one that scatters has the stronger preference, it \
+takes single cores from the freest package in turn, three from each; the gathering one then finds three free on \
+each package and gets 3 + 3 + 3 + 3 too. If the gathering one is stronger, it takes 6 + 6, two whole packages, \
+and the scattering one alternates over the other two: 6 + 6. When one program ends the other is planned anew: a \
+scatterer that held 6 + 6 gets 3 + 3 + 3 + 3, six threads keep their cores and six are bound anew.",
 };
 
 const PARAMETERS: &[Parameter] = &[

@@ -35,6 +35,11 @@ the kernel policy of freebsd-7; with another kernel it is an experiment.",
     wins: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
     build: |values, setting| Box::new(Ule::new(values, setting)),
+    example: "Three threads that never sleep, two cpus: two share cpu 0, one has cpu 1. A pass of the long-term balancer finds \
+2 against 1 and moves one thread from the longer to the shorter queue; the next pass, 0.5 to 1.5 s later, finds \
+the same the other way round. In 12 s there are about 12 passes, and each thread gets about 8 s of cpu: 2/3. \
+Within one second, though, two threads run at 1/2 and one at full speed, so a program with barriers every \
+millisecond advances at 1/2 all the time.",
 };
 
 const PARAMETERS: &[Parameter] = &[

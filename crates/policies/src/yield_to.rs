@@ -54,6 +54,11 @@ slice while the late one stands behind it; with it the core changes hands at onc
 slice of that, where a thread that just sleeps is rewarded for it.",
     },
     build,
+    example: "Threads a and b of one program and a stranger x share a core under CFS with slices of 7 ms, and waiting threads yield. \
+Thread a arrives at the barrier, b has 0.1 ms of work left and stands behind x. A plain yield puts a behind all: x runs its slice of \
+7 ms, then b its 0.1 ms, and a goes on after 7.1 ms. The directed yield names b: if its virtual runtime is within \
+one wake-up granularity of the leftmost, b runs at once and a goes on after 0.1 ms; x gets its slice then, and its \
+share over time, since b's time is charged to b.",
 };
 
 const PARAMETERS: &[Parameter] = &[

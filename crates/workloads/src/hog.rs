@@ -47,6 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "The unrelated program that keeps a cpu busy: it takes its fair share and never yields. Endless, it runs in the \
             background; with `work` it is an application with an end.",
     source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nhog: { workload: hog, cpus: [0] }",
     parameters: PARAMETERS,
     build,
 };

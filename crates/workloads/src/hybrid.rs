@@ -39,6 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
             processes dear. All wait in the way of the one `runtime`.",
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
              multi-core SMP nodes, PDP 2009",
+    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: mpi }",
     parameters: PARAMETERS,
     build,
 };

@@ -60,6 +60,7 @@ pub(crate) const ENTRY: Entry = Entry {
             wait for the disk after each. Every job is a new process, placed by the kernel like a fork. Jobs come and go, so \
             queue lengths change all the time: what balancers must not be thrown off by.",
     source: "the competitor `make -j 16` of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nmake: { workload: make, tasks: 4 }",
     parameters: PARAMETERS,
     build,
 };

@@ -70,6 +70,7 @@ pub(crate) const ENTRY: Entry = Entry {
             a barrier; rank 0 also does the serial part. Each kernel has its memory-bound share, derived (`oversim \
             calibrate`) from the cpu time of 140 copies on 144 cores.",
     source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments on a Sun Fire E25K System with PARbench, Tables 1 to 3",
+    example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, tasks: 8 }",
     parameters: PARAMETERS,
     build,
 };

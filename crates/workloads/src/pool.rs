@@ -38,6 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
             program adapts to whatever the scheduler does, up to one chunk at the end of each round.",
     source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The pool is one; \
              whom a task steals from does not matter to it",
+    example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: hog, cpus: [0] }",
     parameters: PARAMETERS,
     build,
 };

@@ -53,6 +53,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// What stands below a scenario's `apps:`, one application per line.
+    pub example: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Builds it from values of its parameters. An error is a sentence: a combination that cannot be.
@@ -107,6 +109,7 @@ mod tests {
         for (i, entry) in entries().iter().enumerate() {
             assert!(entries()[..i].iter().all(|other| other.name != entry.name));
             assert!(!entry.summary.is_empty() && !entry.about.is_empty() && !entry.source.is_empty());
+            assert!(entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 let at = format!("{}.{}", entry.name, p.name);
                 assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{at}");

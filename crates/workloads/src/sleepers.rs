@@ -21,6 +21,7 @@ pub(crate) const INTERACTIVE: Entry = Entry {
     about: "Each task is one user's program: it sleeps while the user thinks, then works. `response_time` is the mean time \
             from waking up to the end of the work: the price that others on the machine make it pay.",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
+    example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 }\nhogs: { workload: hog, tasks: 16 }",
     parameters: INTERACTIVE_TABLE,
     build: |values, _| {
         let requests = values.get("requests") as u32;
@@ -49,6 +50,7 @@ pub(crate) const SERVICES: Entry = Entry {
             With `cpus: [15]` all sit on one core and leave the others in peace.",
     source: "operating-system services beside batch jobs on shared nodes; noise in bursts longer than an interval costs \
              most (Petrini, Kerbyson, Pakin, SC 2003)",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, cpus: [15] }",
     parameters: SERVICES_TABLE,
     build: services,
 };

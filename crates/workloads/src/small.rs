@@ -37,6 +37,7 @@ pub(crate) const BARRIERS: Entry = Entry {
     summary: "barriers back to back, to measure what one costs",
     about: "Run time over count is the latency of the runtime's barrier at that many tasks per core.",
     source: "the barrier microbenchmark of Iancu et al., IPDPS 2010, figure 1",
+    example: "latency: { workload: { barriers: { count: 200 } }, runtime: upc, threads_per_core: 2 }",
     parameters: BARRIER_TABLE,
     build: |values, _| {
         let ops = vec![Op::Repeat(values.get("count") as u32), Op::Barrier, Op::End];
@@ -57,6 +58,7 @@ pub(crate) const CRITICAL: Entry = Entry {
     summary: "tasks that compute and take one lock in turn",
     about: "A holder that loses its cpu makes all others wait: the cost of pre-emption inside a critical section.",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
+    example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: 8 }",
     parameters: CRITICAL_TABLE,
     build: critical,
 };
@@ -90,6 +92,7 @@ pub(crate) const DAEMON: Entry = Entry {
     summary: "sleeps and computes in turn, for ever, in the background",
     about: "Disturbs what runs on its cpu, most of all programs whose tasks must all arrive before any goes on.",
     source: "operating-system noise (Petrini, Kerbyson, Pakin, SC 2003)",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { burst: 2ms, pause: 18ms } }, cpus: [3] }",
     parameters: DAEMON_TABLE,
     build: daemon,
 };

@@ -67,6 +67,7 @@ pub(crate) const ENTRY: Entry = Entry {
             part are derived (`oversim calibrate`) from run times with 12 threads on two or on four sockets and with 24 \
             threads (X4440). Pages lie where the thread that uses them touched them first.",
     source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
+    example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
     parameters: PARAMETERS,
     build,
 };

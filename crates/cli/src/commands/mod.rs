@@ -2,6 +2,7 @@
 
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod run;

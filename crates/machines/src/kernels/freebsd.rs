@@ -39,6 +39,12 @@ pub(super) const FREEBSD_7: Entry = Entry {
     name: "freebsd-7",
     summary: "ULE: interactive threads first, all others in turn; a yield goes to the end of the queue",
     source: "FreeBSD, sys/kern/sched_ule.c; the slice that shrinks with the load is that of FreeBSD 10 and later",
+    about: "Threads that sleep more than 5/3 of the time they run are interactive and come first, by score; all others take \
+turns of 12 ticks of a 127 Hz clock (94 ms), down to 2 ticks (16 ms) with six or more rivals. A yield goes \
+behind all that are not interactive, so yielding threads rotate at every poll. Placement and balancing are those \
+of ULE: an odd thread moves about once a second. Use it with the policy ULE to see a fair share over seconds \
+that a program with frequent barriers cannot use.",
+    example: "{ freebsd-7: { interactive: 0 } }",
     parameters: PARAMETERS,
     make: ule,
 };

@@ -45,6 +45,16 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     name: "linux-2.6.28",
     summary: "Completely Fair Scheduler of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
+    about: "CFS. Every task carries a virtual runtime: its cpu time divided by its weight. The task with the smallest one runs, \
+for a slice of latency x weight / load, beyond five tasks for the minimum granularity; who has used up its slice \
+is pre-empted at the next timer tick. A woken task is placed up to one latency early and pre-empts if it leads \
+by more than the wake-up granularity; a new one starts one slice late. On 16 cpus the latency is 20 ms x (1 + \
+log2 16) = 100 ms: two computing tasks take turns of 50 ms, eight turns of 20 ms.\n\nWhat `sched_yield` does \
+decides how waiting programs fare. With `default` the caller stays in its place, and as it has polled no longer \
+than the others computed it is often picked again: a waiter beside a computing task burns its fair share. With \
+`posix` it goes behind all others and looks once per slice of theirs. Use it for results of 2008 to 2010 and to \
+compare both yields.",
+    example: "{ linux-2.6.28: { yield: posix } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V28),
 };
@@ -54,6 +64,11 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
     name: "linux-2.6.27",
     summary: "as linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
+    about: "The release before: a new task starts a whole period late instead of one slice, the queue's minimum follows the \
+waiting tasks only, and whoever was woken is preferred for one slice whatever its lag. Its balancer (LOAD) pulls \
+inside a socket as soon as a cpu goes idle and moves 6 tasks against 4, which 2.6.28 leaves. The kernel of the \
+Barcelona machine in the literature.",
+    example: "{ linux-2.6.27: { yield: posix } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V27),
 };
@@ -63,6 +78,10 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     name: "linux-2.6.30",
     summary: "as linux-2.6.28, but whoever wakes others often pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
+    about: "Two releases on: the lead a woken task needs to pre-empt shrinks to nothing when it wakes others often \
+(ADAPTIVE_GRAN), which helps programs that block at barriers; a slice that is used up ends a claim as buddy. Its \
+balancer (LOAD) looks at all levels when a cpu goes idle. The kernel of the Nehalem machine in the literature.",
+    example: "{ linux-2.6.30: { yield: default } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V30),
 };

@@ -36,6 +36,14 @@ pub(super) const LINUX_6_18: Entry = Entry {
     name: "linux-6.18",
     summary: "Earliest eligible virtual deadline first (2025): lag, delayed dequeue, a yield that forfeits the slice",
     source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; tick and its lateness measured",
+    about: "EEVDF. A task may run while it has had no more than its share (virtual runtime v at most the queue's weighted mean V); \
+among those the one with the earliest virtual deadline, one slice after its request began, is picked. The slice \
+is 0.7 ms x (1 + log2 of up to 8 cpus), 2.8 ms from 8 cpus on; the tick of 4 ms is longer, so the tick is the \
+quantum of computing tasks. Who sleeps ahead of its share stays in the queue for a while; who comes back stands \
+as far from V as it left.\n\nA yield gives up the rest of the slice (v = deadline), so a waiter that yields \
+beside a computing task polls about once per slice and costs it 0.1 %; a waiter that spins without yielding \
+holds its core to the next tick. Use it for today's machines; the rules can be switched off one by one.",
+    example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: PARAMETERS,
     make: eevdf,
 };

@@ -22,6 +22,10 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its rules come from.
     pub source: &'static str,
+    /// Idea, rules and when to use it, in paragraphs.
+    pub about: &'static str,
+    /// What a scenario's `kernel:` may say of it.
+    pub example: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
     make: fn(&Values, u32) -> Discipline,
@@ -105,6 +109,7 @@ mod tests {
             let model = build(entry, &plain, 16);
             assert_eq!(model.name, entry.name);
             assert!(model.tick >= Span::from_us(1));
+            assert!(entry.about.len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{}", p.name);
                 let mut values = plain.clone();

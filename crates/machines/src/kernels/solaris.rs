@@ -43,6 +43,11 @@ pub(super) const SOLARIS_9: Entry = Entry {
     name: "solaris-9",
     summary: "time-sharing class: sixty priorities that sink with use and rise with sleep; a yield goes behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
+    about: "Sixty priorities. A quantum used up (20 ms at priority 59, 200 ms below 10) costs ten levels; a sleep earns 50 \
+to 59, and so does, once a second, having gone without a whole quantum. A better priority pre-empts at once. \
+Programs that compute sink to long quanta within a second or so; sleepers stay on top and interrupt them. A \
+yield goes behind the threads of equal priority. The kernel of the Sun Fire E25K; its policy is LGROUP.",
+    example: "{ solaris-9: { table: server } }",
     parameters: PARAMETERS,
     make: ts,
 };

@@ -52,6 +52,11 @@ balancing of linux-6.18 is absent. Use it as the baseline: what an untuned syste
     wins: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
     loses: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
     build,
+    example: "Cpu 0 has two equal tasks (load 2 x 1024), cpu 1 one (1024). 2048 is 200 % of 1024, over the 125 % at which an \
+imbalance begins, so at its next look cpu 1 pulls the task that waits on cpu 0. Now cpu 0 has less and pulls \
+later: the odd task wanders, and over many looks each of the three gets 2/3 of a cpu. With five tasks on cpu 0 \
+and four on cpu 1 the loads are 5120 and 4096: exactly 125 %, not more. Nothing moves, ever: five tasks get 1/5 \
+of a cpu each, four get 1/4, and a program with barriers among them advances at 1/5.",
 };
 
 const PARAMETERS: &[Parameter] = &[

@@ -74,6 +74,7 @@ pub(crate) const ENTRY: Entry = Entry {
             speed and memory demand derived from measured run times and speed-ups (`oversim calibrate`), numbers of barriers \
             as counted. bt and sp run with a square number of tasks in UPC and MPI, the others with a power of two in MPI.",
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
+    example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
     parameters: PARAMETERS,
     build,
 };

@@ -20,6 +20,10 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its behaviour comes from.
     pub source: &'static str,
+    /// How it waits, what that means and when to use it, a few sentences.
+    pub about: &'static str,
+    /// What a scenario's `runtime:` may say of it.
+    pub example: &'static str,
     /// The programming model whose codes it runs: `upc`, `mpi` or `openmp`.
     pub model: &'static str,
     /// Its parameters.

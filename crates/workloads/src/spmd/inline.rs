@@ -166,6 +166,7 @@ pub(crate) const ENTRY: Entry = Entry {
             a barrier, again and again. The work is a fixed problem divided among however many tasks there are, or a \
             fixed grain per task.",
     source: "the structure common to bulk-synchronous codes (Valiant 1990)",
+    example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, runtime: openmp }",
     parameters: PARAMETERS,
     build,
 };

@@ -1,0 +1,64 @@
+//! Pages of kernels, runtimes and workloads.
+
+use machines::kernels;
+use workloads::runtimes;
+
+use super::example::scenario;
+use super::{Block, Page, Shelf};
+use crate::catalogue::parameter;
+
+const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
+
+pub(super) fn kernels() -> Vec<Page> {
+    kernels::entries().iter().map(kernel).collect()
+}
+
+fn kernel(e: &kernels::Entry) -> Page {
+    let own = policies::kernel_policy(e.name).name;
+    let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
+    let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
+    let machines = if machines.is_empty() {
+        String::new()
+    } else {
+        format!(" It is the kernel of {} unless the scenario says otherwise.", machines.join(", "))
+    };
+    let apps = format!("{SOLVER}, threads_per_core: 2 }}");
+    Page::new(Shelf::Kernel, e.name, e.summary)
+        .text("", e.about)
+        .text("", &format!("Its own placement and balancing is the policy `{own}`.{machines}"))
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
+        .text("Source", e.source)
+}
+
+pub(super) fn runtimes() -> Vec<Page> {
+    runtimes::entries().iter().map(runtime).collect()
+}
+
+fn runtime(e: &runtimes::Entry) -> Page {
+    let model = match e.model {
+        "mpi" => "MPI",
+        "openmp" => "OpenMP",
+        _ => "UPC",
+    };
+    let apps = format!("{SOLVER}, runtime: {}, threads_per_core: 2 }}", e.example);
+    Page::new(Shelf::Runtime, e.name, e.summary)
+        .text("", e.about)
+        .text("", &format!("Catalogued codes (`npb`) have their {model} synchronisations under it."))
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario("core:4", "", &apps, "LOAD, PIN"))])
+        .text("Source", e.source)
+}
+
+pub(super) fn workloads() -> Vec<Page> {
+    workloads::entries().iter().map(workload).collect()
+}
+
+fn workload(e: &workloads::Entry) -> Page {
+    let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
+    Page::new(Shelf::Workload, e.name, e.summary)
+        .text("", e.about)
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])
+        .text("Source", e.source)
+}

@@ -1,0 +1,133 @@
+//! Where each policy wins and where it loses: every showcase of the registry is run and compared, and the page of measured
+//! ratios is current. OVERSIM_UPDATE=1 rewrites docs/reference/showcases.md.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use experiment::metrics::ALL_APPS;
+use experiment::result::Results;
+use experiment::scenario::{Overrides, load};
+use policies::{Entry, Showcase};
+
+/// Policies that may still lack a showcase.
+const PENDING: &[&str] = &["LOAD", "ULE", "LGROUP", "PIN", "SPEED", "SWOMPS", "PARTITION"];
+
+/// A clear win is at least 5 % faster, a clear loss is the other way round.
+const WINS: f64 = 1.05;
+const LOSES: f64 = 0.95;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A policy, whether it should win, and where.
+type Case = (&'static Entry, bool, &'static Showcase);
+
+fn cases() -> impl Iterator<Item = Case> {
+    let both = policies::ALL.iter().flat_map(|e| [(e, true, &e.wins), (e, false, &e.loses)]);
+    both.filter(|(_, _, case)| !case.scenario.is_empty())
+}
+
+/// The result of a file of `scenarios/policies` with the replicates it asks for.
+fn run(scenario: &str) -> Result<Results, String> {
+    let path = root().join(format!("scenarios/policies/{scenario}.yaml"));
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let experiment = load(scenario, &text, &Overrides::default())?;
+    experiment::run::run(&experiment, 0, &|_, _| ()).map_err(|e| e.to_string())
+}
+
+/// Mean run time of the policy compared with over that of the policy: above 1, the policy is faster.
+fn ratio(results: &Results, case: &Showcase) -> Result<f64, String> {
+    if !results.all_completed() {
+        return Err(format!("a run of {} did not complete", case.scenario));
+    }
+    let metric = if case.app == ALL_APPS { "makespan" } else { "run_time" };
+    let mean = |policy: &str| {
+        let cell = results.get(case.point, policy, case.app, metric);
+        cell.map(|summary| summary.mean).ok_or_else(|| {
+            let p = &results.provenance;
+            format!(
+                "{}: no {metric} of `{}` under `{policy}` at `{}`; policies {:?}, apps {:?}, points {:?}",
+                case.scenario, case.app, case.point, p.policies, p.apps, p.points
+            )
+        })
+    };
+    Ok(mean(case.against)? / mean(case.label)?)
+}
+
+#[test]
+fn every_policy_has_a_place_where_it_wins_and_one_where_it_loses() {
+    for entry in policies::ALL {
+        for (side, case) in [("wins", &entry.wins), ("loses", &entry.loses)] {
+            let lacking = case.scenario.is_empty();
+            assert!(!lacking || PENDING.contains(&entry.name), "{}: no scenario where it {side}", entry.name);
+            let said = case.about.len() > 60 && !case.against.is_empty() && case.label != case.against;
+            assert!(lacking || said, "{}: say against whom it {side}, and why", entry.name);
+        }
+    }
+}
+
+#[test]
+fn showcases_come_out_as_the_shelf_says() {
+    let mut results: BTreeMap<&str, Result<Results, String>> = BTreeMap::new();
+    let (mut broken, mut rows) = (Vec::new(), Vec::new());
+    for (entry, wins, case) in cases() {
+        let result = results.entry(case.scenario).or_insert_with(|| run(case.scenario)).as_ref();
+        match result.map_err(Clone::clone).and_then(|result| ratio(result, case)) {
+            Ok(ratio) => {
+                if if wins { ratio < WINS } else { ratio > LOSES } {
+                    broken.push(format!(
+                        "{} should {} `{}` in {} (app {}, point `{}`), but is {ratio:.3} times as fast",
+                        entry.name,
+                        if wins { "beat" } else { "lose against" },
+                        case.against,
+                        case.scenario,
+                        case.app,
+                        case.point
+                    ));
+                }
+                rows.push(row(entry, case, ratio));
+            }
+            Err(said) => broken.push(format!("{}: {said}", entry.name)),
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    compare(&page(&rows));
+}
+
+fn row(entry: &Entry, case: &Showcase, ratio: f64) -> String {
+    let Showcase { scenario, app, point, against, .. } = case;
+    format!(
+        "| [{name}](policies/{name}.md) | [{scenario}](../../scenarios/policies/{scenario}.yaml) | {app} | {point} | {against} | {ratio:.2} |\n",
+        name = entry.name
+    )
+}
+
+fn page(rows: &[String]) -> String {
+    let mut page = String::from(
+        "# Who wins where, measured\n\n\
+<!-- written by OVERSIM_UPDATE=1 cargo test -p experiment --test showcases -->\n\n\
+Every policy of the shelf has a scenario in which it is clearly faster than another one, and a scenario in which it is\n\
+clearly slower. `times as fast`: mean run time of the application (`all`: mean makespan) under the other policy over\n\
+that under the policy, over the replicates of the scenario. A test runs them all.\n\n\
+| policy | scenario | application | point | against | times as fast |\n|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let _ = write!(page, "{row}");
+    }
+    page
+}
+
+fn compare(page: &str) {
+    let path = root().join("docs/reference/showcases.md");
+    if std::env::var_os("OVERSIM_UPDATE").is_some() {
+        fs::write(&path, page).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == page,
+        "docs/reference/showcases.md has drifted: OVERSIM_UPDATE=1 cargo test -p experiment --test showcases\n{page}"
+    );
+}
