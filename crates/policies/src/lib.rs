@@ -3,6 +3,7 @@
 //! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of the one
 //! that belongs to the scenario's kernel.
 
+mod choice;
 mod domains;
 mod gang;
 mod lewi;
@@ -19,9 +20,12 @@ mod swomps;
 mod ticks;
 mod ule;
 mod yield_to;
+mod wrap;
 
 #[cfg(test)]
 mod fake;
 
+pub use choice::Choice;
 pub use domains::{DomainLevel, domains};
-pub use registry::{ALL, Choice, Entry, Level, PolicyShelf, Setting, Showcase, find, kernel_policy};
+pub use registry::{ALL, Entry, Level, PolicyShelf, Setting, Showcase, find, kernel_policy};
+pub use wrap::{Call, Hook, PERTURB, Recorder, Replayer, Request, Schedule, Tally};

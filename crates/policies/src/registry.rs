@@ -1,9 +1,9 @@
-//! The list of all policies, and the choice of one with its parameter values.
+//! The list of all policies, and shelves that hold others too.
 
 use notation::parameter::{Parameter, Values};
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
-use sim_core::policy::{Policy, Stacked};
+use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
 
 /// Where a policy lives.
@@ -77,7 +77,7 @@ pub struct Entry {
     pub wins: Showcase,
     /// Where it is slower than another policy.
     pub loses: Showcase,
-    /// Builds the bare policy; [`Choice::build`] also puts user-level ones on top of the kernel's own.
+    /// Builds the bare policy; [`crate::Choice::build`] also puts user-level ones on top of the kernel's own.
     pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
     /// The rules on a small case, worked out by hand.
     pub example: &'static str,
@@ -158,38 +158,6 @@ pub fn kernel_policy(kernel: &str) -> &'static Entry {
         "freebsd-7" => &crate::ule::ENTRY,
         "solaris-9" => &crate::lgroup::ENTRY,
         _ => &crate::load::ENTRY,
-    }
-}
-
-/// A policy with the values of its parameters.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The policy.
-    pub entry: &'static Entry,
-    /// The values; the table is the entry's.
-    pub values: Values,
-}
-
-impl Choice {
-    /// A policy with its default values.
-    #[must_use]
-    pub fn new(entry: &'static Entry) -> Self {
-        Self { entry, values: Values::defaults(entry.parameters) }
-    }
-
-    /// The policy for a run of `apps`; user-level policies come on top of the kernel's own ([`kernel_policy`])
-    /// with its default values.
-    #[must_use]
-    pub fn build(&self, machine: &Machine, kernel: &KernelModel, apps: &[AppSpec]) -> Box<dyn Policy> {
-        let setting = Setting { machine, kernel, apps };
-        let policy = (self.entry.build)(&self.values, &setting);
-        match self.entry.level {
-            Level::Kernel => policy,
-            Level::User => {
-                let base = kernel_policy(&kernel.name);
-                Box::new(Stacked::new(policy, (base.build)(&Values::defaults(base.parameters), &setting)))
-            }
-        }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Purpose {
     Test = 5,
     /// Lateness of timer ticks; entity = cpu.
     TickLateness = 8,
+    /// Delays and vetoes of a perturbed policy; entity = its position in the stack.
+    Perturb = 40,
 }
 
 /// The stream of one (seed, purpose, entity).

@@ -1,0 +1,78 @@
+//! The choice of a policy: its parameters, what stands beneath it, and what disturbs it.
+
+use notation::parameter::Values;
+use sim_core::kernel_model::KernelModel;
+use sim_core::machine::Machine;
+use sim_core::policy::{Policy, Stacked};
+use sim_core::program::AppSpec;
+
+use crate::registry::{Entry, Level, Setting, kernel_policy};
+use crate::wrap::Perturbed;
+
+/// A policy with the values of its parameters.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The policy.
+    pub entry: &'static Entry,
+    /// The values; the table is the entry's.
+    pub values: Values,
+    /// The kernel-level policy beneath a user-level one; none: the kernel's own ([`kernel_policy`]) with its defaults.
+    pub over: Option<Box<Self>>,
+    /// How its decisions are disturbed: values of [`crate::PERTURB`]. What stands beneath has its own.
+    pub perturb: Option<Values>,
+}
+
+impl Choice {
+    /// A policy with its default values.
+    #[must_use]
+    pub fn new(entry: &'static Entry) -> Self {
+        Self::with(entry, Values::defaults(entry.parameters))
+    }
+
+    /// A policy with these values, on the kernel's own if it is a user-level one, undisturbed.
+    #[must_use]
+    pub const fn with(entry: &'static Entry, values: Values) -> Self {
+        Self { entry, values, over: None, perturb: None }
+    }
+
+    /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what stands beneath.
+    #[must_use]
+    pub fn beneath(&self, kernel: &KernelModel) -> Option<Self> {
+        match (self.entry.level, &self.over) {
+            (Level::Kernel, _) => None,
+            (Level::User, Some(over)) => Some((**over).clone()),
+            (Level::User, None) => Some(Self::new(kernel_policy(&kernel.name))),
+        }
+    }
+
+    /// What it is on this kernel, for the record: `SPEED over DWRR, perturbed`.
+    #[must_use]
+    pub fn stack(&self, kernel: &KernelModel) -> String {
+        let named = |choice: &Self| {
+            let perturbed = if choice.perturb.is_some() { " (perturbed)" } else { "" };
+            format!("{}{perturbed}", choice.entry.name)
+        };
+        match self.beneath(kernel) {
+            Some(beneath) => format!("{} over {}", named(self), named(&beneath)),
+            None => named(self),
+        }
+    }
+
+    /// The policy for a run of `apps`; user-level policies come on top of a kernel-level one.
+    #[must_use]
+    pub fn build(&self, machine: &Machine, kernel: &KernelModel, apps: &[AppSpec]) -> Box<dyn Policy> {
+        let setting = Setting { machine, kernel, apps };
+        match self.beneath(kernel) {
+            Some(beneath) => Box::new(Stacked::new(self.bare(&setting, 0), beneath.bare(&setting, 1))),
+            None => self.bare(&setting, 0),
+        }
+    }
+
+    fn bare(&self, setting: &Setting<'_>, position: u64) -> Box<dyn Policy> {
+        let policy = (self.entry.build)(&self.values, setting);
+        match &self.perturb {
+            Some(values) => Box::new(Perturbed::new(policy, values, position)),
+            None => policy,
+        }
+    }
+}

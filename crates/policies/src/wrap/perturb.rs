@@ -1,0 +1,201 @@
+//! `perturb`: another policy whose decisions come late or not at all, to find out whether it stands or falls with each of them.
+
+use std::collections::BTreeMap;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::rng::{Purpose, below, draw, key};
+use sim_core::time::{Span, Time};
+
+use super::request::{Request, Tap, Tapped, tasks};
+
+/// How decisions are disturbed.
+pub const PERTURB: &[Parameter] = &[
+    Parameter {
+        name: "delay",
+        kind: Kind::Duration,
+        default: 0,
+        min: 0,
+        max: 10_000_000_000,
+        about: "moves, masks and bands that the policy decides take effect this much later, if they are still legal then",
+    },
+    Parameter {
+        name: "jitter",
+        kind: Kind::Duration,
+        default: 0,
+        min: 0,
+        max: 10_000_000_000,
+        about: "up to this much later again, uniformly, drawn from the seed; what concerns one task keeps its order",
+    },
+    Parameter {
+        name: "veto",
+        kind: Kind::Percent,
+        default: 0,
+        min: 0,
+        max: 10_000,
+        about: "share of moves, masks and placements that do not happen, drawn from the seed: the policy is told that a move or mask was refused; a woken task stays where it was, a created one goes to any cpu it may use (bands are never vetoed: a parked task would not end)",
+    },
+];
+
+/// Timer tokens of late decisions carry this bit; [`sim_core::policy::Stacked`] uses the one above it, policies none of the two.
+const LATE: u64 = 1 << 62;
+
+/// A policy and what disturbs it.
+pub(crate) struct Perturbed {
+    inner: Box<dyn Policy>,
+    disturb: Disturb,
+}
+
+struct Disturb {
+    delay: Span,
+    jitter: u64,
+    veto: u64,
+    entity: u64,
+    key: u64,
+    draws: u64,
+    tasks: u32,
+    /// Decisions that wait, by the number of their timer.
+    late: BTreeMap<u64, (Request, Why)>,
+    numbers: u64,
+    /// When the last waiting decision about a task is due.
+    due: BTreeMap<TaskId, Time>,
+}
+
+impl Perturbed {
+    /// `inner` under these values of [`PERTURB`]; `entity` tells the streams of two perturbed policies of one run apart.
+    pub(crate) fn new(inner: Box<dyn Policy>, values: &Values, entity: u64) -> Self {
+        let disturb = Disturb {
+            delay: Span::from_ns(values.get("delay")),
+            jitter: values.get("jitter"),
+            veto: values.get("veto"),
+            entity,
+            key: 0,
+            draws: 0,
+            tasks: 0,
+            late: BTreeMap::new(),
+            numbers: 0,
+            due: BTreeMap::new(),
+        };
+        Self { inner, disturb }
+    }
+}
+
+impl Disturb {
+    /// A uniform draw below `bound`.
+    fn draw(&mut self, bound: u64) -> u64 {
+        self.draws += 1;
+        below(bound, draw(self.key, self.draws))
+    }
+
+    fn vetoed(&mut self) -> bool {
+        self.draw(10_000) < self.veto
+    }
+
+    /// When a decision about `task` takes effect; it does not overtake an earlier one.
+    fn due(&mut self, now: Time, task: TaskId) -> Time {
+        let jitter = self.draw(self.jitter.saturating_add(1));
+        let at = now + self.delay + Span::from_ns(jitter);
+        let last = self.due.entry(task).or_insert(at);
+        *last = at.max(*last);
+        *last
+    }
+
+    /// What was late happens, if it still can.
+    fn happen(&mut self, system: &mut dyn System, token: u64) {
+        let Some((request, why)) = self.late.remove(&(token & !LATE)) else {
+            return;
+        };
+        if request.is_legal(system, self.tasks) {
+            system.because(why);
+            request.ask(system);
+        }
+    }
+
+    /// The cpu of a task whose placement is vetoed or forbidden.
+    fn elsewhere(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        if let Placement::Wake { previous, .. } = why
+            && view.allowed(task, previous)
+        {
+            return previous;
+        }
+        let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+        let count = allowed().count() as u64;
+        let nth = self.draw(count) as usize;
+        allowed().nth(nth).unwrap_or(CpuId(0))
+    }
+}
+
+impl Tap for Disturb {
+    fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
+        let Some(task) = request.task() else {
+            return request.ask(system);
+        };
+        // What came late or never makes some decisions of the policy impossible: no fault of its own.
+        if !request.is_legal(system, self.tasks) {
+            return false;
+        }
+        if !matches!(request, Request::Band(..)) && self.vetoed() {
+            return false;
+        }
+        let due = self.due(system.now(), task);
+        if due == system.now() {
+            system.because(why);
+            return request.ask(system);
+        }
+        self.numbers += 1;
+        self.late.insert(self.numbers, (request, why));
+        system.at(due, self.numbers | LATE);
+        true
+    }
+}
+
+impl Policy for Perturbed {
+    fn init(&mut self, system: &mut dyn System) {
+        self.disturb.key = key(system.seed(), Purpose::Perturb, self.disturb.entity);
+        self.disturb.tasks = tasks(system);
+        self.inner.init(&mut Tapped::new(system, &mut self.disturb));
+    }
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_started(&mut Tapped::new(system, &mut self.disturb), app);
+    }
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_ready(&mut Tapped::new(system, &mut self.disturb), app);
+    }
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        self.inner.app_exited(&mut Tapped::new(system, &mut self.disturb), app);
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        let chosen = self.inner.select_cpu(view, task, why);
+        if self.disturb.vetoed() {
+            view.because(Why::rule("perturbed: placement vetoed").with("cpu wanted", u64::from(chosen.0)));
+        } else if view.allowed(task, chosen) {
+            return chosen;
+        } else {
+            view.because(Why::rule("perturbed: placement forbidden by a mask that is late"));
+        }
+        self.disturb.elsewhere(view, task, why)
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.idle(&mut Tapped::new(system, &mut self.disturb), cpu);
+    }
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.tick(&mut Tapped::new(system, &mut self.disturb), cpu);
+    }
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        if token & LATE == 0 {
+            self.inner.timer(&mut Tapped::new(system, &mut self.disturb), token);
+        } else {
+            self.disturb.happen(system, token);
+        }
+    }
+    fn slot(&mut self, system: &mut dyn System) {
+        self.inner.slot(&mut Tapped::new(system, &mut self.disturb));
+    }
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.inner.runnable(view, task, cpu);
+    }
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
+        self.inner.quiescent(view, task, cpu);
+    }
+}

@@ -1,0 +1,136 @@
+//! Replaying: the recorded calls of a policy once more, each when the same hook is called for the same thing as often as then.
+//!
+//! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the decisions are
+//! applied as long as they are legal, and those that are not are counted.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Placement, Policy, System, View, Why};
+
+use super::record::{Call, Counts, Hook, Schedule};
+use super::request::{Request, tasks};
+
+/// What became of the decisions (placements, moves, masks, bands) of a replayed schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// Happened as recorded.
+    pub applied: u64,
+    /// Would not have been legal, and did not happen.
+    pub illegal: u64,
+    /// The call they belong to never came.
+    pub unreached: u64,
+    /// Placements that the schedule says nothing about: the task stayed on its cpu or its creator's.
+    pub unforeseen: u64,
+}
+
+impl Tally {
+    /// Decisions that did not happen as recorded, and placements without a record.
+    #[must_use]
+    pub const fn missed(&self) -> u64 {
+        self.illegal + self.unreached + self.unforeseen
+    }
+}
+
+/// A policy that does what a schedule says.
+pub struct Replayer {
+    calls: BTreeMap<Hook, VecDeque<Call>>,
+    counts: Counts,
+    tasks: u32,
+    tally: Tally,
+}
+
+impl Replayer {
+    /// Replays `schedule`.
+    #[must_use]
+    pub fn new(schedule: &Schedule) -> Self {
+        let mut calls: BTreeMap<Hook, VecDeque<Call>> = BTreeMap::new();
+        for call in &schedule.calls {
+            calls.entry(call.hook).or_default().push_back(call.clone());
+        }
+        Self { calls, counts: Counts::default(), tasks: 0, tally: Tally::default() }
+    }
+
+    /// What became of the schedule, at the end of the run.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let decisions = |call: &Call| {
+            let asked = call.asked.iter().filter(|request| request.task().is_some()).count();
+            asked as u64 + u64::from(call.cpu.is_some())
+        };
+        let unreached = self.calls.values().flatten().map(decisions).sum();
+        Tally { unreached, ..self.tally }
+    }
+
+    /// The recorded call that this one is, if anything happened there.
+    fn take(&mut self, hook: Hook) -> Option<Call> {
+        let nth = self.counts.next(hook);
+        let left = self.calls.get_mut(&hook)?;
+        if left.front().is_some_and(|call| call.nth == nth) { left.pop_front() } else { None }
+    }
+
+    fn call(&mut self, system: &mut dyn System, hook: Hook) {
+        let Some(call) = self.take(hook) else {
+            return;
+        };
+        for request in &call.asked {
+            self.act(system, request);
+        }
+    }
+
+    fn act(&mut self, system: &mut dyn System, request: &Request) {
+        let legal = request.is_legal(system, self.tasks);
+        if legal {
+            system.because(Why::rule("replayed"));
+            request.ask(system);
+        }
+        if request.task().is_some() {
+            let count = if legal { &mut self.tally.applied } else { &mut self.tally.illegal };
+            *count += 1;
+        }
+    }
+}
+
+impl Policy for Replayer {
+    fn init(&mut self, system: &mut dyn System) {
+        self.tasks = tasks(system);
+        self.call(system, Hook::Init);
+    }
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        self.call(system, Hook::Started(app));
+    }
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        self.call(system, Hook::Ready(app));
+    }
+    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
+        self.call(system, Hook::Exited(app));
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        let recorded = self.take(Hook::Place(task)).and_then(|call| call.cpu);
+        match recorded {
+            Some(cpu) if cpu.0 < view.machine().cpus() && view.allowed(task, cpu) => {
+                self.tally.applied += 1;
+                view.because(Why::rule("replayed"));
+                return cpu;
+            }
+            Some(_) => self.tally.illegal += 1,
+            None => self.tally.unforeseen += 1,
+        }
+        view.because(Why::rule("replayed: nothing legal recorded, stays"));
+        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = why;
+        let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
+        if view.allowed(task, near) { near } else { first().unwrap_or(near) }
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Idle(cpu));
+    }
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Tick(cpu));
+    }
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        self.call(system, Hook::Timer(token));
+    }
+    fn slot(&mut self, system: &mut dyn System) {
+        self.call(system, Hook::Slot);
+    }
+}

@@ -1,0 +1,1 @@
+//! The wrappers on the tests-only system.
