@@ -63,7 +63,7 @@ fn json_has_the_documented_shape() {
         keys(&result["provenance"]),
         words(
             "tool version model generator scenario about scenario_sha256 overrides machines kernels points policies \
-             apps background seed repeat runs outcomes digest"
+             stacks apps background seed repeat runs outcomes digest"
         )
     );
     assert_eq!(

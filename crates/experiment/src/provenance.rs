@@ -36,6 +36,10 @@ pub struct Provenance {
     pub points: Vec<String>,
     /// Labels of the policies in order; the first is the baseline of the comparisons.
     pub policies: Vec<String>,
+    /// For each of them what it is, with what stands beneath it: `LOAD`, `SPEED over DWRR`; several kernels or settings of a
+    /// sweep that make a difference are joined by `; `.
+    #[serde(default)]
+    pub stacks: Vec<String>,
     /// Names of the applications in order.
     pub apps: Vec<String>,
     /// Names of the background applications among them.
@@ -83,6 +87,7 @@ impl Provenance {
             kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
             points: experiment.points.iter().map(|p| p.label.clone()).collect(),
             policies: experiment.policies.clone(),
+            stacks: (0..experiment.policies.len()).map(|policy| stacks(experiment, policy)).collect(),
             apps: experiment.apps.clone(),
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
             seed: experiment.seed,
@@ -92,6 +97,13 @@ impl Provenance {
             digest: digest(reports),
         }
     }
+}
+
+/// The different forms in which a policy ran.
+fn stacks(experiment: &Experiment, policy: usize) -> String {
+    let runs = experiment.runs.iter().filter(|run| run.policy == policy);
+    let forms: Vec<String> = runs.map(|run| run.policy_choice.stack(&run.kernel)).collect();
+    distinct(forms.iter().map(String::as_str)).join("; ")
 }
 
 impl Outcomes {

@@ -225,6 +225,7 @@ pub(crate) mod fixture {
                 kernels: strings(&["linux-2.6.28"]),
                 points: strings(&[POINT]),
                 policies: strings(&["LOAD", "PIN"]),
+                stacks: strings(&["LOAD", "PIN over LOAD"]),
                 apps: strings(&["cg", "ft"]),
                 background: Vec::new(),
                 seed: 1,

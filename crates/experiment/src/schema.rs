@@ -2,7 +2,7 @@
 
 use notation::parameter::{Kind, Parameter};
 use notation::units;
-use policies::PolicyShelf;
+use policies::{Level, PERTURB, PolicyShelf};
 use serde_json::{Map, Value, json};
 
 use crate::scenario::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
@@ -143,11 +143,24 @@ fn arrival() -> Value {
 
 fn policies(shelf: &PolicyShelf) -> Value {
     let mut item = choice("", shelf.entries().map(|e| (e.name, e.summary, e.parameters)));
+    let kernel_level = shelf.entries().filter(|e| e.level == Level::Kernel);
+    let mut over = choice(
+        "The kernel-level policy beneath a user-level one (default: the kernel's own).",
+        kernel_level.map(|e| (e.name, e.summary, e.parameters)),
+    );
+    let mut perturb = parameters(PERTURB, true);
+    perturb["description"] = json!("Disturbs its decisions: does it stand or fall with each of them?");
+    if let Some(with_parameters) = over.pointer_mut("/anyOf/1") {
+        with_parameters["properties"]["perturb"] = perturb.clone();
+        with_parameters["maxProperties"] = json!(2);
+    }
     let label = json!({ "type": "string", "pattern": WORD, "description": "Label in reports." });
     let forms = item.get_mut("anyOf").and_then(Value::as_array_mut);
     if let Some(with_parameters) = forms.and_then(|forms| forms.get_mut(1)) {
         with_parameters["properties"]["as"] = label;
-        with_parameters["maxProperties"] = json!(2);
+        with_parameters["properties"]["over"] = over;
+        with_parameters["properties"]["perturb"] = perturb;
+        with_parameters["maxProperties"] = json!(4);
     }
     json!({
         "type": "array",
@@ -160,9 +173,9 @@ fn policies(shelf: &PolicyShelf) -> Value {
 fn sweep() -> Value {
     json!({
         "type": "object",
-        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `start_jitter`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`.",
+        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `start_jitter`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`, `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.",
         "propertyNames": {
-            "pattern": r"^(threads_per_core|machine|kernel|horizon|start_jitter|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+)$",
+            "pattern": r"^(threads_per_core|machine|kernel|horizon|start_jitter|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+|policies\.[^.]+\.(over|perturb)\.[^.]+)$",
         },
         "additionalProperties": { "type": "array", "minItems": 1 },
     })

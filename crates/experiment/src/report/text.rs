@@ -50,13 +50,25 @@ pub(super) fn setting(results: &Results) -> String {
     let p = &results.provenance;
     let replicates = if p.repeat == 1 { "replicate" } else { "replicates" };
     let error = if p.repeat > 1 { "; mean ± half the 95 % confidence interval" } else { "" };
+    let stacks: Vec<String> = p.policies.iter().zip(&p.stacks).filter_map(stack(&p.kernels)).collect();
+    let stacks = if stacks.is_empty() { String::new() } else { format!(" {}.", stacks.join(", ")) };
     format!(
-        "{} under {}; {} {replicates} from seed {}{error}.",
+        "{} under {}; {} {replicates} from seed {}{error}.{stacks}",
         p.machines.join(", "),
         p.kernels.join(", "),
         p.repeat,
         p.seed
     )
+}
+
+/// What a policy is when its label does not say it: `fast: SPEED over DWRR`.
+fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
+    move |(label, stack)| {
+        let own = |kernel: &String| policies::kernel_policy(kernel).name;
+        let plain =
+            |form: &str| form == label || kernels.iter().any(|k| form == format!("{label} over {}", own(k)));
+        (!stack.split("; ").all(plain)).then(|| format!("{label}: {stack}"))
+    }
 }
 
 /// What is needed to get the same numbers again.

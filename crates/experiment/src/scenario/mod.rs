@@ -4,6 +4,7 @@ mod apps;
 mod arrivals;
 pub(crate) mod machine_files;
 mod paths;
+mod policies;
 mod reader;
 mod resolve;
 pub(crate) mod shelves;
@@ -14,7 +15,7 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Content, Node};
 
 use crate::plan::Experiment;
-use policies::PolicyShelf;
+use ::policies::PolicyShelf;
 use reader::Reader;
 
 /// The kernel of scenarios that name none, on machines that name none either.
@@ -34,7 +35,8 @@ pub(crate) fn default_kernel(own: Option<&str>) -> &'static str {
 pub struct Overrides {
     /// `path=value` pairs, applied in order; paths as in `sweep:` and also `name`, `about`, `baseline`, `seed`, `repeat`.
     pub set: Vec<String>,
-    /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario.
+    /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario. `SPEED/DWRR`
+    /// is the first over the second and gets the label `SPEED-over-DWRR`.
     pub policies: Vec<String>,
     /// Seed of the first replicate.
     pub seed: Option<u64>,
@@ -147,9 +149,17 @@ fn choose_policies(root: &mut Node, names: &[String], sources: &mut Sources) {
     for name in names {
         let source = sources.add("--policy", name);
         let place = Place::range(source, 0..name.len());
-        let known =
-            given.iter().find(|item| paths::label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(name)));
-        chosen.push(known.cloned().unwrap_or_else(|| Node::scalar(place, name)));
+        let known = |name: &str| {
+            given
+                .iter()
+                .find(|item| paths::label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(name)))
+                .cloned()
+        };
+        let item = |name: &str| known(name).unwrap_or_else(|| Node::scalar(place, name));
+        chosen.push(match name.split_once('/') {
+            Some((upper, beneath)) => paths::stacked(item(upper), item(beneath), place, upper, beneath),
+            None => item(name),
+        });
     }
     let list = Node { place: Place::NONE, used: None, content: Content::List(chosen) };
     root.set("policies", Place::NONE, list);

@@ -2,13 +2,14 @@
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
 //! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
-//! `policies.<label>.<parameter>`.
+//! `policies.<label>.<parameter>`, `policies.<label>.over`, `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::yaml::{Content, Entry, Node};
 
 use super::apps::APP_KEYS;
 use super::arrivals::ADMISSION_KEYS;
+use super::policies::BESIDE;
 use super::reader::advice;
 use super::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
@@ -56,8 +57,9 @@ pub(crate) fn set(
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));
             set_app(app.ok_or_else(|| unknown.clone())?, rest, at, value, unknown)?;
         }
-        ["policies", label, parameter] => {
-            policy(root, label, at).ok_or(unknown)?.set(parameter, at, value);
+        ["policies", label, rest @ ..] => {
+            let item = policy(root, label, at).ok_or_else(|| unknown.clone())?;
+            set_policy(item, rest, at, value, unknown)?;
         }
         _ => return Err(unknown),
     }
@@ -95,6 +97,30 @@ fn set_app(
     Ok(())
 }
 
+fn set_policy(
+    item: &mut Node,
+    rest: &[&str],
+    at: Place,
+    value: Node,
+    unknown: Diagnostic,
+) -> Result<(), Diagnostic> {
+    let own = parameters(item).ok_or_else(|| unknown.clone())?;
+    match rest {
+        ["over"] => item.set("over", at, value),
+        ["over", parameter] => {
+            let missing = Diagnostic::new(at, "the policy says nothing of what stands beneath it");
+            let missing = missing.hint("write `over: NAME` next to it, or set the path that ends in `.over`");
+            parameter_of(item, "over", "", at).ok_or(missing)?.set(parameter, at, value);
+        }
+        ["perturb", parameter] => {
+            item.child("perturb", at).ok_or(unknown)?.set(parameter, at, value);
+        }
+        [parameter] => own.set(parameter, at, value),
+        _ => return Err(unknown),
+    }
+    Ok(())
+}
+
 /// The value of a key that is there.
 fn existing<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
     match &mut node.content {
@@ -125,30 +151,49 @@ fn parameters(choice: &mut Node) -> Option<&mut Node> {
     let Content::Map(entries) = &mut choice.content else {
         return None;
     };
-    let entry = entries.iter_mut().find(|entry| entry.key != "as")?;
+    let entry = entries.iter_mut().find(|entry| !BESIDE.contains(&entry.key.as_str()))?;
     if entry.value.content == Content::Null {
         entry.value.content = Content::Map(Vec::new());
     }
     matches!(entry.value.content, Content::Map(_)).then_some(&mut entry.value)
 }
 
-/// The parameters of the policy with this label.
+/// The entry of the policy with this label.
 fn policy<'a>(root: &'a mut Node, label: &str, at: Place) -> Option<&'a mut Node> {
     let Content::List(items) = &mut root.child("policies", at)?.content else {
         return None;
     };
-    let item = items.iter_mut().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label)))?;
-    parameters(item)
+    items.iter_mut().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label)))
 }
 
 /// The label of an entry of `policies`: its `as`, or its name.
 pub(crate) fn label_of(item: &Node) -> Option<&str> {
+    match item.get("as").map(|entry| &entry.value.content) {
+        Some(Content::Scalar(label)) => Some(label),
+        _ => name_of(item),
+    }
+}
+
+/// The entry `upper` with the policy of the entry `beneath` under it, labelled after the names given for both.
+pub(crate) fn stacked(mut upper: Node, mut beneath: Node, place: Place, above: &str, below: &str) -> Node {
+    if let Content::Map(entries) = &mut beneath.content {
+        entries.retain(|entry| !["as", "over"].contains(&entry.key.as_str()));
+    }
+    // What is no mapping of a name gets no key; the reader says what is wrong with it.
+    let _ = parameters(&mut upper);
+    upper.set("over", place, beneath);
+    upper.set("as", place, Node::scalar(place, &format!("{above}-over-{below}")));
+    upper
+}
+
+/// The name of a policy's entry: the key that is none of those beside it.
+fn name_of(item: &Node) -> Option<&str> {
     match &item.content {
         Content::Scalar(name) => Some(name),
-        Content::Map(entries) => match item.get("as").map(|entry| &entry.value.content) {
-            Some(Content::Scalar(label)) => Some(label),
-            _ => entries.iter().find(|entry| entry.key != "as").map(|entry| entry.key.as_str()),
-        },
+        Content::Map(entries) => {
+            let name = entries.iter().find(|entry| !BESIDE.contains(&entry.key.as_str()));
+            name.map(|entry| entry.key.as_str())
+        }
         _ => None,
     }
 }
@@ -162,7 +207,10 @@ fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnosti
         known.extend(APP_KEYS.iter().map(|key| format!("apps.{}.{key}", app.key)));
     }
     if let Some(Content::List(items)) = root.get("policies").map(|policies| &policies.value.content) {
-        known.extend(items.iter().filter_map(label_of).map(|label| format!("policies.{label}.<parameter>")));
+        for label in items.iter().filter_map(label_of) {
+            let rest = ["<parameter>", "over", "over.<parameter>", "perturb.<parameter>"];
+            known.extend(rest.map(|rest| format!("policies.{label}.{rest}")));
+        }
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     Diagnostic::new(at, format!("unknown path `{path}`")).hint(advice(path, &known))

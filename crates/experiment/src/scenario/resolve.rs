@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use notation::parameter::{Kind, Values};
+use ::policies::Choice;
+use notation::parameter::Kind;
 use notation::suggest::nearest;
 use notation::yaml::{Content, Node};
-use policies::Choice;
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
 use sim_core::outcome::{Admission, Options};
@@ -15,10 +15,8 @@ use sim_core::time::{Span, Time};
 use super::apps::{self, App};
 use super::arrivals;
 use super::reader::{Reader, Scope};
-use super::{MACHINE_KERNEL, shelves, sweep, together};
+use super::{MACHINE_KERNEL, policies, shelves, sweep, together};
 use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
-use crate::result::DEDICATED;
-use crate::yardsticks::YARDSTICKS;
 
 /// Keys of a scenario.
 pub(crate) const KEYS: [&str; 16] = [
@@ -192,7 +190,7 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         apps: value("apps").map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
     };
     let policies = match value("policies") {
-        Some(node) => policies_of(reader, node),
+        Some(node) => policies::all(reader, node),
         None => missing(reader, root, "policies", "policies: [LOAD, PIN]"),
     };
     let apps = match value("apps") {
@@ -219,60 +217,6 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     arrivals::check_admission(reader, root, &resolved.apps, resolved.admission);
     together::check(reader, root, &resolved);
     Some(resolved)
-}
-
-/// The policies with their labels.
-fn policies_of(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choice)>> {
-    let Content::List(items) = &node.content else {
-        reader.wrong_node(
-            node,
-            format!("`policies` must be a list, not {}", node.what()),
-            "write `[LOAD, PIN]`",
-        );
-        return None;
-    };
-    if items.is_empty() {
-        reader.wrong_node(node, "there is no policy", "write `[LOAD, PIN]`");
-        return None;
-    }
-    let mut labelled: Vec<(String, Choice)> = Vec::new();
-    let mut good = true;
-    for item in items {
-        let choice =
-            reader.chosen(item, "a policy", &["as"]).and_then(|chosen| shelves::policy(reader, &chosen));
-        let Some(choice) = choice else {
-            good = false;
-            continue;
-        };
-        let label = label(reader, item, choice.entry.name, &labelled);
-        labelled.push((label, choice));
-    }
-    good.then_some(labelled)
-}
-
-/// The label of a policy: its `as`, or its name.
-fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice)]) -> String {
-    let label = match item.get("as") {
-        Some(entry) => reader.text(&entry.value, "`as`").unwrap_or_default().to_owned(),
-        None => name.to_owned(),
-    };
-    if !apps::is_word(&label) {
-        reader.wrong_node(
-            item,
-            format!("`{label}` is no label for a policy"),
-            "use letters, digits, `_` and `-`",
-        );
-    }
-    let reserved = YARDSTICKS.iter().map(|yardstick| yardstick.label).chain([DEDICATED]);
-    if reserved.into_iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
-        let hint = "choose another label";
-        reader.wrong_node(item, format!("reports call something else `{label}`"), hint);
-    }
-    if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
-        let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");
-        reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
-    }
-    label
 }
 
 /// All runs: the baselines first, then by point, policy and replicate.
@@ -350,7 +294,7 @@ fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, point: &Resolved) -> bo
 
 /// Each foreground application alone and pinned; points that would repeat a run share it.
 fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
-    let Some(pin) = policies::find("PIN") else {
+    let Some(pin) = ::policies::find("PIN") else {
         return Vec::new();
     };
     let mut distinct: Vec<RunPlan> = Vec::new();
@@ -373,7 +317,7 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
                 kernel: Arc::clone(&point.kernel),
                 apps: vec![alone.clone()],
                 entries: vec![index],
-                policy_choice: Choice { entry: pin, values: Values::defaults(pin.parameters) },
+                policy_choice: Choice::new(pin),
                 options: Options { admission: Admission::UNLIMITED, ..options(0, point) },
             });
         }

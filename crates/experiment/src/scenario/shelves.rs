@@ -65,7 +65,7 @@ pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice>
     };
     let mut values = Values::defaults(entry.parameters);
     reader.parameters(&format!("policy `{}`", entry.name), &mut values, chosen.parameters);
-    Some(Choice { entry, values })
+    Some(Choice::with(entry, values))
 }
 
 /// A runtime with its parameters; what it becomes depends on the number of tasks, too.

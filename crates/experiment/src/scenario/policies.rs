@@ -1,0 +1,110 @@
+//! The list of policies: each with its label, its parameters, what stands beneath it and what disturbs it.
+
+use notation::parameter::Values;
+use notation::yaml::{Content, Node};
+use policies::{Choice, Level, PERTURB};
+
+use super::reader::{Chosen, Reader};
+use super::{apps, shelves};
+use crate::result::DEDICATED;
+use crate::yardsticks::YARDSTICKS;
+
+/// Keys that may stand next to the name of a policy.
+pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
+/// Keys that may stand next to the name of a policy beneath another one.
+const BESIDE_BENEATH: [&str; 1] = ["perturb"];
+
+/// The policies with their labels.
+pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choice)>> {
+    let Content::List(items) = &node.content else {
+        reader.wrong_node(
+            node,
+            format!("`policies` must be a list, not {}", node.what()),
+            "write `[LOAD, PIN]`",
+        );
+        return None;
+    };
+    if items.is_empty() {
+        reader.wrong_node(node, "there is no policy", "write `[LOAD, PIN]`");
+        return None;
+    }
+    let mut labelled: Vec<(String, Choice)> = Vec::new();
+    let mut good = true;
+    for item in items {
+        let Some(choice) = stack(reader, item) else {
+            good = false;
+            continue;
+        };
+        let label = label(reader, item, choice.entry.name, &labelled);
+        labelled.push((label, choice));
+    }
+    good.then_some(labelled)
+}
+
+/// A policy with what stands beneath it.
+fn stack(reader: &mut Reader, item: &Node) -> Option<Choice> {
+    let chosen = reader.chosen(item, "a policy", &BESIDE)?;
+    let choice = one(reader, item, &chosen);
+    let Some(over) = item.get("over") else {
+        return choice;
+    };
+    let beneath = reader.chosen(&over.value, "`over`", &BESIDE_BENEATH);
+    let beneath = beneath.and_then(|chosen| {
+        let choice = one(reader, &over.value, &chosen)?;
+        Some((chosen.place, choice))
+    });
+    let (choice, (place, beneath)) = (choice?, beneath?);
+    if choice.entry.level == Level::Kernel {
+        let message = format!("{} is a kernel-level policy: nothing stands beneath it", choice.entry.name);
+        reader.wrong_with_hint(over.place, message, "`over` belongs to a user-level policy such as SPEED");
+        return None;
+    }
+    if beneath.entry.level == Level::User {
+        let message =
+            format!("{} is a user-level policy and cannot stand beneath another one", beneath.entry.name);
+        reader.wrong_with_hint(place, message, "take a kernel-level one, such as LOAD or ULE");
+        return None;
+    }
+    Some(Choice { over: Some(Box::new(beneath)), ..choice })
+}
+
+/// A policy with its parameters and disturbances.
+fn one(reader: &mut Reader, item: &Node, chosen: &Chosen<'_>) -> Option<Choice> {
+    let choice = shelves::policy(reader, chosen);
+    let Some(perturb) = item.get("perturb") else {
+        return choice;
+    };
+    let Content::Map(entries) = &perturb.value.content else {
+        let message = format!("`perturb` must be a mapping, not {}", perturb.value.what());
+        reader.wrong_node(&perturb.value, message, "write `perturb: { delay: 1ms, veto: 10% }`");
+        return None;
+    };
+    let mut values = Values::defaults(PERTURB);
+    reader.parameters("`perturb`", &mut values, entries);
+    Some(Choice { perturb: Some(values), ..choice? })
+}
+
+/// The label of a policy: its `as`, or its name.
+fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice)]) -> String {
+    let label = match item.get("as") {
+        Some(entry) => reader.text(&entry.value, "`as`").unwrap_or_default().to_owned(),
+        None => name.to_owned(),
+    };
+    if !apps::is_word(&label) {
+        reader.wrong_node(
+            item,
+            format!("`{label}` is no label for a policy"),
+            "use letters, digits, `_` and `-`",
+        );
+    }
+    let reserved = YARDSTICKS.iter().map(|yardstick| yardstick.label).chain([DEDICATED]);
+    if reserved.into_iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
+        let hint = "choose another label";
+        reader.wrong_node(item, format!("reports call something else `{label}`"), hint);
+    }
+    if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
+        let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");
+        reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
+    }
+    label
+}
