@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -13,6 +13,7 @@ Examples:
   oversim run scenarios/cg_ft_share.yaml
   oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
+  oversim run scenarios/cg_ft_share.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
   oversim explain SPEED
@@ -64,6 +65,7 @@ pub(crate) struct Calibrate {
 }
 
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("written").multiple(true)))]
 pub(crate) struct Run {
     /// Scenario file; `-` reads standard input.
     #[arg(value_name = "FILE")]
@@ -72,12 +74,18 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Also write result.json, cells.csv, report.md and report.txt to this directory.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace files in the output directory.
-    #[arg(long, requires = "output")]
+    /// Also write what every policy did in every run to this file, for --replay-schedule.
+    #[arg(long, value_name = "FILE", group = "written")]
+    pub(crate) record_schedule: Option<PathBuf>,
+    /// Let a recorded schedule decide in place of the policies, here or on a changed scenario, as long as it is legal.
+    #[arg(long, value_name = "FILE", conflicts_with = "record_schedule")]
+    pub(crate) replay_schedule: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long, requires = "written")]
     pub(crate) force: bool,
-    /// Run only this policy; repeatable. The first is the one the others are compared with.
+    /// Run only this policy; repeatable. SPEED/ULE is SPEED over ULE. The first is the one the others are compared with.
     #[arg(long = "policy", value_name = "NAME")]
     pub(crate) policies: Vec<String>,
     /// Seed of the first replicate; replicate i uses seed + i.

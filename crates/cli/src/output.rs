@@ -72,6 +72,41 @@ fn write_file(results: &Results, format: &Format, directory: &Path, force: bool)
     Ok(())
 }
 
+/// Refuses a file that exists: before the run.
+pub(crate) fn check_file(path: &Path, force: bool) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::Input(format!("{} is a directory", path.display())));
+    }
+    if path.exists() && !force {
+        return Err(Failure::Input(format!("{} exists; --force replaces it", path.display())));
+    }
+    Ok(())
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn to_file(
+    path: &Path,
+    force: bool,
+    write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let all = || -> io::Result<()> {
+        let mut file = temporary(directory)?;
+        {
+            let mut out = io::BufWriter::new(file.as_file_mut());
+            write(&mut out)?;
+            out.flush()?;
+        }
+        if force {
+            file.persist(path)?
+        } else {
+            file.persist_noclobber(path)?
+        };
+        Ok(())
+    };
+    all().map_err(|e| Failure::Output(format!("cannot write {}: {e}", path.display())))
+}
+
 /// A temporary file in the directory with the permissions of an ordinary one.
 fn temporary(directory: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();

@@ -12,6 +12,7 @@ pub mod result;
 pub mod run;
 mod samples;
 pub mod scenario;
+pub mod schedule;
 pub mod schema;
 pub mod statistics;
 pub mod summary;

@@ -54,6 +54,9 @@ pub struct Provenance {
     pub outcomes: Outcomes,
     /// SHA-256 over the digests of all runs in order, hex: equal digests, equal runs.
     pub digest: String,
+    /// SHA-256 of the schedule file that was replayed in place of the policies, hex; left out when they decided themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<String>,
 }
 
 /// How many runs ended how.
@@ -95,6 +98,7 @@ impl Provenance {
             runs: reports.len(),
             outcomes: Outcomes::count(reports),
             digest: digest(reports),
+            replayed: None,
         }
     }
 }
@@ -129,7 +133,7 @@ fn digest(reports: &[RunReport]) -> String {
     hex(&hash.finalize())
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

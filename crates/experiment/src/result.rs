@@ -9,6 +9,7 @@ use crate::metrics::ALL_APPS;
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::samples::{Place, Samples};
+use crate::schedule::Replay;
 use crate::statistics::Summary;
 use crate::yardsticks::{BestPartition, Found, PARTITION, YARDSTICKS};
 
@@ -34,6 +35,9 @@ pub struct Results {
     pub best_partitions: Vec<BestPartition>,
     /// Runs that did not complete, in run order.
     pub notes: Vec<Note>,
+    /// Of a replayed schedule: what became of it in each run, in run order; else empty and left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<Replay>,
 }
 
 /// One measured quantity.
@@ -86,6 +90,7 @@ impl Results {
             comparisons: compare(experiment, &samples),
             best_partitions: partitions.iter().map(|found| found.best.clone()).collect(),
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
+            replays: Vec::new(),
         }
     }
 
@@ -233,11 +238,13 @@ pub(crate) mod fixture {
                 runs: 12,
                 outcomes: Outcomes { completed: 12, ..Outcomes::default() },
                 digest: "0123456789abcdef0123".into(),
+                replayed: None,
             },
             cells,
             comparisons: Vec::new(),
             best_partitions: Vec::new(),
             notes: Vec::new(),
+            replays: Vec::new(),
         }
     }
 }

@@ -44,6 +44,15 @@ pub fn run(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Results, RunError> {
     let reports = simulate(experiment, jobs, progress)?;
+    results(experiment, jobs, &reports)
+}
+
+/// The results of all reports, with the best partition if that is asked for.
+pub(crate) fn results(
+    experiment: &Experiment,
+    jobs: usize,
+    reports: &[RunReport],
+) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || yardsticks::search(experiment);
         let found = pool(experiment, jobs)?.install(search);
@@ -55,7 +64,7 @@ pub fn run(
     } else {
         Vec::new()
     };
-    Ok(Results::of(experiment, &reports, &partitions))
+    Ok(Results::of(experiment, reports, &partitions))
 }
 
 fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
@@ -74,16 +83,29 @@ pub fn simulate(
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<RunReport>, RunError> {
+    each(experiment, jobs, progress, &simulate_one)
+}
+
+/// Does something for every run on `jobs` threads; the answers in run order.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn each<T: Send>(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    what: &(dyn Fn(&RunPlan) -> Result<T, String> + Sync),
+) -> Result<Vec<T>, RunError> {
     let pool = pool(experiment, jobs)?;
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
     let one = |plan: &RunPlan| {
-        let report = simulate_one(plan);
+        let report = what(plan);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
         report
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
-    let results: Vec<Result<RunReport, String>> =
+    let results: Vec<Result<T, String>> =
         pool.install(|| experiment.runs.par_iter().with_max_len(1).map(one).collect());
     let named = results.into_iter().zip(&experiment.runs);
     named.map(|(result, plan)| result.map_err(|reason| refused(experiment, plan, reason))).collect()

@@ -1,13 +1,17 @@
 //! `oversim run`: a scenario from text to report.
 
-use std::io::{IsTerminal, Write};
+use std::fs::File;
+use std::io::{BufReader, IsTerminal, Write};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::plan::Experiment;
 use experiment::report;
 use experiment::result::Results;
 use experiment::scenario::{Overrides, load_with};
+use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{Format, Run};
@@ -22,19 +26,57 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     if let Some(directory) = &args.output {
         output::check_directory(directory, args.force)?;
     }
+    if let Some(path) = &args.record_schedule {
+        output::check_file(path, args.force)?;
+    }
+    let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::read(&args.file)?;
     let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
     let bar = bar(experiment.runs.len(), args.quiet);
-    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
-    let results = experiment::run::run(&experiment, jobs, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
-    let results = results.map_err(|e| Failure::Input(e.to_string()))?;
+    let (results, recording) = execute(args, &experiment, replayed.as_ref(), &bar)?;
     deliver(args, &results)?;
+    if let (Some(path), Some(recording)) = (&args.record_schedule, recording) {
+        output::to_file(path, args.force, &|out| schedule::write(&recording, out))?;
+    }
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
     }
     warn(args, &results);
     Ok(ExitCode::from(BAD_END))
+}
+
+/// A schedule and the SHA-256 of its file.
+fn read_schedule(path: &Path) -> Result<(Recording, String), Failure> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
+    schedule::read(&name, &mut BufReader::new(file)).map_err(Failure::Input)
+}
+
+/// Runs the experiment, replaying a schedule or recording one if that is asked for.
+fn execute(
+    args: &Run,
+    experiment: &Experiment,
+    replayed: Option<&(Recording, String)>,
+    bar: &ProgressBar,
+) -> Result<(Results, Option<Recording>), Failure> {
+    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let progress = |_, _| bar.inc(1);
+    let done = match (replayed, &args.record_schedule) {
+        (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
+            .map(|results| (results, None))
+            .map_err(|error| match error {
+                ReplayError::Foreign(why) => format!("the schedule cannot be replayed here: {why}"),
+                ReplayError::Run(error) => error.to_string(),
+            }),
+        (None, Some(_)) => schedule::record(experiment, jobs, &progress)
+            .map(|(results, recording)| (results, Some(recording)))
+            .map_err(|error| error.to_string()),
+        (None, None) => experiment::run::run(experiment, jobs, &progress)
+            .map(|results| (results, None))
+            .map_err(|error| error.to_string()),
+    };
+    bar.finish_and_clear();
+    done.map_err(Failure::Input)
 }
 
 fn overrides(args: &Run) -> Overrides {

@@ -6,7 +6,7 @@ use crate::result::Results;
 use crate::summary;
 
 use super::table::{Column, Comparison, LEGEND};
-use super::text::{footer, note_lines, setting};
+use super::text::{footer, note_lines, replay_line, setting};
 
 /// Writes the report.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
@@ -32,7 +32,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io
         writeln!(out, "\n{}", overall.join(" "))?;
     }
     writeln!(out, "\n{LEGEND}\n")?;
-    for line in note_lines(&results.notes) {
+    for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "- {line}")?;
     }
     writeln!(out, "\n`{}`", footer(results))

@@ -16,7 +16,7 @@ struct Line<'a, T> {
     item: &'a T,
 }
 
-/// Writes the provenance (with the schema's name), then every cell, comparison and note.
+/// Writes the provenance (with the schema's name), then every cell, comparison, note and replay.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
     line(out, "provenance", Some(&results.schema), &results.provenance)?;
     for cell in &results.cells {
@@ -27,6 +27,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io
     }
     for note in &results.notes {
         line(out, "note", None, note)?;
+    }
+    for replay in &results.replays {
+        line(out, "replay", None, replay)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::result::{Note, Results};
+use crate::schedule::Replay;
 use crate::summary;
 
 use super::table::{Column, Comparison, Group, LEGEND};
@@ -39,7 +40,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
         writeln!(out, "\n{}", wrapped(&overall.join(" "), width))?;
     }
     writeln!(out, "\n{}", wrapped(LEGEND, width))?;
-    for line in note_lines(&results.notes) {
+    for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "{}", wrapped(&line, width))?;
     }
     writeln!(out, "{}", footer(results))
@@ -85,6 +86,24 @@ pub(super) fn note_lines(notes: &[Note]) -> Vec<String> {
         lines.push(format!("... and {} more runs that did not complete.", notes.len() - NOTES_SHOWN));
     }
     lines
+}
+
+/// What became of a replayed schedule.
+pub(super) fn replay_line(results: &Results) -> Option<String> {
+    let runs = &results.replays;
+    if runs.is_empty() {
+        return None;
+    }
+    let same = runs.iter().filter(|run| run.same).count();
+    let sum = |of: fn(&Replay) -> u64| runs.iter().map(of).sum::<u64>();
+    let (applied, illegal) = (sum(|run| run.applied), sum(|run| run.illegal));
+    let (unreached, unforeseen) = (sum(|run| run.unreached), sum(|run| run.unforeseen));
+    Some(format!(
+        "A replayed schedule decided, not the policies: {same} of {} runs are the recorded ones; of {} decisions {illegal} \
+         were not legal any more and the moment of {unreached} never came; {unforeseen} placements were not in it.",
+        runs.len(),
+        applied + illegal + unreached,
+    ))
 }
 
 fn note_line(note: &Note) -> String {

@@ -1,0 +1,305 @@
+//! Schedule files: one JSON object per line, the origin, then each run followed by its calls.
+
+use std::io::{self, BufRead, Read, Write};
+use std::sync::Arc;
+
+use policies::{Call, Hook, Request, Schedule};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::limits::MAX_CPUS;
+use sim_core::machine::CpuSet;
+use sim_core::policy::Affinity;
+use sim_core::time::{Span, Time};
+
+use crate::provenance::hex;
+
+use super::{Origin, RecordedRun, Recording, RunId, SCHEMA};
+
+/// Longest line: the masks of all tasks of a very large gang; more is no schedule.
+const MAX_LINE: u64 = 1 << 28;
+/// Latest instant: no horizon comes near it, and sums with it stay in range.
+const MAX_INSTANT: u64 = 1 << 61;
+/// Longest work of a policy at one time: a minute.
+const MAX_CHARGE: u64 = 60_000_000_000;
+
+/// The head of a run.
+#[derive(Serialize, Deserialize)]
+struct RunLine {
+    #[serde(flatten)]
+    id: RunId,
+    seed: u64,
+    /// Hex: JSON readers keep only 53 bits of a number.
+    digest: String,
+    /// Number of calls.
+    calls: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine {
+    at: u64,
+    hook: Word,
+    /// Application, task, cpu or token.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    of: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    nth: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asks: Vec<Ask>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Init,
+    Started,
+    Ready,
+    Exited,
+    Place,
+    Idle,
+    Tick,
+    Timer,
+    Slot,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ask {
+    /// Task, cpu.
+    Migrate(u32, u32),
+    /// Task, cpus as ranges; `all`.
+    Bind(u32, String),
+    /// Task, band.
+    Band(u32, u8),
+    /// Cpu, nanoseconds: kernel work.
+    Charge(u32, u64),
+    /// Cpu, nanoseconds: a daemon's work.
+    Daemon(u32, u64),
+    /// Instant, token.
+    At(u64, u64),
+    /// Cpu, not before.
+    AtTick(u32, u64),
+    /// Instant.
+    AtSlot(u64),
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+/// Writes a recording.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
+    line(out, &recording.origin)?;
+    for run in &recording.runs {
+        let head = RunLine {
+            id: run.id.clone(),
+            seed: run.seed,
+            digest: format!("{:016x}", run.digest),
+            calls: run.schedule.calls.len(),
+        };
+        line(out, &head)?;
+        for call in &run.schedule.calls {
+            line(out, &call_line(call))?;
+        }
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+fn call_line(call: &Call) -> CallLine {
+    let (hook, of) = match call.hook {
+        Hook::Init => (Word::Init, 0),
+        Hook::Started(app) => (Word::Started, u64::from(app.0)),
+        Hook::Ready(app) => (Word::Ready, u64::from(app.0)),
+        Hook::Exited(app) => (Word::Exited, u64::from(app.0)),
+        Hook::Place(task) => (Word::Place, u64::from(task.0)),
+        Hook::Idle(cpu) => (Word::Idle, u64::from(cpu.0)),
+        Hook::Tick(cpu) => (Word::Tick, u64::from(cpu.0)),
+        Hook::Timer(token) => (Word::Timer, token),
+        Hook::Slot => (Word::Slot, 0),
+    };
+    CallLine {
+        at: call.at.ns(),
+        hook,
+        of,
+        nth: u64::from(call.nth),
+        cpu: call.cpu.map(|cpu| cpu.0),
+        asks: call.asked.iter().map(ask).collect(),
+    }
+}
+
+fn ask(request: &Request) -> Ask {
+    match request {
+        Request::Migrate(task, to) => Ask::Migrate(task.0, to.0),
+        Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
+        Request::Band(task, band) => Ask::Band(task.0, *band),
+        Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
+        Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
+        Request::At(at, token) => Ask::At(soon(*at), *token),
+        Request::AtTick(cpu, at) => Ask::AtTick(cpu.0, soon(*at)),
+        Request::AtSlot(at) => Ask::AtSlot(soon(*at)),
+    }
+}
+
+/// The instant; one that never comes is the latest that can be written.
+fn soon(at: Time) -> u64 {
+    at.ns().min(MAX_INSTANT)
+}
+
+/// `0-3,8,`, `5`, `all`. One cpu is told from a set of one by a comma behind it: the two are equal to everybody but a reader.
+fn ranges(affinity: &Affinity) -> String {
+    let set = match affinity {
+        Affinity::All => return "all".into(),
+        Affinity::One(cpu) => return cpu.0.to_string(),
+        Affinity::Set(set) => set,
+    };
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for cpu in set.iter() {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == cpu.0 => *last = cpu.0,
+            _ => parts.push((cpu.0, cpu.0)),
+        }
+    }
+    let shown = parts.iter().map(|(a, b)| if a == b { format!("{a}") } else { format!("{a}-{b}") });
+    format!("{},", shown.collect::<Vec<_>>().join(","))
+}
+
+fn affinity(text: &str) -> Result<Affinity, String> {
+    if text == "all" {
+        return Ok(Affinity::All);
+    }
+    let number = |text: &str| {
+        let cpu = text.parse::<u32>().ok().filter(|cpu| u64::from(*cpu) < MAX_CPUS);
+        cpu.ok_or_else(|| format!("`{text}` is no cpu"))
+    };
+    let Some(list) = text.strip_suffix(',') else {
+        return number(text).map(|cpu| Affinity::One(CpuId(cpu)));
+    };
+    let mut set = CpuSet::default();
+    for part in list.split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        (number(first)?..=number(last)?).for_each(|cpu| set.insert(CpuId(cpu)));
+    }
+    Ok(Affinity::Set(Arc::new(set)))
+}
+
+/// Reads a recording and the SHA-256 of its text, hex; `name` is its name in messages.
+///
+/// # Errors
+/// A sentence: it cannot be read, is no schedule, is cut short, or a line of it is wrong.
+pub fn read(name: &str, from: &mut dyn BufRead) -> Result<(Recording, String), String> {
+    let mut lines = Lines { from, number: 0, hash: Sha256::new() };
+    let wrong = |lines: &Lines<'_>, why: &str| format!("{name}, line {}: {why}", lines.number);
+    let Some(origin) = lines.origin() else {
+        return Err(format!("{name} is no schedule of oversim ({SCHEMA})"));
+    };
+    let mut runs = Vec::new();
+    for _ in 0..origin.runs {
+        let run = lines.run().map_err(|why| wrong(&lines, &why))?;
+        runs.push(run);
+    }
+    match lines.next() {
+        Ok(None) => Ok((Recording { origin, runs }, hex(&lines.hash.finalize()))),
+        Ok(Some(_)) => Err(wrong(&lines, "there is more than the runs the head announces")),
+        Err(why) => Err(wrong(&lines, &why)),
+    }
+}
+
+struct Lines<'a> {
+    from: &'a mut dyn BufRead,
+    number: u64,
+    hash: Sha256,
+}
+
+impl Lines<'_> {
+    /// The next line; none at the end.
+    fn next(&mut self) -> Result<Option<Vec<u8>>, String> {
+        self.number += 1;
+        let mut text = Vec::new();
+        let mut limited = Read::take(&mut *self.from, MAX_LINE);
+        limited.read_until(b'\n', &mut text).map_err(|e| e.to_string())?;
+        self.hash.update(&text);
+        match text.last() {
+            None => Ok(None),
+            Some(b'\n') => Ok(Some(text)),
+            Some(_) if text.len() as u64 == MAX_LINE => Err("the line is too long".into()),
+            Some(_) => Err("the line is cut short".into()),
+        }
+    }
+
+    /// The next line, which there must be, as a value.
+    fn value<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+        let text = self.next()?.ok_or("the file ends before its last run")?;
+        serde_json::from_slice(&text).map_err(|e| e.to_string())
+    }
+
+    fn origin(&mut self) -> Option<Origin> {
+        self.value().ok().filter(|origin: &Origin| origin.schedule == SCHEMA)
+    }
+
+    fn run(&mut self) -> Result<RecordedRun, String> {
+        let head: RunLine = self.value()?;
+        let digest = u64::from_str_radix(&head.digest, 16).map_err(|e| format!("`digest`: {e}"))?;
+        let mut calls = Vec::new();
+        for _ in 0..head.calls {
+            calls.push(call(&self.value()?)?);
+        }
+        Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule: Schedule { calls } })
+    }
+}
+
+fn call(line: &CallLine) -> Result<Call, String> {
+    let of = || u32::try_from(line.of).map_err(|_| format!("{} is out of range", line.of));
+    let hook = match line.hook {
+        Word::Init => Hook::Init,
+        Word::Started => Hook::Started(AppId(of()?)),
+        Word::Ready => Hook::Ready(AppId(of()?)),
+        Word::Exited => Hook::Exited(AppId(of()?)),
+        Word::Place => Hook::Place(TaskId(of()?)),
+        Word::Idle => Hook::Idle(CpuId(of()?)),
+        Word::Tick => Hook::Tick(CpuId(of()?)),
+        Word::Timer => Hook::Timer(line.of),
+        Word::Slot => Hook::Slot,
+    };
+    if matches!(line.hook, Word::Place) != line.cpu.is_some() {
+        return Err("a cpu belongs to each `place`, and to nothing else".into());
+    }
+    let nth = u32::try_from(line.nth).map_err(|_| "`nth` is out of range")?;
+    let asked = line.asks.iter().map(request).collect::<Result<_, _>>()?;
+    Ok(Call { at: instant(line.at)?, hook, nth, cpu: line.cpu.map(CpuId), asked })
+}
+
+fn instant(ns: u64) -> Result<Time, String> {
+    if ns > MAX_INSTANT { Err(format!("{ns} ns is no instant of a run")) } else { Ok(Time::from_ns(ns)) }
+}
+
+fn request(ask: &Ask) -> Result<Request, String> {
+    let charge = |cpu: u32, ns: u64, daemon| {
+        if ns > MAX_CHARGE {
+            return Err(format!("{ns} ns of work at one time are too much"));
+        }
+        Ok(Request::Charge(CpuId(cpu), Span::from_ns(ns), daemon))
+    };
+    Ok(match ask {
+        Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
+        Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), affinity(cpus)?),
+        Ask::Band(task, band) => Request::Band(TaskId(*task), *band),
+        Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
+        Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,
+        Ask::At(at, token) => Request::At(instant(*at)?, *token),
+        Ask::AtTick(cpu, at) => Request::AtTick(CpuId(*cpu), instant(*at)?),
+        Ask::AtSlot(at) => Request::AtSlot(instant(*at)?),
+    })
+}

@@ -1,0 +1,225 @@
+//! Schedules: every decision of every run of an experiment, recorded, and replayed on the same experiment or another one.
+
+mod file;
+
+use std::collections::BTreeMap;
+
+use policies::{Recorder, Replayer, Schedule, Tally};
+use serde::{Deserialize, Serialize};
+use sim_core::kernel::Simulation;
+use sim_core::outcome::RunReport;
+use sim_core::policy::Policy;
+
+pub use file::{read, write};
+
+use crate::plan::{Experiment, RunPlan};
+use crate::provenance::{MODEL, Provenance};
+use crate::result::{DEDICATED, Results};
+use crate::run::{RunError, each};
+
+/// Name and version of the form of schedule files.
+pub const SCHEMA: &str = "oversim.schedule/1";
+
+/// The schedules of all runs of an experiment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recording {
+    /// Where they come from.
+    pub origin: Origin,
+    /// The runs in order.
+    pub runs: Vec<RecordedRun>,
+}
+
+/// The head of a schedule file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// [`SCHEMA`].
+    pub schedule: String,
+    /// Version of the model that ran ([`MODEL`]).
+    pub model: String,
+    /// Generator of random numbers.
+    pub generator: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// SHA-256 of its text, hex.
+    pub scenario_sha256: String,
+    /// Overrides from the command line.
+    pub overrides: Vec<String>,
+    /// Number of runs.
+    pub runs: usize,
+}
+
+/// Which run of an experiment a schedule belongs to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct RunId {
+    /// Label of the point of the sweep; empty without one.
+    pub point: String,
+    /// Label of the policy, or [`DEDICATED`].
+    pub policy: String,
+    /// The application of a dedicated run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// Replicate, from 0.
+    pub replicate: u32,
+}
+
+/// What the policy did in one run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedRun {
+    /// Which run.
+    pub id: RunId,
+    /// Its seed.
+    pub seed: u64,
+    /// The digest of all that happened.
+    pub digest: u64,
+    /// The calls.
+    pub schedule: Schedule,
+}
+
+/// What became of a replayed schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Replay {
+    /// Which run.
+    #[serde(flatten)]
+    pub id: RunId,
+    /// Its seed.
+    pub seed: u64,
+    /// True when everything happened as in the recorded run: equal digests.
+    pub same: bool,
+    /// Decisions that happened as recorded.
+    pub applied: u64,
+    /// Decisions that would not have been legal, and did not happen.
+    pub illegal: u64,
+    /// Decisions whose moment never came.
+    pub unreached: u64,
+    /// Placements of tasks about which the schedule says nothing; they stayed where they were.
+    pub unforeseen: u64,
+}
+
+impl RunId {
+    /// Of a run of an experiment.
+    #[must_use]
+    pub fn of(experiment: &Experiment, plan: &RunPlan) -> Self {
+        let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
+        Self {
+            point: experiment.points.get(plan.point).map_or_else(String::new, |point| point.label.clone()),
+            policy: policy.to_owned(),
+            app: plan.alone.and_then(|app| experiment.apps.get(app)).cloned(),
+            replicate: plan.replicate,
+        }
+    }
+
+    fn text(&self) -> String {
+        let at = if self.point.is_empty() { String::new() } else { format!(" at {}", self.point) };
+        let app = self.app.as_ref().map_or_else(String::new, |app| format!(" {app}"));
+        format!("{}{app}{at}, replicate {}", self.policy, self.replicate)
+    }
+}
+
+/// Why a schedule could not be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It belongs to something else.
+    #[error("{0}")]
+    Foreign(String),
+    /// As without a schedule.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// As [`crate::run::run`], and records what every policy did.
+///
+/// # Errors
+/// As [`crate::run::run`].
+pub fn record(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<(Results, Recording), RunError> {
+    let one = |plan: &RunPlan| {
+        let mut recorder = Recorder::new(plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps));
+        let report = simulate(plan, &mut recorder)?;
+        Ok((report, recorder.into_schedule()))
+    };
+    let done = each(experiment, jobs, progress, &one)?;
+    let (reports, schedules): (Vec<RunReport>, Vec<Schedule>) = done.into_iter().unzip();
+    let results = crate::run::results(experiment, jobs, &reports)?;
+    let runs = experiment.runs.iter().zip(reports.iter().zip(schedules));
+    let recorded = |(plan, (report, schedule)): (&RunPlan, (&RunReport, Schedule))| RecordedRun {
+        id: RunId::of(experiment, plan),
+        seed: plan.options.seed,
+        digest: report.digest,
+        schedule,
+    };
+    let recording = Recording { origin: Origin::of(&results.provenance), runs: runs.map(recorded).collect() };
+    Ok((results, recording))
+}
+
+/// Runs an experiment whose policies do what a recording says, each run what the run of the same point, policy and
+/// replicate did. `sha256` is that of the recording's file, for the record.
+///
+/// # Errors
+/// The recording comes from another version of the model or lacks a run; or as [`crate::run::run`].
+pub fn replay(
+    experiment: &Experiment,
+    recording: &Recording,
+    sha256: &str,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Results, ReplayError> {
+    let model = &recording.origin.model;
+    if model != MODEL {
+        return Err(ReplayError::Foreign(format!(
+            "it was recorded under {model}, this is {MODEL}: record it again"
+        )));
+    }
+    let by_id: BTreeMap<&RunId, &RecordedRun> = recording.runs.iter().map(|run| (&run.id, run)).collect();
+    let find = |plan: &RunPlan| {
+        let id = RunId::of(experiment, plan);
+        by_id.get(&id).copied().ok_or_else(|| ReplayError::Foreign(missing(&id, recording)))
+    };
+    experiment.runs.iter().try_for_each(|plan| find(plan).map(|_| ()))?;
+    let one = |plan: &RunPlan| {
+        let recorded = find(plan).map_err(|error| error.to_string())?;
+        let mut replayer = Replayer::new(&recorded.schedule);
+        let report = simulate(plan, &mut replayer)?;
+        let same = report.digest == recorded.digest;
+        Ok((report, replayed(&recorded.id, plan.options.seed, same, replayer.tally())))
+    };
+    let done = each(experiment, jobs, progress, &one)?;
+    let (reports, replays): (Vec<RunReport>, Vec<Replay>) = done.into_iter().unzip();
+    let mut results = crate::run::results(experiment, jobs, &reports)?;
+    results.provenance.replayed = Some(sha256.to_owned());
+    results.replays = replays;
+    Ok(results)
+}
+
+fn simulate(plan: &RunPlan, policy: &mut dyn Policy) -> Result<RunReport, String> {
+    let simulation =
+        Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
+    Ok(simulation.run(policy, &mut ()))
+}
+
+fn replayed(id: &RunId, seed: u64, same: bool, tally: Tally) -> Replay {
+    let Tally { applied, illegal, unreached, unforeseen } = tally;
+    Replay { id: id.clone(), seed, same, applied, illegal, unreached, unforeseen }
+}
+
+fn missing(id: &RunId, recording: &Recording) -> String {
+    let Origin { scenario, runs, .. } = &recording.origin;
+    format!("it has no run `{}` (it holds {runs} runs of scenario `{scenario}`)", id.text())
+}
+
+impl Origin {
+    fn of(provenance: &Provenance) -> Self {
+        Self {
+            schedule: SCHEMA.into(),
+            model: provenance.model.clone(),
+            generator: provenance.generator.clone(),
+            scenario: provenance.scenario.clone(),
+            scenario_sha256: provenance.scenario_sha256.clone(),
+            overrides: provenance.overrides.clone(),
+            runs: provenance.runs,
+        }
+    }
+}

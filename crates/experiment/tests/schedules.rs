@@ -1,0 +1,125 @@
+//! Schedule files: written, read and replayed, a recording gives the same runs; wrong and foreign files are refused.
+
+use experiment::plan::Experiment;
+use experiment::result::Results;
+use experiment::run::run;
+use experiment::scenario::{Overrides, load};
+use experiment::schedule::{Recording, read, record, replay, write};
+
+const TEXT: &str = "\
+name: shared
+machine: package:2 numa:1 core:2
+apps:
+  a: { workload: { spmd: { work: 200ms, intervals: 8, spread: 10% } }, tasks: 5 }
+  b: { workload: { spmd: { work: 100ms, intervals: 4, spread: 10% } }, tasks: 3, start: 20ms, runtime: openmp }
+policies: POLICIES
+repeat: 2
+";
+
+fn experiment(set: &[&str]) -> Experiment {
+    let names: Vec<&str> = policies::ALL.iter().map(|entry| entry.name).collect();
+    let text = TEXT.replace(
+        "POLICIES",
+        &format!(
+            "[{}, {{ SPEED: {{}}, over: ULE, perturb: {{ delay: 2ms, veto: 20% }}, as: odd }}]",
+            names.join(", ")
+        ),
+    );
+    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
+    load("shared.yaml", &text, &Overrides { set, ..Overrides::default() })
+        .unwrap_or_else(|said| panic!("{said}"))
+}
+
+fn text(recording: &Recording) -> String {
+    let mut out = Vec::new();
+    write(recording, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn again(text: &str) -> Result<Recording, String> {
+    read("s.ndjson", &mut text.as_bytes()).map(|(recording, _)| recording)
+}
+
+fn replayed(experiment: &Experiment, recording: &Recording) -> Results {
+    replay(experiment, recording, "00", 2, &|_, _| ()).unwrap()
+}
+
+#[test]
+fn under_every_policy_a_replay_is_the_recorded_run() {
+    let experiment = experiment(&[]);
+    let plain = run(&experiment, 2, &|_, _| ()).unwrap();
+    let (results, recording) = record(&experiment, 2, &|_, _| ()).unwrap();
+    assert!(results == plain, "recording changes nothing");
+    assert_eq!(recording.runs.len(), experiment.runs.len());
+    let read = again(&text(&recording)).unwrap();
+    assert!(read == recording, "what was written is read");
+    let replayed = replayed(&experiment, &read);
+    assert_eq!(replayed.provenance.digest, plain.provenance.digest);
+    assert!(replayed.cells == plain.cells);
+    for run in &replayed.replays {
+        assert!(run.same && run.illegal + run.unreached + run.unforeseen == 0, "{run:?}");
+    }
+    assert!(replayed.replays.iter().all(|run| run.applied > 0), "{:?}", replayed.replays);
+}
+
+#[test]
+fn a_schedule_can_be_tried_under_other_costs_and_speeds() {
+    let (_, recording) = record(&experiment(&[]), 2, &|_, _| ()).unwrap();
+    let mut differ = 0;
+    for set in ["machine.migration=50us", "machine.core_speed=0.7", "seed=5"] {
+        let changed = experiment(&[set]);
+        let results = replayed(&changed, &recording);
+        assert!(results.all_completed(), "{set}: {:?}", results.notes);
+        differ += results.replays.iter().filter(|run| !run.same).count();
+        let twice = replayed(&changed, &recording);
+        assert!(results == twice, "{set}: a replay is deterministic");
+    }
+    assert!(differ > 0);
+}
+
+#[test]
+fn schedules_of_something_else_are_refused() {
+    let (_, recording) = record(&experiment(&[]), 2, &|_, _| ()).unwrap();
+    let refused = |experiment: &Experiment, recording: &Recording| {
+        replay(experiment, recording, "00", 1, &|_, _| ()).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    let said = refused(&experiment(&["repeat=3"]), &recording);
+    assert!(said.contains("it has no run `dedicated a, replicate 2`"), "{said}");
+    let mut other = recording;
+    other.origin.model = "oversim-model/1".into();
+    let said = refused(&experiment(&[]), &other);
+    assert!(said.contains("recorded under oversim-model/1"), "{said}");
+}
+
+#[test]
+fn wrong_files_are_refused_with_the_line() {
+    let (_, recording) = record(&experiment(&["repeat=1"]), 2, &|_, _| ()).unwrap();
+    let good = text(&recording);
+    let lines: Vec<&str> = good.lines().collect();
+    let with = |line: &str| format!("{}\n{}\n{line}\n{}\n", lines[0], lines[1], lines[3..].join("\n"));
+    assert!(again(&with(lines[2])).is_ok());
+    let wrong = [
+        (String::new(), "is no schedule"),
+        ("{}\n".into(), "is no schedule"),
+        (good.replacen("oversim.schedule/1", "oversim.schedule/9", 1), "is no schedule"),
+        (good[..good.len() - 3].into(), "the line is cut short"),
+        (lines[..lines.len() - 1].join("\n") + "\n", "the file ends before its last run"),
+        (format!("{good}{{}}\n"), "there is more than"),
+        (with("no json"), "line 3: "),
+        (with(r#"{"at":0,"hook":"dance"}"#), "unknown variant `dance`"),
+        (with(r#"{"at":0,"hook":"idle","of":5000000000}"#), "out of range"),
+        (with(r#"{"at":0,"hook":"place","of":1}"#), "a cpu belongs to each `place`"),
+        (with(r#"{"at":18446744073709551615,"hook":"slot"}"#), "no instant of a run"),
+        (with(r#"{"at":0,"hook":"slot","asks":[{"bind":[0,"0-99999999,"]}]}"#), "`99999999` is no cpu"),
+        (with(r#"{"at":0,"hook":"slot","asks":[{"charge":[0,60000000001]}]}"#), "too much"),
+        (with(r#"{"at":0,"hook":"slot","nth":4294967296}"#), "`nth` is out of range"),
+    ];
+    for (text, expected) in wrong {
+        let said = again(&text).err().unwrap_or_default();
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    // What is well-formed and absurd is not legal and does nothing.
+    let absurd = r#"{"at":0,"hook":"init","asks":[{"migrate":[4000000000,9]},{"charge":[4000000000,1]},{"attick":[4000000000,0]},{"bind":[0,"77,"]},{"band":[99,3]},{"bind":[1,"77"]}]}"#;
+    let results = replayed(&experiment(&["repeat=1"]), &again(&with(absurd)).unwrap());
+    assert_eq!(results.replays[0].illegal, 4);
+}
