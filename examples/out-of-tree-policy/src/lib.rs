@@ -1,0 +1,82 @@
+//! `STEAL`, a policy outside of oversim's repository: random work stealing.
+
+use notation::parameter::{Kind, Parameter, Values};
+use policies::{Entry, Level, Setting, Showcase};
+use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::rng::{Purpose, stream};
+
+/// What scenarios, lists and the schema know of it.
+pub const ENTRY: Entry = Entry {
+    name: "STEAL",
+    summary: "an idle cpu steals from a victim drawn at random",
+    source: "Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999 (for tasks of one program)",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "A created task goes to one of the shortest queues, drawn at random; a woken one stays where it was. A cpu that is \
+about to go idle draws another cpu and takes a waiting task from it; with nothing to take there it draws again, `tries` times \
+in all, and then stays idle until something wakes up on it. Nobody ever looks at the whole machine except to place a new task.",
+    sees: "The queue of the victim and the lengths of the queues.",
+    costs: "A migration for each stolen task; looking is free.",
+    wins: Showcase::NONE,
+    loses: Showcase::NONE,
+    build,
+};
+
+const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "tries",
+    kind: Kind::Count,
+    default: 4,
+    min: 1,
+    max: 1_000,
+    about: "Victims that an idle cpu draws before it gives up (a free choice).",
+}];
+
+fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    Box::new(Steal { tries: values.get("tries"), rng: None, waiting: Vec::new() })
+}
+
+struct Steal {
+    tries: u64,
+    rng: Option<ChaCha8Rng>,
+    waiting: Vec<TaskId>,
+}
+
+impl Steal {
+    /// A number below `bound`, from a stream that depends on the run's seed alone: the same seed, the same run.
+    fn draw(&mut self, view: &dyn View, bound: usize) -> usize {
+        self.rng.get_or_insert_with(|| stream(view.seed(), Purpose::Policy, 0)).random_range(0..bound)
+    }
+}
+
+impl Policy for Steal {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        if let Placement::Wake { previous, .. } = why
+            && view.allowed(task, previous)
+        {
+            view.because(Why::rule("woken: stays"));
+            return previous;
+        }
+        let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+        let shortest = allowed().map(|cpu| view.nr_running(cpu)).min().unwrap_or(0);
+        let best: Vec<CpuId> = allowed().filter(|cpu| view.nr_running(*cpu) == shortest).collect();
+        view.because(Why::rule("created: one of the shortest queues").with("tasks", u64::from(shortest)));
+        if best.is_empty() { CpuId(0) } else { best[self.draw(view, best.len())] }
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let cpus = system.machine().cpus() as usize;
+        for attempt in 1..=self.tries {
+            let victim = CpuId(self.draw(system, cpus) as u32);
+            system.queued(victim, &mut self.waiting);
+            let stolen = self.waiting.iter().copied().find(|task| system.allowed(*task, cpu));
+            if let Some(task) = stolen.filter(|_| victim != cpu) {
+                system.because(Why::rule("stolen by an idle cpu").with("victims drawn", attempt));
+                system.migrate(task, cpu);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! oversim's command line with one more policy.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    oversim::main_with(&[&out_of_tree_policy::ENTRY])
+}
