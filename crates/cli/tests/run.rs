@@ -176,6 +176,10 @@ fn bad_input_is_exit_2_with_nothing_on_standard_output() {
         (vec!["run", "-", "-o", out, "--jobs", "0"], TINY),
         (vec!["run", "-", "-o", out, "--format", "xml"], TINY),
         (vec!["run", "-", "--force"], TINY),
+        (vec!["run", "-", "--replay-schedule", "/nowhere/at/all"], TINY),
+        (vec!["run", "-", "--replay-schedule", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], TINY),
+        (vec!["run", "-", "--replay-schedule", "a", "--record-schedule", "b"], TINY),
+        (vec!["run", "-", "--policy", "LOAD/PIN"], TINY),
         (vec!["run"], TINY),
         (vec!["frobnicate"], ""),
         (vec!["list", "policies", "NOPE"], ""),
@@ -259,4 +263,33 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_recorded_schedule_replays_to_the_same_digest_and_tells_what_did_not_apply_elsewhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("schedule.ndjson");
+    let file = path.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let (code, out, err) = oversim(&[&["run", "-", "--format", "json"], args].concat(), TINY);
+        assert_eq!(code, 0, "{args:?}: {err}");
+        serde_json::from_str::<Value>(&out).unwrap()
+    };
+    let plain = run(&[]);
+    assert_eq!(run(&["--record-schedule", file]), plain, "recording changes nothing");
+    let (code, _, err) = oversim(&["run", "-", "--record-schedule", file], TINY);
+    assert!(code == 2 && err.contains("--force"), "{err}");
+    let replayed = run(&["--replay-schedule", file]);
+    assert_eq!(replayed["provenance"]["digest"], plain["provenance"]["digest"]);
+    assert_eq!(replayed["provenance"]["replayed"].as_str().unwrap().len(), 64);
+    assert_eq!(replayed["replays"].as_array().unwrap().len(), 18);
+    assert!(replayed["replays"].as_array().unwrap().iter().all(|run| run["same"] == true));
+    let args = ["run", "-", "--replay-schedule", file, "--set", "machine.core_speed=0.5"];
+    let (code, text, err) = oversim(&args, TINY);
+    assert!(code == 0 && text.contains("A replayed schedule decided, not the policies"), "{err}{text}");
+    let (code, _, err) = oversim(&["run", "-", "--replay-schedule", file, "--repeat", "9"], TINY);
+    assert!(code == 2 && err.contains("cannot be replayed here: it has no run"), "{err}");
+    std::fs::write(&path, "{}\n").unwrap();
+    let (code, _, err) = oversim(&["run", "-", "--replay-schedule", file], TINY);
+    assert!(code == 2 && err.contains("is no schedule of oversim"), "{err}");
 }

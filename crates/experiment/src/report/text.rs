@@ -62,12 +62,15 @@ pub(super) fn setting(results: &Results) -> String {
     )
 }
 
-/// What a policy is when its label does not say it: `fast: SPEED over DWRR`.
+/// What a policy is when it is disturbed or stands over another one than the kernel's own: `fast: SPEED over DWRR`.
 fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
     move |(label, stack)| {
         let own = |kernel: &String| policies::kernel_policy(kernel).name;
-        let plain =
-            |form: &str| form == label || kernels.iter().any(|k| form == format!("{label} over {}", own(k)));
+        let plain = |form: &str| match form.split_once(" over ") {
+            _ if form.contains('(') => false,
+            Some((_, beneath)) => kernels.iter().any(|kernel| own(kernel) == beneath),
+            None => true,
+        };
         (!stack.split("; ").all(plain)).then(|| format!("{label}: {stack}"))
     }
 }
