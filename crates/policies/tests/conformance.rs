@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use notation::parameter::Kind;
-use policies::{ALL, Choice};
+use notation::parameter::{Kind, Values};
+use policies::{ALL, Choice, PERTURB};
 use sim_core::ids::{CpuId, ProfileId};
 use sim_core::kernel::Simulation;
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
@@ -169,6 +169,43 @@ fn every_choice_of_every_parameter_runs() {
                 assert_eq!(report.corrections, 0, "{}.{} = {value}", entry.name, parameter.name);
             }
         }
+    }
+}
+
+#[test]
+fn every_policy_completes_and_stays_legal_when_its_decisions_come_late_or_never() {
+    for entry in ALL {
+        let mut disturbed = 0;
+        for (delay, veto) in [(0, 2_000), (3_000_000, 0), (3_000_000, 5_000), (200_000, 10_000)] {
+            let mut perturb = Values::defaults(PERTURB);
+            perturb.set("delay", delay).unwrap();
+            perturb.set("jitter", delay).unwrap();
+            perturb.set("veto", veto).unwrap();
+            let choice = Choice { perturb: Some(perturb), ..Choice::new(entry) };
+            let label = format!("{} delay {delay} veto {veto}", entry.name);
+            let report = run(&choice, 1);
+            assert_eq!((report.outcome.clone(), report.corrections), (Outcome::Completed, 0), "{label}");
+            let total =
+                |app: &sim_core::outcome::AppReport| (app.counters.work_done_ns, app.counters.work_asked_ns);
+            for app in report.apps.iter().filter(|app| !app.background) {
+                assert_eq!(total(app).0, total(app).1, "{label} {}", app.name);
+            }
+            assert_eq!(run(&choice, 1).digest, report.digest, "{label}");
+            disturbed += u32::from(run(&Choice::new(entry), 1).digest != report.digest);
+        }
+        assert!(disturbed >= 3, "{}: {disturbed} of 4 disturbances had an effect", entry.name);
+    }
+}
+
+#[test]
+fn every_user_level_policy_stands_on_every_kernel_level_one() {
+    let (kernel, user): (Vec<_>, Vec<_>) =
+        ALL.iter().partition(|entry| entry.level == policies::Level::Kernel);
+    for (entry, beneath) in user.iter().flat_map(|user| kernel.iter().map(move |kernel| (*user, *kernel))) {
+        let choice = Choice { over: Some(Box::new(Choice::new(beneath))), ..Choice::new(entry) };
+        let report = run(&choice, 1);
+        let label = format!("{} over {}", entry.name, beneath.name);
+        assert_eq!((report.outcome, report.corrections), (Outcome::Completed, 0), "{label}");
     }
 }
 

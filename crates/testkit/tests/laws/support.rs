@@ -144,7 +144,7 @@ impl Trial {
     pub(crate) fn observed(&self, observer: &mut impl Observer) -> RunReport {
         let (machine, model) = (Arc::new(self.machine.clone()), Arc::new(self.model.clone()));
         let entry = policies::find(self.policy).unwrap();
-        let choice = Choice { entry, values: values(entry.parameters, &self.settings) };
+        let choice = Choice::with(entry, values(entry.parameters, &self.settings));
         let inner = choice.build(&machine, &model, &self.apps);
         let mut policy = Placed { inner, cpus: self.placed.clone(), moves: self.moves.clone() };
         let mut invariants = Invariants::new(&self.apps);
