@@ -21,7 +21,8 @@ fn experiment(set: &[&str]) -> Experiment {
     let text = TEXT.replace(
         "POLICIES",
         &format!(
-            "[{}, {{ SPEED: {{}}, over: ULE, perturb: {{ delay: 2ms, veto: 20% }}, as: odd }}]",
+            "[{}, {{ SPEED: {{}}, over: ULE, perturb: {{ delay: 2ms, veto: 20% }}, as: odd }}, \
+         {{ gang: {{ alternates: none, quantum: 10ms }}, as: strict }}]",
             names.join(", ")
         ),
     );

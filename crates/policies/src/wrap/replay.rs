@@ -1,12 +1,13 @@
 //! Replaying: the recorded calls of a policy once more, each when the same hook is called for the same thing as often as then.
 //!
 //! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the decisions are
-//! applied as long as they are legal, and those that are not are counted.
+//! applied as long as they are legal, and those that are not are counted. When the schedule is over, nobody stays parked.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{PARKED, Placement, Policy, System, View, Why};
+use sim_core::time::{Span, Time};
 
 use super::record::{Call, Counts, Hook, Schedule};
 use super::request::{Request, tasks};
@@ -32,8 +33,16 @@ impl Tally {
     }
 }
 
+/// Token of the timer at the end of the schedule; no policy's tokens come near it.
+const OVER: u64 = u64::MAX;
+
 /// A policy that does what a schedule says.
 pub struct Replayer {
+    /// One instant after the last call, of a schedule that parks tasks: a run that takes longer than the recorded one must
+    /// not wait for ever for a slot that never begins.
+    end: Option<Time>,
+    over: bool,
+    parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
     tasks: u32,
@@ -48,7 +57,19 @@ impl Replayer {
         for call in &schedule.calls {
             calls.entry(call.hook).or_default().push_back(call.clone());
         }
-        Self { calls, counts: Counts::default(), tasks: 0, tally: Tally::default() }
+        let parks =
+            |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, PARKED)));
+        let last =
+            schedule.calls.iter().map(|call| call.at).max().filter(|_| schedule.calls.iter().any(parks));
+        Self {
+            end: last.map(|at| at + Span::from_ns(1)),
+            over: false,
+            parked: BTreeSet::new(),
+            calls,
+            counts: Counts::default(),
+            tasks: 0,
+            tally: Tally::default(),
+        }
     }
 
     /// What became of the schedule, at the end of the run.
@@ -79,7 +100,11 @@ impl Replayer {
     }
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
-        let legal = request.is_legal(system, self.tasks);
+        let parks = matches!(request, Request::Band(_, PARKED));
+        let legal = request.is_legal(system, self.tasks) && !(parks && self.over);
+        if let (Request::Band(task, _), true) = (request, legal) {
+            let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
+        }
         if legal {
             system.because(Why::rule("replayed"));
             request.ask(system);
@@ -91,10 +116,24 @@ impl Replayer {
     }
 }
 
+impl Replayer {
+    /// The schedule is over: whoever is parked runs.
+    fn release(&mut self, system: &mut dyn System) {
+        self.over = true;
+        for task in std::mem::take(&mut self.parked) {
+            system.because(Why::rule("replayed: the schedule is over, nobody stays parked"));
+            system.set_band(task, 0);
+        }
+    }
+}
+
 impl Policy for Replayer {
     fn init(&mut self, system: &mut dyn System) {
         self.tasks = tasks(system);
         self.call(system, Hook::Init);
+        if let Some(end) = self.end {
+            system.at(end, OVER);
+        }
     }
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
         self.call(system, Hook::Started(app));
@@ -128,7 +167,11 @@ impl Policy for Replayer {
         self.call(system, Hook::Tick(cpu));
     }
     fn timer(&mut self, system: &mut dyn System, token: u64) {
-        self.call(system, Hook::Timer(token));
+        if token == OVER {
+            self.release(system);
+        } else {
+            self.call(system, Hook::Timer(token));
+        }
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.call(system, Hook::Slot);
