@@ -33,8 +33,8 @@ fn experiment(set: &[&str]) -> Experiment {
 
 fn text(recording: &Recording) -> String {
     let mut out = Vec::new();
-    write(recording, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    write(recording, &mut out).expect("memory takes all");
+    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
 fn again(text: &str) -> Result<Recording, String> {
@@ -42,7 +42,7 @@ fn again(text: &str) -> Result<Recording, String> {
 }
 
 fn replayed(experiment: &Experiment, recording: &Recording) -> Results {
-    replay(experiment, recording, "00", 2, &|_, _| ()).unwrap()
+    replay(experiment, recording, "00", 2, &|_, _| ()).expect("it is the same experiment")
 }
 
 #[test]

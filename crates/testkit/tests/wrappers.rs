@@ -79,7 +79,8 @@ fn run(small: &Small, policy: &mut dyn Policy, stepwise: bool) -> RunReport {
 fn record(small: &Small, choice: &Choice) -> (RunReport, Schedule) {
     let mut recorder = Recorder::new(build(small, choice));
     let report = run(small, &mut recorder, false);
-    (report, recorder.into_schedule())
+    let schedule = recorder.into_schedule(report.makespan);
+    (report, schedule)
 }
 
 #[test]

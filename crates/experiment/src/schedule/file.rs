@@ -32,6 +32,8 @@ struct RunLine {
     seed: u64,
     /// Hex: JSON readers keep only 53 bits of a number.
     digest: String,
+    /// When it ended, in nanoseconds.
+    end: u64,
     /// Number of calls.
     calls: usize,
 }
@@ -103,6 +105,7 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
             id: run.id.clone(),
             seed: run.seed,
             digest: format!("{:016x}", run.digest),
+            end: soon(run.schedule.end),
             calls: run.schedule.calls.len(),
         };
         line(out, &head)?;
@@ -252,11 +255,12 @@ impl Lines<'_> {
     fn run(&mut self) -> Result<RecordedRun, String> {
         let head: RunLine = self.value()?;
         let digest = u64::from_str_radix(&head.digest, 16).map_err(|e| format!("`digest`: {e}"))?;
+        let end = instant(head.end)?;
         let mut calls = Vec::new();
         for _ in 0..head.calls {
             calls.push(call(&self.value()?)?);
         }
-        Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule: Schedule { calls } })
+        Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule: Schedule { calls, end } })
     }
 }
 

@@ -139,7 +139,8 @@ pub fn record(
     let one = |plan: &RunPlan| {
         let mut recorder = Recorder::new(plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps));
         let report = simulate(plan, &mut recorder)?;
-        Ok((report, recorder.into_schedule()))
+        let schedule = recorder.into_schedule(report.makespan);
+        Ok((report, schedule))
     };
     let done = each(experiment, jobs, progress, &one)?;
     let (reports, schedules): (Vec<RunReport>, Vec<Schedule>) = done.into_iter().unzip();

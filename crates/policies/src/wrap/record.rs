@@ -51,6 +51,8 @@ pub struct Call {
 pub struct Schedule {
     /// The calls.
     pub calls: Vec<Call>,
+    /// When the run ended.
+    pub end: Time,
 }
 
 /// Counts the calls of each hook.
@@ -96,10 +98,10 @@ impl Recorder {
         Self { inner, counts: Counts::default(), calls: Vec::new() }
     }
 
-    /// What was recorded.
+    /// What was recorded in a run that ended at `end`.
     #[must_use]
-    pub fn into_schedule(self) -> Schedule {
-        Schedule { calls: self.calls }
+    pub fn into_schedule(self, end: Time) -> Schedule {
+        Schedule { calls: self.calls, end }
     }
 
     fn call(

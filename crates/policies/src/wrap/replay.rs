@@ -1,7 +1,7 @@
 //! Replaying: the recorded calls of a policy once more, each when the same hook is called for the same thing as often as then.
 //!
 //! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the decisions are
-//! applied as long as they are legal, and those that are not are counted. When the schedule is over, nobody stays parked.
+//! applied as long as they are legal, and those that are not are counted. When the recorded run is over, nobody stays parked.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -38,7 +38,7 @@ const OVER: u64 = u64::MAX;
 
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the last call, of a schedule that parks tasks: a run that takes longer than the recorded one must
+    /// One instant after the end of a recorded run in which tasks were parked: a run that takes longer than the recorded one must
     /// not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
@@ -59,10 +59,9 @@ impl Replayer {
         }
         let parks =
             |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, PARKED)));
-        let last =
-            schedule.calls.iter().map(|call| call.at).max().filter(|_| schedule.calls.iter().any(parks));
+        let parks = schedule.calls.iter().any(parks);
         Self {
-            end: last.map(|at| at + Span::from_ns(1)),
+            end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
             parked: BTreeSet::new(),
             calls,
