@@ -19,8 +19,8 @@ mod spread;
 mod swomps;
 mod ticks;
 mod ule;
-mod yield_to;
 mod wrap;
+mod yield_to;
 
 #[cfg(test)]
 mod fake;

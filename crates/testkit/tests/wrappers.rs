@@ -24,7 +24,10 @@ fn values(table: &[notation::parameter::Parameter], seed: u64) -> Values {
     let mut values = Values::defaults(table);
     for (number, parameter) in table.iter().enumerate() {
         let draw = u64::from(draw(seed, number as u64));
-        let value = match parameter.kind {
+        if parameter.kind.is_list() {
+            continue;
+        }
+        let value = match parameter.kind.of_one() {
             Kind::Duration => (parameter.default / 200).max(parameter.min),
             Kind::Flag => draw % 2,
             Kind::Choice(words) => draw % words.len() as u64,
@@ -119,7 +122,8 @@ fn on_another_machine_a_replay_does_what_is_legal_and_counts_the_rest() {
             let other = Small { machine: slower.into(), ..small };
             let mut replayer = Replayer::new(&schedule);
             let report = run(&other, &mut replayer, false);
-            assert_eq!(report.corrections, 0, "{} seed {seed}", entry.name);
+            // Whether a directed yield is legal only the kernel can tell.
+            assert!(report.corrections <= replayer.tally().illegal, "{} seed {seed}", entry.name);
             assert!(!matches!(report.outcome, Outcome::Livelock(_)), "{} seed {seed}", entry.name);
             applied += replayer.tally().applied;
             missed += replayer.tally().missed();

@@ -23,6 +23,9 @@ in all, and then stays idle until something wakes up on it. Nobody ever looks at
     wins: Showcase::NONE,
     loses: Showcase::NONE,
     build,
+    example: "Six tasks of 1 s on four cpus: two cpus get two of them. After 1 s the two others are done, with half a second left of each \
+of the four tasks that share. Each free cpu draws victims until it meets one of the two that have somebody waiting, and takes \
+that one: all end after 1.5 s. With bad luck in all its draws it stays idle, and a pair ends after 2 s.",
 };
 
 const PARAMETERS: &[Parameter] = &[Parameter {

@@ -66,6 +66,8 @@ enum Word {
     Tick,
     Timer,
     Slot,
+    Waits,
+    Proceeds,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,6 +79,8 @@ enum Ask {
     Bind(u32, String),
     /// Task, band.
     Band(u32, u8),
+    /// Task that yields, task in whose favour.
+    YieldTo(u32, u32),
     /// Cpu, nanoseconds: kernel work.
     Charge(u32, u64),
     /// Cpu, nanoseconds: a daemon's work.
@@ -132,6 +136,8 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Tick(cpu) => (Word::Tick, u64::from(cpu.0)),
         Hook::Timer(token) => (Word::Timer, token),
         Hook::Slot => (Word::Slot, 0),
+        Hook::Waits(task) => (Word::Waits, u64::from(task.0)),
+        Hook::Proceeds(task) => (Word::Proceeds, u64::from(task.0)),
     };
     CallLine {
         at: call.at.ns(),
@@ -148,6 +154,7 @@ fn ask(request: &Request) -> Ask {
         Request::Migrate(task, to) => Ask::Migrate(task.0, to.0),
         Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
         Request::Band(task, band) => Ask::Band(task.0, *band),
+        Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
         Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
         Request::At(at, token) => Ask::At(soon(*at), *token),
@@ -276,6 +283,8 @@ fn call(line: &CallLine) -> Result<Call, String> {
         Word::Tick => Hook::Tick(CpuId(of()?)),
         Word::Timer => Hook::Timer(line.of),
         Word::Slot => Hook::Slot,
+        Word::Waits => Hook::Waits(TaskId(of()?)),
+        Word::Proceeds => Hook::Proceeds(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("a cpu belongs to each `place`, and to nothing else".into());
@@ -300,6 +309,7 @@ fn request(ask: &Ask) -> Result<Request, String> {
         Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
         Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), affinity(cpus)?),
         Ask::Band(task, band) => Request::Band(TaskId(*task), *band),
+        Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
         Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,
         Ask::At(at, token) => Request::At(instant(*at)?, *token),

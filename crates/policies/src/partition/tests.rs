@@ -1,8 +1,8 @@
 //! `PARTITION`: cuts worked out by hand, and as few moves as a search over all of them finds.
 
 use super::*;
+use crate::Choice;
 use crate::fake::FakeSystem;
-use crate::registry::Choice;
 
 const BARCELONA: [(Tree, u32); 2] = [(Tree::Package, 4), (Tree::Core, 4)];
 const TWO_BY_TWO: [(Tree, u32); 2] = [(Tree::Package, 2), (Tree::Core, 2)];

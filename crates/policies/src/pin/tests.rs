@@ -1,8 +1,8 @@
 //! `PIN`: layouts worked out by hand on machines of the literature.
 
 use super::*;
+use crate::Choice;
 use crate::fake::FakeSystem;
-use crate::registry::Choice;
 
 /// Two packages of four cores with two hardware threads (Nehalem): cpus 0 to 7 are package 0, 0 and 1 its first core.
 const NEHALEM: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Core, 4), (Tree::Thread, 2)];

@@ -5,8 +5,8 @@ use sim_core::ids::Id;
 use sim_core::machine::Topology;
 
 use super::*;
+use crate::Choice;
 use crate::fake::FakeSystem;
-use crate::registry::Choice;
 use crate::spread::Draws;
 
 const FOUR_BY_SIX: [(Tree, u32); 2] = [(Tree::Package, 4), (Tree::Core, 6)];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Placement, Policy, System, View, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 
@@ -34,7 +34,7 @@ pub const PERTURB: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000,
-        about: "share of moves, masks and placements that do not happen, drawn from the seed: the policy is told that a move or mask was refused; a woken task stays where it was, a created one goes to any cpu it may use (bands are never vetoed: a parked task would not end)",
+        about: "share of moves, masks, directed yields and placements that do not happen, drawn from the seed: the policy is told that it was refused; a woken task stays where it was, a created one goes to any cpu it may use (bands are never vetoed: a parked task would not end)",
     },
 ];
 
@@ -138,8 +138,10 @@ impl Tap for Disturb {
         if !matches!(request, Request::Band(..)) && self.vetoed() {
             return false;
         }
-        let due = self.due(system.now(), task);
-        if due == system.now() {
+        // A task that gives its own cpu away does it now or not at all.
+        let now = system.now();
+        let due = if matches!(request, Request::YieldTo(..)) { now } else { self.due(now, task) };
+        if due == now {
             system.because(why);
             return request.ask(system);
         }
@@ -191,6 +193,15 @@ impl Policy for Perturbed {
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.inner.slot(&mut Tapped::new(system, &mut self.disturb));
+    }
+    fn watches_waits(&self) -> bool {
+        self.inner.watches_waits()
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        self.inner.waits(&mut Tapped::new(system, &mut self.disturb), task, what);
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        self.inner.proceeds(&mut Tapped::new(system, &mut self.disturb), task);
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);

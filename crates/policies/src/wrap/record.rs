@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Placement, Policy, System, View, Why};
 use sim_core::time::Time;
 
 use super::request::{Request, Tap, Tapped};
@@ -29,6 +29,10 @@ pub enum Hook {
     Timer(u64),
     /// [`Policy::slot`].
     Slot,
+    /// [`Policy::waits`].
+    Waits(TaskId),
+    /// [`Policy::proceeds`].
+    Proceeds(TaskId),
 }
 
 /// A hook call in which something was asked for or a cpu was chosen.
@@ -150,6 +154,15 @@ impl Policy for Recorder {
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.call(system, Hook::Slot, |inner, system| inner.slot(system));
+    }
+    fn watches_waits(&self) -> bool {
+        self.inner.watches_waits()
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
+        self.call(system, Hook::Waits(task), |inner, system| inner.waits(system, task, what));
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        self.call(system, Hook::Proceeds(task), |inner, system| inner.proceeds(system, task));
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);

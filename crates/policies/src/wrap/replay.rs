@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{PARKED, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, PARKED, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::record::{Call, Counts, Hook, Schedule};
@@ -42,6 +42,7 @@ pub struct Replayer {
     /// not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
+    watches_waits: bool,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
@@ -63,6 +64,7 @@ impl Replayer {
         Self {
             end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
+            watches_waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
             parked: BTreeSet::new(),
             calls,
             counts: Counts::default(),
@@ -100,13 +102,13 @@ impl Replayer {
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
         let parks = matches!(request, Request::Band(_, PARKED));
-        let legal = request.is_legal(system, self.tasks) && !(parks && self.over);
+        let mut legal = request.is_legal(system, self.tasks) && !(parks && self.over);
         if let (Request::Band(task, _), true) = (request, legal) {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
         }
         if legal {
             system.because(Why::rule("replayed"));
-            request.ask(system);
+            legal = request.ask(system);
         }
         if request.task().is_some() {
             let count = if legal { &mut self.tally.applied } else { &mut self.tally.illegal };
@@ -174,5 +176,14 @@ impl Policy for Replayer {
     }
     fn slot(&mut self, system: &mut dyn System) {
         self.call(system, Hook::Slot);
+    }
+    fn watches_waits(&self) -> bool {
+        self.watches_waits
+    }
+    fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
+        self.call(system, Hook::Waits(task));
+    }
+    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
+        self.call(system, Hook::Proceeds(task));
     }
 }

@@ -17,6 +17,8 @@ pub enum Request {
     Bind(TaskId, Affinity),
     /// [`System::set_band`].
     Band(TaskId, u8),
+    /// [`System::yield_to`]: from, to.
+    YieldTo(TaskId, TaskId),
     /// [`System::charge`]; true for a daemon.
     Charge(CpuId, Span, bool),
     /// [`System::at`].
@@ -32,12 +34,14 @@ impl Request {
     #[must_use]
     pub const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Migrate(task, _) | Self::Bind(task, _) | Self::Band(task, _) => Some(*task),
+            Self::Migrate(task, _) | Self::Bind(task, _) | Self::Band(task, _) | Self::YieldTo(task, _) => {
+                Some(*task)
+            }
             Self::Charge(..) | Self::At(..) | Self::AtTick(..) | Self::AtSlot(..) => None,
         }
     }
 
-    /// True when the system would not refuse it; `tasks` is the number of tasks of the run.
+    /// True when the system would not refuse it, as far as can be seen; `tasks` is the number of tasks of the run.
     pub(crate) fn is_legal(&self, view: &dyn View, tasks: u32) -> bool {
         let cpus = view.machine().cpus();
         let exists = |task: TaskId| task.0 < tasks;
@@ -47,6 +51,8 @@ impl Request {
                 exists(*task) && view.machine().cpu_ids().any(|cpu| affinity.allows(cpu))
             }
             Self::Band(task, _) => exists(*task),
+            // Who holds its cpu and polls there only the kernel knows.
+            Self::YieldTo(from, to) => exists(*from) && exists(*to),
             Self::Charge(cpu, ..) | Self::AtTick(cpu, _) => cpu.0 < cpus,
             Self::At(..) | Self::AtSlot(_) => true,
         }
@@ -58,6 +64,7 @@ impl Request {
             Self::Migrate(task, to) => return system.migrate(*task, *to),
             Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone()),
             Self::Band(task, band) => return system.set_band(*task, *band),
+            Self::YieldTo(from, to) => return system.yield_to(*from, *to),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
             Self::At(at, token) => system.at(*at, *token),
             Self::AtTick(cpu, not_before) => system.at_tick(*cpu, *not_before),
@@ -134,6 +141,9 @@ impl View for Tapped<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.system.is_buddy(task)
     }
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.system.waits_in_vain(task)
+    }
     fn because(&self, why: Why) {
         self.why.set(why);
     }
@@ -157,6 +167,9 @@ impl System for Tapped<'_> {
     }
     fn set_band(&mut self, task: TaskId, band: u8) -> bool {
         self.ask(Request::Band(task, band))
+    }
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        self.ask(Request::YieldTo(from, to))
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.ask(Request::Charge(cpu, span, daemon));
