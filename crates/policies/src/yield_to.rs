@@ -190,13 +190,15 @@ impl YieldTo {
     fn elsewhere(system: &mut dyn System, members: &Members, wait: (TaskId, Awaited)) -> Option<TaskId> {
         let mut best: Option<(Time, TaskId)> = None;
         for other in members.tasks.clone().map(TaskId) {
-            let view = system.task(other);
-            let older = best.is_none_or(|best| (view.last_ran, other) < best);
-            if view.state != TaskState::Queued || !older || !members.is_straggler(system, wait, other) {
+            if !members.is_straggler(system, wait, other) {
                 continue;
             }
-            let current = system.current(view.cpu);
-            if !current.is_some_and(|current| members.is_straggler(system, wait, current)) {
+            // Looking at the cpu brings up to date which of its polling tasks holds it.
+            let current = system.current(system.task(other).cpu);
+            let view = system.task(other);
+            let older = best.is_none_or(|best| (view.last_ran, other) < best);
+            let runs_straggler = current.is_some_and(|current| members.is_straggler(system, wait, current));
+            if view.state == TaskState::Queued && older && !runs_straggler {
                 best = Some((view.last_ran, other));
             }
         }

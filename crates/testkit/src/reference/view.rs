@@ -179,13 +179,16 @@ impl System for Reference<'_> {
 
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
         let (f, t) = (from.0 as usize, to.0 as usize);
-        if f.max(t) >= self.tasks.len() || !self.may_inherit(t) {
+        if f.max(t) >= self.tasks.len() {
             return self.refuse();
+        }
+        if !self.may_inherit(t) {
+            return false;
         }
         let c = self.tasks[f].cpu;
         let polls = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
         if self.cpus[c].current != Some(f) || self.tasks[f].waiting == Waiting::No || !polls {
-            return self.refuse();
+            return false;
         }
         // A lead that is not over yet comes before the call; a poll that has begun is broken off.
         if self.now > self.cpus[c].begun() {
