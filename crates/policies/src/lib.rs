@@ -4,6 +4,7 @@
 //! that belongs to the scenario's kernel.
 
 mod domains;
+mod dwrr;
 mod gang;
 mod lewi;
 mod lgroup;

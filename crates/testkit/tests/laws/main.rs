@@ -14,6 +14,7 @@ mod kernels;
 mod memory;
 mod parked;
 mod polling;
+mod rounds;
 mod sharing;
 mod support;
 mod threads;
