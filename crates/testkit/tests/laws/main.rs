@@ -9,6 +9,7 @@ mod caches;
 mod disciplines;
 mod eevdf;
 mod gangs;
+mod homes;
 mod jobs;
 mod kernels;
 mod memory;
