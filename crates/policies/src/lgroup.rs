@@ -3,6 +3,8 @@
 //! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`, `disp_getwork`, and the
 //! sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
 
+mod load;
+
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
@@ -12,6 +14,8 @@ use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
 use crate::queues::Queues;
+use load::{AGING, Group, THREAD};
+
 use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
@@ -36,8 +40,22 @@ at once, from its own group first: with an idle cpu nobody waits.\n\n\
 It is the kernel policy of solaris-9; with another kernel it is an experiment.",
     sees: "Queue lengths and states of cpus, masks, the home group and last cpu of each thread, the decayed load average of each locality group.",
     costs: "Homing is part of thread creation; an idle cpu that steals pays the migration.",
-    wins: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "moved_memory",
+        label: "LGROUP",
+        against: "DWRR",
+        app: "stream",
+        point: "kernel=solaris-9",
+        about: "20 memory-bound threads on 16 cpus of four nodes: all stay on the node of their memory, and that is worth more than equal shares.",
+    },
+    loses: Showcase {
+        scenario: "odd_thread",
+        label: "LGROUP",
+        against: "ULE",
+        app: "ep",
+        point: "kernel=solaris-9",
+        about: "17 threads of 2 s on 16 cpus: two share a cpu to their end, since nothing is ever moved while no cpu is idle.",
+    },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
 };
 
@@ -76,46 +94,6 @@ const PARAMETERS: &[Parameter] = &[
     },
     Parameter::flag("steal", true, "A cpu that goes idle takes a waiting thread (disp_getwork)."),
 ];
-
-/// Load of one thread that always runs (LGRP_LOADAVG_MAX of illumos is a little higher).
-const THREAD: u64 = 65_516;
-/// Loads are aged at this interval, by 5 % of the difference (`lgrp_loadavg`).
-const AGING: u64 = 100_000_000;
-/// After this many steps of 5 % nothing is left of a difference (0.95^400 = 1e-9).
-const STEPS: u64 = 400;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    load: u64,
-    /// Runnable threads that are at home here.
-    runnable: u64,
-    /// Steps of aging done.
-    steps: u64,
-    /// Order of the last choice; 0 = never.
-    chosen: u64,
-}
-
-impl Group {
-    fn age(&mut self, now: Time) {
-        let steps = now.ns() / AGING;
-        let missed = steps.saturating_sub(self.steps);
-        self.steps = steps;
-        let target = self.runnable * THREAD;
-        if missed >= STEPS {
-            self.load = target;
-        }
-        for _ in 0..missed.min(STEPS) {
-            if self.load == target {
-                break;
-            }
-            self.load = if self.load > target {
-                self.load - ((self.load - target) / 20).max(1)
-            } else {
-                self.load + ((target - self.load) / 20).max(1)
-            };
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {

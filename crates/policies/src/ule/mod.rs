@@ -40,8 +40,22 @@ In both an odd thread moves about once a second: fair over seconds, not over the
 the kernel policy of freebsd-7; with another kernel it is an experiment.",
     sees: "Run-queue lengths, whether a cpu is idle, masks, the last cpu of a task, in release 12 the cache tree. The periodic balancer runs on one cpu and looks at all.",
     costs: "The balancer's pass is part of that cpu's tick; a move costs the migration on the receiving cpu.",
-    wins: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "ULE", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "odd_thread",
+        label: "ULE",
+        against: "LGROUP",
+        app: "ep",
+        point: "kernel=freebsd-7",
+        about: "17 threads of 2 s on 16 cpus: the long-term balancer moves one thread of the longer queue about once a second, LGROUP none as no cpu is idle.",
+    },
+    loses: Showcase {
+        scenario: "odd_thread",
+        label: "ULE",
+        against: "DWRR",
+        app: "ep",
+        point: "kernel=freebsd-7",
+        about: "The same threads: a few moves at random instants in 2 s leave shares far from equal; DWRR moves as often as slices end.",
+    },
     build: |values, setting| Box::new(Ule::new(values, setting)),
 };
 
