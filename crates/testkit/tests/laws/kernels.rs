@@ -1,8 +1,9 @@
 //! Placement and balancing of each kernel, seen from outside: forks, odd tasks, idle cpus.
 
-use sim_core::observe::Observation;
+use sim_core::observe::{Observation, Observer};
+use sim_core::policy::Decision;
 use sim_core::program::Op;
-use sim_core::time::Span;
+use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
 
 use crate::support::{Log, MS, Trial, app, compute, hogs};
@@ -98,4 +99,43 @@ fn lgroup_fills_a_board_before_it_opens_the_next() {
     let cpus = born(&trial.app(hogs(8, 50)).until(40).log().1, 8);
     let boards: Vec<u32> = cpus.iter().map(|cpu| cpu / 8).collect();
     assert_eq!(boards, [0, 0, 0, 0, 1, 1, 1, 1]);
+}
+
+/// Decisions, and those without a reason.
+#[derive(Default)]
+struct Reasons {
+    decisions: u64,
+    silent: Vec<Decision>,
+}
+
+impl Observer for Reasons {
+    fn decided(&mut self, _: Time, decision: &Decision) {
+        self.decisions += 1;
+        if decision.why.rule.is_empty() {
+            self.silent.push(decision.clone());
+        }
+    }
+}
+
+#[test]
+fn every_decision_has_a_reason() {
+    let cases: [(&str, &'static str, &[(&str, u64)]); 6] = [
+        ("freebsd-7", "ULE", &[]),
+        ("freebsd-7", "ULE", &[("release", 1)]),
+        ("solaris-9", "LGROUP", &[]),
+        ("solaris-9", "LGROUP", &[("ties", 1)]),
+        ("linux-2.6.28", "DWRR", &[]),
+        ("linux-6.18", "DWRR", &[("take", 3)]),
+    ];
+    for (kernel, policy, settings) in cases {
+        // Blocking barriers, hogs, uneven ends: threads are created, woken, stolen and moved.
+        let ops = vec![Op::Repeat(300), compute(Span::from_ms(5)), Op::Barrier, Op::End];
+        let mut blocking = app(11, ops, WaitMode::Block);
+        blocking.rank_scale = (0..11).map(|rank| 500 + 100 * rank).collect();
+        let trial = Trial::on("barcelona").under(kernel, &[]).policy(policy, settings);
+        let mut reasons = Reasons::default();
+        trial.app(blocking).app(hogs(3, 700)).app(hogs(13, 2_000)).observed(&mut reasons);
+        assert!(reasons.decisions > 500, "{policy}: {}", reasons.decisions);
+        assert!(reasons.silent.is_empty(), "{policy} {settings:?}: {:?}", &reasons.silent[..1]);
+    }
 }
