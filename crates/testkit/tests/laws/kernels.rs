@@ -101,6 +101,9 @@ fn lgroup_fills_a_board_before_it_opens_the_next() {
     assert_eq!(boards, [0, 0, 0, 0, 1, 1, 1, 1]);
 }
 
+/// Kernel, policy, parameters.
+type Case = (&'static str, &'static str, &'static [(&'static str, u64)]);
+
 /// Decisions, and those without a reason.
 #[derive(Default)]
 struct Reasons {
@@ -119,7 +122,7 @@ impl Observer for Reasons {
 
 #[test]
 fn every_decision_has_a_reason() {
-    let cases: [(&str, &'static str, &[(&str, u64)]); 6] = [
+    let cases: [Case; 6] = [
         ("freebsd-7", "ULE", &[]),
         ("freebsd-7", "ULE", &[("release", 1)]),
         ("solaris-9", "LGROUP", &[]),
