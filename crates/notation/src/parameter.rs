@@ -52,6 +52,14 @@ pub struct Parameter {
     pub about: &'static str,
 }
 
+impl Parameter {
+    /// One that is `true` or `false`.
+    #[must_use]
+    pub const fn flag(name: &'static str, default: bool, about: &'static str) -> Self {
+        Self { name, kind: Kind::Flag, default: default as u64, min: 0, max: 1, about }
+    }
+}
+
 /// The values of a table of parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Values {

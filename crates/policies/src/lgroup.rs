@@ -3,15 +3,19 @@
 //! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`, `disp_getwork`, and the
 //! sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
 
+mod load;
+
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
 use crate::queues::Queues;
+use load::{AGING, Group, THREAD};
+
 use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
@@ -36,8 +40,22 @@ at once, from its own group first: with an idle cpu nobody waits.\n\n\
 It is the kernel policy of solaris-9; with another kernel it is an experiment.",
     sees: "Queue lengths and states of cpus, masks, the home group and last cpu of each thread, the decayed load average of each locality group.",
     costs: "Homing is part of thread creation; an idle cpu that steals pays the migration.",
-    wins: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "LGROUP", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "moved_memory",
+        label: "LGROUP",
+        against: "DWRR",
+        app: "stream",
+        point: "kernel=solaris-9",
+        about: "20 memory-bound threads on 16 cpus of four nodes: all stay on the node of their memory, and that is worth more than equal shares.",
+    },
+    loses: Showcase {
+        scenario: "odd_thread",
+        label: "LGROUP",
+        against: "ULE",
+        app: "ep",
+        point: "kernel=solaris-9",
+        about: "17 threads of 2 s on 16 cpus: two share a cpu to their end, since nothing is ever moved while no cpu is idle.",
+    },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
     example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 is homed on \
 some board, threads 2, 3 and 4 find its load at 1, 2 and 3, not over 3, and stay. Thread 5 finds 4, over 3, and \
@@ -79,55 +97,8 @@ const PARAMETERS: &[Parameter] = &[
         max: 1,
         about: "Where a thread goes when no cpu is idle: at random among the shortest queues of the machine, or its last cpu.",
     },
-    Parameter {
-        name: "steal",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "A cpu that goes idle takes a waiting thread (disp_getwork).",
-    },
+    Parameter::flag("steal", true, "A cpu that goes idle takes a waiting thread (disp_getwork)."),
 ];
-
-/// Load of one thread that always runs (LGRP_LOADAVG_MAX of illumos is a little higher).
-const THREAD: u64 = 65_516;
-/// Loads are aged at this interval, by 5 % of the difference (`lgrp_loadavg`).
-const AGING: u64 = 100_000_000;
-/// After this many steps of 5 % nothing is left of a difference (0.95^400 = 1e-9).
-const STEPS: u64 = 400;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    load: u64,
-    /// Runnable threads that are at home here.
-    runnable: u64,
-    /// Steps of aging done.
-    steps: u64,
-    /// Order of the last choice; 0 = never.
-    chosen: u64,
-}
-
-impl Group {
-    fn age(&mut self, now: Time) {
-        let steps = now.ns() / AGING;
-        let missed = steps.saturating_sub(self.steps);
-        self.steps = steps;
-        let target = self.runnable * THREAD;
-        if missed >= STEPS {
-            self.load = target;
-        }
-        for _ in 0..missed.min(STEPS) {
-            if self.load == target {
-                break;
-            }
-            self.load = if self.load > target {
-                self.load - ((self.load - target) / 20).max(1)
-            } else {
-                self.load + ((target - self.load) / 20).max(1)
-            };
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
@@ -242,33 +213,67 @@ impl Lgroup {
     /// that idle cpu directly.
     fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuId {
         let home = self.home(view, task);
-        let start = home * self.span;
-        let cpus = view.machine().cpus();
-        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
         let recent = view.now().since(view.task(task).last_ran) <= self.rechoose;
         let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
+        let (cpu, rule) =
+            self.idle_cpu(view, task, home, kept).unwrap_or_else(|| self.busy_cpu(view, task, home, kept));
+        let threads = self.groups[home as usize].load * 1_000 / THREAD;
+        let why = Why::rule(rule).with("home group", home.into());
+        let why = why.with("load of its home, thousandths of a thread", threads);
+        view.because(why.with("threads on the cpu", view.nr_running(cpu).into()));
+        cpu
+    }
+
+    /// Its last cpu, one at home, one anywhere, if it is idle; and why.
+    fn idle_cpu(
+        &self,
+        view: &dyn View,
+        task: TaskId,
+        home: u32,
+        kept: Option<CpuId>,
+    ) -> Option<(CpuId, &'static str)> {
+        let (start, cpus) = (home * self.span, view.machine().cpus());
+        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
         if let Some(cpu) = kept.filter(idle) {
-            return cpu;
+            return Some((cpu, "placed: its last cpu is idle and at home"));
         }
         if self.queues.idle_in(home) > 0
             && let Some(cpu) = (start..(start + self.span).min(cpus)).map(CpuId).find(idle)
         {
-            return cpu;
+            return Some((cpu, "placed: idle cpu at home"));
         }
-        if self.queues.idle() > 0
-            && let Some(cpu) = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle)
-        {
-            return cpu;
+        if self.queues.idle() == 0 {
+            return None;
         }
+        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle)?;
+        Some((cpu, "placed: nothing idle at home, idle cpu of another group"))
+    }
+
+    /// Where a thread waits when no cpu is idle; and why.
+    fn busy_cpu(
+        &mut self,
+        view: &dyn View,
+        task: TaskId,
+        home: u32,
+        kept: Option<CpuId>,
+    ) -> (CpuId, &'static str) {
+        let (start, cpus) = (home * self.span, view.machine().cpus());
         match kept {
             Some(cpu) if self.sticky => {
                 // A shorter queue of the next cpu of the group is taken instead.
                 let next = CpuId(start + (cpu.0 - start + 1) % self.span);
                 let shorter = view.allowed(task, next) && view.nr_running(next) < view.nr_running(cpu);
-                if shorter { next } else { cpu }
+                if shorter {
+                    (next, "placed: nothing idle, the next cpu's queue is shorter than its last one's")
+                } else {
+                    (cpu, "placed: nothing idle, its last cpu")
+                }
             }
-            _ if self.sticky => self.shortest(view, task, start..(start + self.span).min(cpus)),
-            _ => self.shortest(view, task, 0..cpus),
+            _ if self.sticky => {
+                let cpu = self.shortest(view, task, start..(start + self.span).min(cpus));
+                (cpu, "placed: nothing idle, shortest queue at home")
+            }
+            _ => (self.shortest(view, task, 0..cpus), "placed: nothing idle, shortest queue of the machine"),
         }
     }
 
@@ -296,7 +301,13 @@ impl Lgroup {
     }
 
     /// Takes the thread that waits longest on one of these cpus.
-    fn take(&mut self, system: &mut dyn System, cpus: impl Iterator<Item = CpuId>, to: CpuId) -> bool {
+    fn take(
+        &mut self,
+        system: &mut dyn System,
+        cpus: impl Iterator<Item = CpuId>,
+        to: CpuId,
+        rule: &'static str,
+    ) -> bool {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut taken = false;
         for cpu in cpus {
@@ -305,7 +316,13 @@ impl Lgroup {
             }
             system.queued(cpu, &mut waiting);
             let task = waiting.iter().rev().copied().find(|task| system.allowed(*task, to));
-            taken = task.is_some_and(|task| system.migrate(task, to));
+            if let Some(task) = task {
+                let home = self.threads.get(task.0 as usize).and_then(|thread| thread.home);
+                let why = Why::rule(rule).with("threads there", system.nr_running(cpu).into());
+                let why = why.with("group here", self.queues.group(to).into());
+                system.because(home.map_or(why, |home| why.with("its home group", home.into())));
+                taken = system.migrate(task, to);
+            }
             if taken {
                 break;
             }
@@ -354,12 +371,14 @@ impl Policy for Lgroup {
         let (cpus, group) = (system.machine().cpus(), self.queues.group(cpu));
         let (start, size) = (group * self.span, self.span.min(cpus - group * self.span));
         let near = (1..size).map(|i| CpuId(start + (cpu.0 - start + i) % size));
-        if self.queues.crowded_in(group) > 0 && self.take(system, near, cpu) {
+        if self.queues.crowded_in(group) > 0
+            && self.take(system, near, cpu, "taken: it waited on a cpu of this group")
+        {
             return;
         }
         if self.queues.crowded() > self.queues.crowded_in(group) {
             let far = (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus));
-            self.take(system, far, cpu);
+            self.take(system, far, cpu, "taken: nobody waits in this group, it waited in another one");
         }
     }
 
@@ -395,96 +414,4 @@ pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::FakeSystem;
-    use sim_core::ids::AppId;
-
-    /// A Sun Fire E25K: 18 boards of 4 packages of 2 cores.
-    const STARCAT: [(Tree, u32); 3] = [(Tree::Node, 18), (Tree::Package, 4), (Tree::Core, 2)];
-
-    fn on(system: &FakeSystem, changes: &[(&str, u64)]) -> Lgroup {
-        let mut values = Values::defaults(PARAMETERS);
-        for (name, value) in changes {
-            values.set(name, *value).unwrap();
-        }
-        Lgroup::new(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
-    }
-
-    /// Creates all threads of a new program; the boards of their homes.
-    fn start(system: &mut FakeSystem, policy: &mut Lgroup, threads: u32) -> Vec<u32> {
-        let app: AppId = system.add_app(threads, false);
-        let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
-        for task in &tasks {
-            let cpu = policy.select_cpu(system, *task, Placement::Fork { parent: CpuId(0) });
-            system.enter(policy, *task, cpu);
-        }
-        tasks.iter().map(|task| policy.threads[task.index()].home.unwrap()).collect()
-    }
-
-    #[test]
-    fn a_program_stays_on_a_board_until_it_carries_more_than_three_threads() {
-        let mut system = FakeSystem::new(&STARCAT);
-        let mut policy = on(&system, &[]);
-        // The fifth thread finds four on the board, more than three: it opens the next board.
-        assert_eq!(start(&mut system, &mut policy, 8), [0, 0, 0, 0, 1, 1, 1, 1]);
-        // They run on their boards.
-        let boards = system.tasks.iter().map(|task| task.view.cpu.0 / 8).collect::<Vec<_>>();
-        assert_eq!(boards, [0, 0, 0, 0, 1, 1, 1, 1]);
-        // The next program takes the board that was longest not chosen.
-        assert_eq!(start(&mut system, &mut policy, 2), [2, 2]);
-        // The generic kernel spreads after the first thread.
-        let mut system = FakeSystem::new(&STARCAT);
-        let mut policy = on(&system, &[("threshold", 950), ("difference", 916)]);
-        assert_eq!(start(&mut system, &mut policy, 4), [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn with_an_idle_cpu_nobody_waits() {
-        let mut system = FakeSystem::new(&STARCAT);
-        let mut policy = on(&system, &[]);
-        start(&mut system, &mut policy, 144);
-        assert_eq!(system.counts(), [1; 144]);
-        // One more waits; a cpu that falls idle on the other end of the machine takes it at once.
-        start(&mut system, &mut policy, 1);
-        assert_eq!(system.counts().iter().filter(|count| **count == 2).count(), 1);
-        let crowded = system.counts().iter().position(|count| *count == 2).unwrap() as u32;
-        let far = CpuId((crowded + 72) % 144);
-        let running = system.current(far).unwrap();
-        system.leave(&mut policy, running, TaskState::Exited);
-        policy.idle(&mut system, far);
-        assert_eq!(system.counts(), [1; 144]);
-    }
-
-    #[test]
-    fn ties_fall_at_random_or_to_the_last_cpu() {
-        let places = |ties: u64| {
-            let mut system = FakeSystem::new(&STARCAT);
-            let mut policy = on(&system, &[("ties", ties)]);
-            start(&mut system, &mut policy, 144);
-            let daemon = TaskId(144);
-            system.add_app(1, true);
-            let mut places = Vec::new();
-            policy.thread(daemon).home = Some(5);
-            for _ in 0..20 {
-                let why = Placement::Wake { waker: CpuId(0), previous: CpuId(42) };
-                places.push(policy.select_cpu(&system, daemon, why).0);
-            }
-            places.sort_unstable();
-            places.dedup();
-            places
-        };
-        assert!(places(0).len() > 15);
-        assert_eq!(places(1), [42]);
-    }
-
-    #[test]
-    fn loads_age_by_a_twentieth_each_tenth_of_a_second() {
-        let mut group = Group { load: 20_000, ..Group::default() };
-        group.age(Time::from_ns(100_000_000));
-        assert_eq!(group.load, 19_000);
-        group.runnable = 1;
-        group.age(Time::from_ns(60_000_000_000));
-        assert_eq!(group.load, THREAD);
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 
 mod choice;
 mod domains;
+mod dwrr;
 mod gang;
 mod lewi;
 mod lgroup;

@@ -50,6 +50,11 @@ impl Queues {
         cpu.0 / self.span
     }
 
+    /// Cpus per group; the last group may have fewer.
+    pub(crate) const fn span(&self) -> u32 {
+        self.span
+    }
+
     /// Idle cpus of a group.
     pub(crate) fn idle_in(&self, group: u32) -> u32 {
         self.idle.get(group as usize).copied().unwrap_or(0)

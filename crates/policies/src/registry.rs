@@ -93,6 +93,7 @@ pub const ALL: &[Entry] = &[
     crate::load::ENTRY,
     crate::ule::ENTRY,
     crate::lgroup::ENTRY,
+    crate::dwrr::ENTRY,
     crate::pin::ENTRY,
     crate::speed::ENTRY,
     crate::swomps::ENTRY,

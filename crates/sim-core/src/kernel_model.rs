@@ -164,7 +164,7 @@ pub struct O1Params {
 pub struct UleParams {
     /// Slice of a thread with at most one rival; at least 1 us. 12 ticks of a statistics clock of 127 Hz.
     pub slice: Span,
-    /// Slice when six or more compete; at least 1 us. 2 ticks.
+    /// Shortest slice, that of six or more rivals; at least 1 us. 2 ticks since FreeBSD 10, the whole slice in 7.
     pub min_slice: Span,
     /// A thread whose interactivity score is below this is interactive (`sched_interact`); 0 to 100.
     pub interactive: u32,

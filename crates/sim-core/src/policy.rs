@@ -296,6 +296,11 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
+    /// The cpu, free at this instant, is about to pick among tasks none of which stands in band 0 (and not all are parked):
+    /// last chance to pull one that does, or to change bands.
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let _ = (system, cpu);
+    }
     /// A timer tick asked for with [`System::at_tick`].
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
@@ -324,6 +329,11 @@ pub trait Policy: Send {
     /// A task has become runnable on a cpu (created, woken, migrated to it). `view` shows the queue with it.
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         let _ = (view, task, cpu);
+    }
+    /// Comes right after [`Policy::runnable`], for policies that have to act: bands may be set and timers and ticks asked
+    /// for, but nothing moved. The task may have left the cpu again by now.
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let _ = (system, task, cpu);
     }
     /// A task has left a cpu's queue (asleep, ended, migrated away). `view` shows the queue without it.
     fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
@@ -455,6 +465,9 @@ impl Policy for Stacked {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.idle(system, cpu);
     }
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.kernel.drained(system, cpu);
+    }
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.tick(system, cpu);
     }
@@ -481,6 +494,9 @@ impl Policy for Stacked {
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.kernel.runnable(view, task, cpu);
+    }
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.kernel.enqueued(system, task, cpu);
     }
     fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.kernel.quiescent(view, task, cpu);

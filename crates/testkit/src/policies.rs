@@ -16,20 +16,22 @@ impl Policy for Fixed {
     }
 }
 
-/// Does every legal thing at random instants and whenever a task begins to wait or goes on: moves queued and running
-/// tasks, sets affinities and bands, charges cpus, lets waiting tasks yield to others.
+/// Does every legal thing at random instants and in every hook: moves queued and running tasks, sets affinities and bands,
+/// charges cpus, lets waiting tasks yield to others.
 pub struct Restless {
     rng: ChaCha8Rng,
     period: Span,
     tasks: u32,
     queue: Vec<TaskId>,
+    /// Ticks that are not followed by another one.
+    single: u32,
 }
 
 impl Restless {
     /// One that acts about every `period`.
     #[must_use]
     pub fn new(seed: u64, period: Span) -> Self {
-        Self { rng: stream(seed, Purpose::Policy, 99), period, tasks: 0, queue: Vec::new() }
+        Self { rng: stream(seed, Purpose::Policy, 99), period, tasks: 0, queue: Vec::new(), single: 0 }
     }
 
     fn pick(&mut self, below: u32) -> u32 {
@@ -106,6 +108,10 @@ impl Policy for Restless {
             system.migrate(*task, to);
         }
         self.queue = queue;
+        if self.single > 0 {
+            self.single -= 1;
+            return;
+        }
         let next = system.now() + self.period;
         system.at_tick(to, next);
     }
@@ -118,6 +124,37 @@ impl Policy for Restless {
             system.migrate(*task, cpu);
         }
         self.queue = queue;
+    }
+
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let from = if self.pick(2) == 0 { cpu } else { CpuId(self.pick(system.machine().cpus())) };
+        let mut queue = std::mem::take(&mut self.queue);
+        system.queued(from, &mut queue);
+        let chosen = queue.last().copied().filter(|task| system.allowed(*task, cpu));
+        match (chosen, self.pick(3)) {
+            (Some(task), 0) => {
+                system.set_band(task, 0);
+            }
+            (Some(task), 1) if from != cpu => {
+                system.migrate(task, cpu);
+            }
+            _ => {}
+        }
+        self.queue = queue;
+    }
+
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        match self.pick(16) {
+            0 => {
+                self.single += 1;
+                system.at_tick(cpu, system.now());
+            }
+            1 => {
+                let band = self.pick(2) as u8;
+                system.set_band(task, band);
+            }
+            _ => {}
+        }
     }
 
     fn watches_waits(&self) -> bool {

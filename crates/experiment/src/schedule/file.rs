@@ -68,6 +68,8 @@ enum Word {
     Slot,
     Waits,
     Proceeds,
+    Drained,
+    Enqueued,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -138,6 +140,8 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Slot => (Word::Slot, 0),
         Hook::Waits(task) => (Word::Waits, u64::from(task.0)),
         Hook::Proceeds(task) => (Word::Proceeds, u64::from(task.0)),
+        Hook::Drained(cpu) => (Word::Drained, u64::from(cpu.0)),
+        Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
     };
     CallLine {
         at: call.at.ns(),
@@ -285,6 +289,8 @@ fn call(line: &CallLine) -> Result<Call, String> {
         Word::Slot => Hook::Slot,
         Word::Waits => Hook::Waits(TaskId(of()?)),
         Word::Proceeds => Hook::Proceeds(TaskId(of()?)),
+        Word::Drained => Hook::Drained(CpuId(of()?)),
+        Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("a cpu belongs to each `place`, and to nothing else".into());

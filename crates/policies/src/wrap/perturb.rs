@@ -203,6 +203,12 @@ impl Policy for Perturbed {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.inner.proceeds(&mut Tapped::new(system, &mut self.disturb), task);
     }
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.drained(&mut Tapped::new(system, &mut self.disturb), cpu);
+    }
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.inner.enqueued(&mut Tapped::new(system, &mut self.disturb), task, cpu);
+    }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);
     }

@@ -33,6 +33,10 @@ pub enum Hook {
     Waits(TaskId),
     /// [`Policy::proceeds`].
     Proceeds(TaskId),
+    /// [`Policy::drained`].
+    Drained(CpuId),
+    /// [`Policy::enqueued`].
+    Enqueued(TaskId),
 }
 
 /// A hook call in which something was asked for or a cpu was chosen.
@@ -163,6 +167,12 @@ impl Policy for Recorder {
     }
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.call(system, Hook::Proceeds(task), |inner, system| inner.proceeds(system, task));
+    }
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Drained(cpu), |inner, system| inner.drained(system, cpu));
+    }
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.call(system, Hook::Enqueued(task), |inner, system| inner.enqueued(system, task, cpu));
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);

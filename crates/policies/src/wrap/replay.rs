@@ -186,4 +186,10 @@ impl Policy for Replayer {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.call(system, Hook::Proceeds(task));
     }
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Drained(cpu));
+    }
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        self.call(system, Hook::Enqueued(task));
+    }
 }

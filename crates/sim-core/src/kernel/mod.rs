@@ -245,10 +245,12 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Tells the policy of entries and exits since the last time.
     fn tell(&mut self, policy: &mut dyn Policy) {
-        for i in 0..self.notices.len() {
-            let (task, cpu, entered) = self.notices[i];
+        let mut told = 0;
+        while let Some((task, cpu, entered)) = self.notices.get(told).copied() {
+            told += 1;
             if entered {
                 policy.runnable(self, task, cpu);
+                policy.enqueued(self, task, cpu);
             } else {
                 policy.quiescent(self, task, cpu);
             }

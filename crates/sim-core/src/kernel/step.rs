@@ -368,6 +368,10 @@ impl<O: Observer> Kernel<'_, O> {
                 policy.idle(self, cpu);
             }
         }
+        if self.cpus[cpu].head.some().is_some_and(|head| (1..PARKED).contains(&self.tasks[head].band)) {
+            self.tell(policy);
+            policy.drained(self, cpu);
+        }
         let Some(next) = self.choose(cpu, false) else { return false };
         self.cpus[cpu].emptied = false;
         self.close_segment(cpu);

@@ -21,7 +21,8 @@ pub(crate) const fn is_batch(key: i64) -> bool {
     key == BATCH
 }
 
-/// `tdq_slice`: the slice is shared by the rivals, down to the shortest.
+/// `tdq_slice` (FreeBSD 10 and later): the slice is shared by the rivals, down to the shortest. In 7 it is always `sched_slice`,
+/// which is the same with a shortest slice as long as the longest.
 pub(crate) fn slice(params: &UleParams, running: u32) -> Span {
     let rivals = running.saturating_sub(1);
     if rivals <= 1 {
@@ -29,7 +30,7 @@ pub(crate) fn slice(params: &UleParams, running: u32) -> Span {
     } else if rivals >= MOST_RIVALS {
         params.min_slice
     } else {
-        Span::from_ns(params.slice.ns() / u64::from(rivals))
+        Span::from_ns(params.slice.ns() / u64::from(rivals)).max(params.min_slice)
     }
 }
 

@@ -377,6 +377,11 @@ impl Reference<'_> {
             self.tell(policy);
             policy.idle(self, CpuId(c as u32));
         }
+        let able = self.able(c);
+        if !able.is_empty() && able.iter().all(|t| self.tasks[*t].band > 0) {
+            self.tell(policy);
+            policy.drained(self, CpuId(c as u32));
+        }
         let Some(next) = self.choose(c) else { return false };
         self.cpus[c].emptied = false;
         self.close(c);

@@ -339,6 +339,7 @@ impl<'o> Reference<'o> {
         for (t, c, entered) in std::mem::take(&mut self.notices) {
             if entered {
                 policy.runnable(self, TaskId(t as u32), CpuId(c as u32));
+                policy.enqueued(self, TaskId(t as u32), CpuId(c as u32));
             } else {
                 policy.quiescent(self, TaskId(t as u32), CpuId(c as u32));
             }

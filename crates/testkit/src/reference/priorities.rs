@@ -99,7 +99,7 @@ impl Reference<'_> {
             Discipline::O1(params) => o1_slice(params, task.weight),
             Discipline::Ule(params) => match self.runnable(c).count() as u64 {
                 0..=2 => params.slice.ns(),
-                count @ 3..=6 => params.slice.ns() / (count - 1),
+                count @ 3..=6 => (params.slice.ns() / (count - 1)).max(params.min_slice.ns()),
                 _ => params.min_slice.ns(),
             },
             Discipline::Ts(params) => ts_row(params, -task.vruntime).0,

@@ -97,9 +97,13 @@ fn o1_sleepers_preempt_by_their_bonus() {
 }
 
 #[test]
-fn ule_slices_shrink_with_the_load() {
-    for (tasks, wanted) in [(2, 12.0), (3, 6.0), (5, 3.0), (8, 2.0)] {
-        let (_, log) = Trial::on(SIXTEEN).under("freebsd-7", &[]).app(on_cpu(0, hogs(tasks, 800))).log();
+fn ule_slices_are_constant_in_freebsd_7_and_shrink_with_the_load_later() {
+    let later = [("min_slice", 2 * 1_000_000_000 / 127)];
+    let now: &[(&str, u64)] = &[];
+    for (tasks, settings, wanted) in
+        [(2, now, 12.0), (5, now, 12.0), (3, &later, 6.0), (5, &later, 3.0), (8, &later, 2.0)]
+    {
+        let (_, log) = Trial::on(SIXTEEN).under("freebsd-7", settings).app(on_cpu(0, hogs(tasks, 800))).log();
         let turns = cut(&log);
         // Leave out the start, when all are interactive, and the end, when there are fewer.
         let middle = &turns[turns.len() / 3..turns.len() / 2];

@@ -306,6 +306,9 @@ impl Policy for Placed {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(system, cpu);
     }
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.drained(system, cpu);
+    }
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.tick(system, cpu);
     }
@@ -332,6 +335,9 @@ impl Policy for Placed {
     }
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.runnable(view, task, cpu);
+    }
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.inner.enqueued(system, task, cpu);
     }
     fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.inner.quiescent(view, task, cpu);

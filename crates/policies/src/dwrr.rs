@@ -1,0 +1,415 @@
+//! `DWRR`: distributed weighted round robin: every thread runs one slice per round, and no cpu begins a round while work of
+//! the last one waits elsewhere.
+//!
+//! Source: Li, Baumberger, Hahn, "Efficient and scalable multiprocessor fair scheduling using distributed weighted round-robin"
+//! (PPoPP 2009). Constants, and what is said below to be a reading of the paper, are uncertain.
+
+mod placement;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::{Level as Tree, PerCpu};
+use sim_core::policy::{Placement, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::time::Time;
+
+use crate::queues::Queues;
+use crate::registry::{Entry, Level, Setting, Showcase};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "DWRR",
+    summary: "distributed weighted round robin: one slice per thread and round, threads go where a round is over first",
+    source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "Every cpu counts rounds. In a round each thread may use one slice of cpu time, `base` times its weight over that of \
+nice 0, in turns that the queue discipline decides. At the timer tick that finds the slice of the running thread used up, \
+the thread expires: it waits for the next round, and what it used too much counts there. When a cpu has no unexpired thread \
+left it balances: it takes up to `take` waiting threads that may still run in its round, from a cpu that has not finished \
+it, or that waits with threads of that round on a cpu one round behind. Only when there are none does it begin its next \
+round. So the rounds of two cpus differ by at most one, and two threads of the same weight by about one slice of service, \
+however many threads and cpus there are.\n\n\
+A cpu without any thread takes one of the latest round, else one that waits for the next round, which then begins there. A \
+thread that is created or wakes enters the round of its cpu, with a full slice if it has not yet run in that round; a cpu \
+that was idle joins the latest round.\n\n\
+Readings of the paper, uncertain: threads that may not leave their cpu hold nobody up, and a cpu that would fall two \
+rounds behind (it is still busy with heavy or bound threads) is pulled along, its threads keeping at most one slice \
+of what they have not used. New threads go to the shortest queue, woken ones to their last cpu, else to an idle one, as in \
+the kernels of its time but with the true queue lengths. The periodic balancing of the Linux it was built into is left out.\n\n\
+Good for equal or weighted shares of many more threads than cpus; it repairs any odd number of threads within a slice or \
+two. Every round end moves threads, whatever the distance: caches and memory nodes are not seen.",
+    sees: "Queues of all cpus, masks, weights, cpu time used by each thread, the round of each cpu.",
+    costs: "A look at all queues at each end of a round on a cpu, not charged; each taken thread costs the migration on the cpu that takes it, and refills its caches there.",
+    wins: Showcase {
+        scenario: "odd_thread",
+        label: "DWRR",
+        against: "LOAD",
+        app: "ep",
+        point: "kernel=linux-2.6.28",
+        about: "17 threads on 16 cpus end after little more than 17/16 of a cpu's time each; LOAD lets only the five threads of one node take turns.",
+    },
+    loses: Showcase {
+        scenario: "moved_memory",
+        label: "DWRR",
+        against: "LGROUP",
+        app: "stream",
+        point: "kernel=solaris-9",
+        about: "20 memory-bound threads on 16 cpus: shares are equal, but threads are taken to other nodes at the ends of rounds, where their memory is remote; LGROUP leaves them at home.",
+    },
+    build: |values, setting| Box::new(Dwrr::new(values, setting)),
+    example: "Three hogs on two cpus, base 100 ms. A and B share cpu 0, C has cpu 1. At 100 ms C has used its slice and waits for \
+round 2; cpu 1 takes B, which has 50 ms left. At 150 ms A and B have used theirs, nothing of round 1 waits, and both \
+cpus begin round 2: 100 ms of service each in 150 ms, 2/3 of a cpu.",
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "base",
+        kind: Kind::Duration,
+        default: 100_000_000,
+        min: 100_000,
+        max: 100_000_000_000,
+        about: "Cpu time per round of a thread of nice 0 (the round slice unit; that it is 100 ms is uncertain). Checked at timer ticks.",
+    },
+    Parameter {
+        name: "take",
+        kind: Kind::Count,
+        default: 1,
+        min: 1,
+        max: 1_000,
+        about: "Most threads taken at one end of a round; never so many that the other queue becomes the shorter one (the paper's number is uncertain).",
+    },
+    Parameter {
+        name: "source",
+        kind: Kind::Choice(&["busiest", "nearest"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Whom to take from: the cpu on which most threads can be taken, or the next one by number that has any (uncertain).",
+    },
+];
+
+/// Slices are given for this weight, that of nice 0.
+const NICE_0: u64 = 1_024;
+/// Band of threads that may run in the round of their cpu, and of those that wait for the next one.
+const ACTIVE: u8 = 0;
+const EXPIRED: u8 = 1;
+
+/// What a cpu knows.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    round: u64,
+    /// It has no thread, and stands in no round.
+    idle: bool,
+    /// Not before this instant a tick looks at the slices.
+    look: Time,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    /// The round it runs in, or that it waits for; 0 before its first one.
+    round: u64,
+    /// The cpu time, in ns, at which its slice is used up.
+    due: u64,
+    expired: bool,
+    /// It stands in the band of those that wait.
+    back: bool,
+}
+
+/// Reasons of moves.
+const TAKEN: &str = "taken: it may still run in the round that is over here";
+const TAKEN_EARLY: &str = "taken: nothing else is left, the round it waits for begins here";
+
+struct Dwrr {
+    base: u64,
+    take: u64,
+    nearest: bool,
+    highest: u64,
+    cpus: PerCpu<Turn>,
+    threads: Vec<Member>,
+    queues: Queues,
+    waiting: Vec<TaskId>,
+}
+
+impl Dwrr {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        let machine = setting.machine;
+        Self {
+            base: values.get("base"),
+            take: values.get("take"),
+            nearest: values.choice("source") == "nearest",
+            highest: 1,
+            cpus: PerCpu::filled(machine.cpus() as usize, Turn { round: 1, idle: true, look: Time::NEVER }),
+            threads: Vec::new(),
+            queues: Queues::new(machine.cpus(), machine.topology.span(Tree::Node)),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn thread(&mut self, task: TaskId) -> &mut Member {
+        let at = task.0 as usize;
+        if at >= self.threads.len() {
+            self.threads.resize(at + 1, Member::default());
+        }
+        &mut self.threads[at]
+    }
+
+    fn known(&self, task: TaskId) -> Member {
+        self.threads.get(task.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Cpu time of a thread per round, in ns.
+    fn slice(&self, view: &dyn View, task: TaskId) -> u64 {
+        (self.base * u64::from(view.task(task).weight) / NICE_0).max(1)
+    }
+
+    /// The runnable threads of a cpu, the running one last.
+    fn all(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let current = system.current(cpu);
+        system.queued(cpu, &mut waiting);
+        waiting.extend(current);
+        waiting
+    }
+
+    /// A runnable thread may run in this round.
+    fn admit(&mut self, system: &mut dyn System, task: TaskId, round: u64, rule: &'static str) {
+        let (slice, used) = (self.slice(system, task), system.cpu_time(task).ns());
+        let thread = self.thread(task);
+        if thread.expired || thread.round < round {
+            // What was used too much is missing now; of what was not used, no more than a slice is kept.
+            thread.due = (thread.due + slice).min(used + 2 * slice);
+        }
+        thread.round = round;
+        self.bring_forward(system, task, rule);
+    }
+
+    /// A thread is active in its round.
+    fn bring_forward(&mut self, system: &mut dyn System, task: TaskId, rule: &'static str) {
+        let thread = self.thread(task);
+        thread.expired = false;
+        if std::mem::take(&mut thread.back) {
+            let round = thread.round;
+            system.because(Why::rule(rule).with("round", round));
+            system.set_band(task, ACTIVE);
+        }
+    }
+
+    /// Makes the first tick after the earliest possible end of a slice look at this cpu.
+    fn look_again(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let all = self.all(system, cpu);
+        let active = all.iter().filter(|task| !self.known(**task).expired);
+        let left = active.map(|task| self.known(*task).due.saturating_sub(system.cpu_time(*task).ns())).min();
+        self.waiting = all;
+        if let Some(left) = left {
+            self.look(system, cpu, left);
+        }
+    }
+
+    fn look(&mut self, system: &mut dyn System, cpu: CpuId, in_ns: u64) {
+        let at = Time::from_ns(system.now().ns().saturating_add(in_ns));
+        if at < self.cpus[cpu].look {
+            self.cpus[cpu].look = at;
+            system.at_tick(cpu, at);
+        }
+    }
+
+    /// The slice of the running thread is used up.
+    fn expire(&mut self, system: &mut dyn System, cpu: CpuId, task: TaskId, used: u64) {
+        let round = self.cpus[cpu].round;
+        let thread = self.thread(task);
+        (thread.round, thread.expired) = (round + 1, true);
+        let beyond = used - thread.due;
+        let all = self.all(system, cpu);
+        let others = all.iter().filter(|task| !self.known(**task).expired).count();
+        self.waiting = all;
+        if others == 0 && self.balance(system, cpu, round) == 0 {
+            self.begin(system, cpu);
+            return;
+        }
+        self.thread(task).back = true;
+        let why = Why::rule("expired: its slice of the round is used up").with("round", round);
+        system.because(why.with("used beyond the slice, ns", beyond));
+        system.set_band(task, EXPIRED);
+    }
+
+    /// Takes waiting threads of rounds up to `latest` to a cpu; how many.
+    fn balance(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> u64 {
+        let mut taken = 0;
+        while taken < self.take {
+            let Some((task, from, fit)) = self.source(system, cpu, latest) else { break };
+            if taken > 0 && fit <= taken {
+                break;
+            }
+            let (round, its) = (self.cpus[cpu].round, self.known(task).round);
+            let rule = if its > round { TAKEN_EARLY } else { TAKEN };
+            let why = Why::rule(rule).with("round here", round).with("its round", its);
+            system
+                .because(why.with("threads there that could be taken", fit).with("from cpu", from.0.into()));
+            if !system.migrate(task, cpu) {
+                break;
+            }
+            self.cpus[cpu].idle = false;
+            let round = round.max(its);
+            self.enter(system, cpu, round);
+            self.admit(system, task, round, "active again: taken into a round it had not run in");
+            taken += 1;
+        }
+        if taken > 0 {
+            self.look_again(system, cpu);
+        }
+        taken
+    }
+
+    /// A thread to take to `cpu`, where it waits, and how many could be taken there: the one of the oldest round, longest
+    /// in the queue among equals.
+    fn source(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> Option<(TaskId, CpuId, u64)> {
+        if self.queues.crowded() == 0 {
+            return None;
+        }
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut best: Option<(TaskId, CpuId, u64)> = None;
+        let cpus = system.machine().cpus();
+        for other in (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus)) {
+            if system.nr_running(other) < 2 {
+                continue;
+            }
+            system.queued(other, &mut waiting);
+            waiting.retain(|task| self.known(*task).round <= latest && system.allowed(*task, cpu));
+            let fit = waiting.len() as u64;
+            let oldest = waiting.iter().rev().min_by_key(|task| self.known(**task).round);
+            if let Some(task) = oldest
+                && best.is_none_or(|(.., most)| fit > most)
+            {
+                best = Some((*task, other, fit));
+                if self.nearest {
+                    break;
+                }
+            }
+        }
+        self.waiting = waiting;
+        best
+    }
+
+    /// A cpu begins its next round, with all the threads that wait for it.
+    fn begin(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let all = self.all(system, cpu);
+        let earliest = all.iter().map(|task| self.known(*task).round).min();
+        let threads = all.len() as u64;
+        self.waiting = all;
+        let round = earliest.unwrap_or(0).max(self.cpus[cpu].round + 1);
+        self.enter(system, cpu, round);
+        let why = Why::rule("round begins: nothing waits that could run in the last one on this cpu");
+        system.remark(why.with("round", round).with("cpu", cpu.0.into()).with("threads", threads));
+        self.renew(system, cpu);
+    }
+
+    /// All threads of a cpu that its round admits.
+    fn renew(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let round = self.cpus[cpu].round;
+        let all = self.all(system, cpu);
+        for task in &all {
+            if self.known(*task).round <= round {
+                self.admit(system, *task, round, "active again: its round begins");
+            }
+        }
+        self.waiting = all;
+        self.look_again(system, cpu);
+    }
+
+    /// A cpu enters a round; whoever would now be two rounds behind is pulled along.
+    fn enter(&mut self, system: &mut dyn System, cpu: CpuId, round: u64) {
+        self.cpus[cpu].round = round;
+        if round <= self.highest {
+            return;
+        }
+        self.highest = round;
+        for other in 0..system.machine().cpus() {
+            let other = CpuId(other);
+            let late = !self.cpus[other].idle && self.cpus[other].round + 1 < round;
+            if late && system.nr_running(other) > 0 {
+                let why = Why::rule("round begins: pulled along, another cpu is two rounds ahead");
+                let why = why.with("round", round - 1).with("cpu", other.0.into());
+                system.remark(why.with("threads", system.nr_running(other).into()));
+                self.cpus[other].round = round - 1;
+                self.renew(system, other);
+            }
+        }
+    }
+}
+
+impl Policy for Dwrr {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        match why {
+            Placement::Fork { parent } => self.shortest(view, task, parent),
+            Placement::Wake { previous, .. } => self.woken(view, task, previous),
+        }
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.cpus[cpu].round = self.highest;
+        self.cpus[cpu].idle = true;
+        if self.balance(system, cpu, self.highest) == 0 {
+            self.balance(system, cpu, u64::MAX);
+        }
+    }
+
+    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let round = self.cpus[cpu].round;
+        if self.balance(system, cpu, round) == 0 {
+            self.begin(system, cpu);
+        }
+    }
+
+    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if system.now() < self.cpus[cpu].look {
+            return;
+        }
+        self.cpus[cpu].look = Time::NEVER;
+        let Some(current) = system.current(cpu) else { return };
+        let used = system.cpu_time(current).ns();
+        let thread = *self.thread(current);
+        if !thread.expired && used >= thread.due {
+            self.expire(system, cpu, current, used);
+        }
+        self.look_again(system, cpu);
+    }
+
+    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+    }
+
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let TaskView { state, cpu: place, .. } = system.task(task);
+        if place != cpu || !matches!(state, TaskState::Queued | TaskState::Running) {
+            return;
+        }
+        let turn = &mut self.cpus[cpu];
+        if std::mem::take(&mut turn.idle) || turn.round + 1 < self.highest {
+            turn.round = self.highest;
+        }
+        let round = turn.round;
+        let (slice, used) = (self.slice(system, task), system.cpu_time(task).ns());
+        let thread = self.thread(task);
+        if thread.round < round {
+            // It has not run in this round: a full slice.
+            thread.due = used + slice;
+        } else if thread.round == round && thread.expired {
+            thread.due += slice;
+        }
+        if thread.round <= round || !thread.expired {
+            thread.round = round;
+            self.bring_forward(system, task, "active again: the cpu it enters is in its round");
+        }
+        let due = self.known(task).due;
+        self.look(system, cpu, due.saturating_sub(used));
+    }
+
+    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a second, idle steals.
+//!
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]). Priorities are not seen: a thread "could
+//! run now" on an idle cpu only, and the cpu with the lowest priority is the one with the fewest threads.
+
+mod seven;
+mod twelve;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::{Level as Tree, Machine};
+use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::rng::Purpose;
+use sim_core::time::Span;
+
+use crate::domains::DomainLevel;
+use crate::queues::Queues;
+use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::spread::Draws;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ULE",
+    summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus steal",
+    source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
+    level: Level::Kernel,
+    parameters: PARAMETERS,
+    about: "Release 7 puts a thread on its last cpu when that is idle, else on the idle cpu of the lowest number, else on the \
+least loaded one. A cpu that goes idle steals one thread from the most loaded queue, but only if that has `steal_threshold` \
+threads, which are three from 8 cpus on: there a waiting second thread stays where it is until the long-term balancer comes. \
+That one runs once every half to one and a half intervals, at random: the most loaded cpu gives the least loaded one half of \
+what it has more, rounded up. Threads of a core form a group that steals and balances within itself; no other level of the \
+machine is known.\n\n\
+Release 12 knows all levels. A thread goes back to its last cpu when that is idle and it ran there a moment ago; else to an \
+idle cpu that shares the cache, else to the least loaded cpu of the machine, ties broken at random; when nothing is idle a \
+woken thread prefers its waker's cpu if that is not longer by more than one. An idle cpu steals from queues of two, nearest \
+level first. The long-term balancer goes over the whole machine: the longest queue gives one thread to the shortest, and so \
+on down; a receiver gives nothing in the same pass.\n\n\
+In both an odd thread moves about once a second: fair over seconds, not over the intervals of a program with barriers. It is \
+the kernel policy of freebsd-7; with another kernel it is an experiment.",
+    sees: "Run-queue lengths, whether a cpu is idle, masks, the last cpu of a task, in release 12 the cache tree. The periodic balancer runs on one cpu and looks at all.",
+    costs: "The balancer's pass is part of that cpu's tick; a move costs the migration on the receiving cpu.",
+    wins: Showcase {
+        scenario: "odd_thread",
+        label: "ULE",
+        against: "LGROUP",
+        app: "ep",
+        point: "kernel=freebsd-7",
+        about: "17 threads of 2 s on 16 cpus: the long-term balancer moves one thread of the longer queue about once a second, LGROUP none as no cpu is idle.",
+    },
+    loses: Showcase {
+        scenario: "odd_thread",
+        label: "ULE",
+        against: "DWRR",
+        app: "ep",
+        point: "kernel=freebsd-7",
+        about: "The same threads: a few moves at random instants in 2 s leave shares far from equal; DWRR moves as often as slices end.",
+    },
+    build: |values, setting| Box::new(Ule::new(values, setting)),
+    example: "Three threads that never sleep, two cpus: two share cpu 0, one has cpu 1. A pass of the long-term balancer finds \
+2 against 1 and moves one thread from the longer to the shorter queue; the next pass, 0.5 to 1.5 s later, finds \
+the same the other way round. In 12 s there are about 12 passes, and each thread gets about 8 s of cpu: 2/3. \
+Within one second, though, two threads run at 1/2 and one at full speed, so a program with barriers every \
+millisecond advances at 1/2 all the time.",
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "release",
+        kind: Kind::Choice(&["7", "12"]),
+        default: 0,
+        min: 0,
+        max: 1,
+        about: "Whose rules: FreeBSD 7 (of 2008 to 2011) or 12.",
+    },
+    Parameter {
+        name: "interval",
+        kind: Kind::Duration,
+        default: 1_000_000_000,
+        min: 1_000_000,
+        max: 1_000_000_000_000,
+        about: "Mean time between passes of the long-term balancer, drawn from half to one and a half of it (balance_interval).",
+    },
+    Parameter::flag("balance", true, "The long-term balancer (kern.sched.balance)."),
+    Parameter::flag("steal", true, "Idle cpus steal (kern.sched.steal_idle)."),
+    Parameter {
+        name: "steal_threshold",
+        kind: Kind::Count,
+        default: 0,
+        min: 0,
+        max: 1_000,
+        about: "Threads a queue must have to be stolen from (kern.sched.steal_thresh), at least 2; 0: what the release takes, in 7 \
+the logarithm of the number of cpus to base 2, at most 3, in 12 two.",
+    },
+    Parameter {
+        name: "affinity",
+        kind: Kind::Duration,
+        default: 1_000_000,
+        min: 0,
+        max: 1_000_000_000,
+        about: "Time per cache level for which a thread counts as at home there: twice for its cpu, three times for its cache (kern.sched.affinity, 1 ms). Release 12 only.",
+    },
+];
+
+/// Timer tokens: the long-term balancer over all cpus, and the one of release 7 within cores.
+const ALL: u64 = 0;
+const SIBLINGS: u64 = 1;
+
+struct Ule {
+    /// The rules of release 7, else those of 12.
+    seven: bool,
+    interval: Span,
+    balance: bool,
+    steal: bool,
+    threshold: u32,
+    affinity: Span,
+    /// Cpus per group, nearest level first, the machine last.
+    spans: Vec<u32>,
+    /// Cpus per core.
+    siblings: u32,
+    cache: u32,
+    queues: Queues,
+    draws: Option<Draws>,
+    waiting: Vec<TaskId>,
+}
+
+impl Ule {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        let machine = setting.machine;
+        let cache = crate::modern::cache_span(machine);
+        let seven = values.choice("release") == "7";
+        let threshold = match values.get("steal_threshold") {
+            // `sched_initticks`: fls(mp_ncpus) - 1, at most 3.
+            0 if seven => u64::from(machine.cpus().max(1).ilog2()).min(3),
+            0 => 2,
+            set => set,
+        };
+        Self {
+            seven,
+            interval: Span::from_ns(values.get("interval")),
+            balance: values.flag("balance"),
+            steal: values.flag("steal"),
+            threshold: u32::try_from(threshold).unwrap_or(u32::MAX).max(2),
+            affinity: Span::from_ns(values.get("affinity")),
+            spans: spans(machine),
+            siblings: machine.topology.span(Tree::Core),
+            cache,
+            queues: Queues::new(machine.cpus(), cache),
+            draws: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn draw(&mut self, view: &dyn View, below: u64) -> u64 {
+        let draws = self.draws.get_or_insert_with(|| Draws::new(view.seed(), Purpose::Policy, 0));
+        draws.below(below)
+    }
+
+    fn arm(&mut self, system: &mut dyn System, token: u64) {
+        if self.balance && !self.spans.is_empty() {
+            let late = self.draw(system, self.interval.ns());
+            let at = system.now().saturating_add(Span::from_ns(self.interval.ns() / 2 + late));
+            system.at(at, token);
+        }
+    }
+
+    /// Moves a waiting thread of `from` that may go to `to`: the second in the queue, or the only one (`runq_steal_from`
+    /// passes over the first).
+    fn take(&mut self, system: &mut dyn System, from: CpuId, to: CpuId, why: Why) -> bool {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        system.queued(from, &mut waiting);
+        let mut movable = waiting.iter().rev().copied().filter(|task| system.allowed(*task, to));
+        let first = movable.next();
+        let task = movable.next().or(first);
+        self.waiting = waiting;
+        let Some(task) = task else { return false };
+        let (there, here) = (system.nr_running(from).into(), system.nr_running(to).into());
+        system.because(why.with("threads there", there).with("threads here", here));
+        system.migrate(task, to)
+    }
+}
+
+impl Policy for Ule {
+    fn init(&mut self, system: &mut dyn System) {
+        self.arm(system, ALL);
+        if self.seven && self.siblings > 1 {
+            self.arm(system, SIBLINGS);
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        match why {
+            Placement::Fork { parent } if self.seven => self.pick_seven(view, task, parent),
+            Placement::Wake { previous, .. } if self.seven => self.pick_seven(view, task, previous),
+            Placement::Fork { parent } => self.pick(view, task, parent, None),
+            Placement::Wake { waker, previous } => self.pick(view, task, previous, Some(waker)),
+        }
+    }
+
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if !self.steal || self.queues.crowded() == 0 {
+            return;
+        }
+        if self.seven {
+            self.steal_seven(system, cpu);
+        } else {
+            self.steal_near(system, cpu);
+        }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        match (self.seven, token) {
+            (true, SIBLINGS) => self.balance_siblings(system),
+            (true, _) => self.balance_pair(system),
+            _ => self.balance_all(system),
+        }
+        self.arm(system, token);
+    }
+
+    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+    }
+
+    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
+    }
+}
+
+/// The groups an idle cpu searches, nearest first: core, shared cache, package or node, machine.
+fn spans(machine: &Machine) -> Vec<u32> {
+    let topology = &machine.topology;
+    let mut spans = vec![topology.span(Tree::Core), crate::modern::cache_span(machine)];
+    spans.extend([topology.span(Tree::Package), topology.span(Tree::Node), topology.cpus()]);
+    spans.sort_unstable();
+    spans.dedup();
+    spans.retain(|span| *span > 1);
+    spans
+}
+
+/// The levels as data for people.
+pub(crate) fn levels(machine: &Machine) -> Vec<DomainLevel> {
+    let mut below = 1;
+    let level = |span: u32| {
+        let group = std::mem::replace(&mut below, span);
+        DomainLevel {
+            name: if span == machine.cpus() { "TOP" } else { "GROUP" },
+            span,
+            groups: span / group,
+            group_cpus: group,
+            power: 1024 * u64::from(group),
+            min_interval_ms: if span == machine.cpus() { 500 } else { 0 },
+            max_interval_ms: if span == machine.cpus() { 1_500 } else { 0 },
+            busy_factor: 1,
+            imbalance_pct: 100,
+            flags: vec!["IDLE_STEAL"],
+        }
+    };
+    spans(machine).into_iter().map(level).collect()
+}
+
+#[cfg(test)]
+mod tests;

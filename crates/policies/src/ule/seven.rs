@@ -1,0 +1,104 @@
+//! The rules of FreeBSD 7: idle cpus by number, steals from long queues only, one pair of cpus balanced at a time.
+
+use std::cmp::Reverse;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{System, View, Why};
+
+use super::Ule;
+use crate::spread::first_allowed;
+
+impl Ule {
+    /// `sched_pickcpu`: the last cpu when it is idle, the first idle one, else the one with the lowest priority, which is here
+    /// the one with the fewest threads; of equals the last by number (`tdq_lowestpri`). That a thread of better priority
+    /// stays on its last cpu or goes to its waker's is left out.
+    pub(super) fn pick_seven(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuId {
+        let length = view.nr_running(previous).into();
+        let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
+        if view.nr_running(previous) == 0 && view.allowed(task, previous) {
+            view.because(Why::rule("placed: its last cpu is idle"));
+            return previous;
+        }
+        if self.queues.idle() > 0
+            && let Some(cpu) = allowed().find(|cpu| view.nr_running(*cpu) == 0)
+        {
+            view.because(Why::rule("placed: first idle cpu").with("threads on its last cpu", length));
+            return cpu;
+        }
+        let least = allowed().min_by_key(|cpu| (view.nr_running(*cpu), Reverse(cpu.0)));
+        let cpu = least.unwrap_or_else(|| first_allowed(view, task));
+        let why = Why::rule("placed: nothing idle, fewest threads")
+            .with("threads there", view.nr_running(cpu).into());
+        view.because(why.with("threads on its last cpu", length));
+        cpu
+    }
+
+    /// The cpus that share a core with this one.
+    fn core(&self, cpu: CpuId) -> impl Iterator<Item = CpuId> + Clone + use<> {
+        let first = cpu.0 / self.siblings * self.siblings;
+        (first..first + self.siblings).map(CpuId)
+    }
+
+    /// `tdq_idled`: a sibling with a waiting thread, else the most loaded cpu if it has enough; of equals the last.
+    pub(super) fn steal_seven(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let sibling = self.core(cpu).find(|other| *other != cpu && system.nr_running(*other) >= 2);
+        if let Some(victim) = sibling {
+            self.take(system, victim, cpu, Why::rule("stolen: a thread waits on the same core"));
+            return;
+        }
+        let crowded = system.machine().cpu_ids().filter(|other| system.nr_running(*other) >= 2);
+        let victim = crowded.max_by_key(|other| system.nr_running(*other));
+        if let Some(victim) = victim.filter(|victim| system.nr_running(*victim) >= self.threshold) {
+            let why = Why::rule("stolen: longest queue, not below the threshold");
+            self.take(system, victim, cpu, why.with("threshold, threads", self.threshold.into()));
+        }
+    }
+
+    /// `sched_balance`: of all cores, from a random one on, the first with the most threads, some of them waiting, and the
+    /// first with the fewest.
+    pub(super) fn balance_pair(&mut self, system: &mut dyn System) {
+        let cores = system.machine().cpus() / self.siblings;
+        let start = self.draw(system, cores.into()) as u32;
+        let mut high: Option<(u32, CpuId)> = None;
+        let mut low: Option<(u32, CpuId)> = None;
+        for core in (0..cores).map(|i| (start + i) % cores) {
+            // Lists grow at the head: the first member is the last by number.
+            let head = CpuId(core * self.siblings + self.siblings - 1);
+            let load = self.core(head).map(|cpu| system.nr_running(cpu)).sum();
+            let waits = self.core(head).any(|cpu| system.nr_running(cpu) >= 2);
+            if waits && high.is_none_or(|(most, _)| load > most) {
+                high = Some((load, head));
+            }
+            if low.is_none_or(|(least, _)| load < least) {
+                low = Some((load, head));
+            }
+        }
+        if let (Some((most, high)), Some((least, low))) = (high, low)
+            && high != low
+        {
+            let why = Why::rule("moved: the long-term balancer halves the largest difference");
+            let why = why.with("most threads on a core", most.into());
+            for _ in 0..most.saturating_sub(least).div_ceil(2) {
+                let from = self.core(high).filter(|cpu| system.nr_running(*cpu) >= 2).last();
+                let Some(from) = from else { break };
+                self.take(system, from, low, why.with("fewest", least.into()));
+            }
+        }
+    }
+
+    /// `sched_balance_groups`: the same within each core.
+    pub(super) fn balance_siblings(&mut self, system: &mut dyn System) {
+        let why = Why::rule("moved: the long-term balancer halves the difference on a core");
+        for core in 0..system.machine().cpus() / self.siblings {
+            let of_core = self.core(CpuId(core * self.siblings));
+            let high = of_core.clone().max_by_key(|cpu| (system.nr_running(*cpu), cpu.0));
+            let low = of_core.min_by_key(|cpu| (system.nr_running(*cpu), Reverse(cpu.0)));
+            if let (Some(high), Some(low)) = (high, low) {
+                let more = system.nr_running(high).saturating_sub(system.nr_running(low));
+                for _ in 0..more.div_ceil(2).min(system.nr_running(high).saturating_sub(1)) {
+                    self.take(system, high, low, why);
+                }
+            }
+        }
+    }
+}
