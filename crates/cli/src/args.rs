@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -13,6 +13,7 @@ Examples:
   oversim run scenarios/cg_ft_share.yaml
   oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
+  oversim run scenarios/cg_ft_share.yaml --policy LOAD --explain-decisions - | grep '"action":"migrate"'
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
   oversim explain SPEED
@@ -64,6 +65,7 @@ pub(crate) struct Calibrate {
 }
 
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("files").multiple(true)))]
 pub(crate) struct Run {
     /// Scenario file; `-` reads standard input.
     #[arg(value_name = "FILE")]
@@ -72,10 +74,14 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Also write result.json, cells.csv, report.md and report.txt to this directory.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", group = "files")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace files in the output directory.
-    #[arg(long, requires = "output")]
+    /// Write every decision of every run and its reason to this file, one JSON object per line; `-` writes them to standard
+    /// output, in place of the result.
+    #[arg(long, value_name = "FILE", group = "files")]
+    pub(crate) explain_decisions: Option<PathBuf>,
+    /// Replace the files of --output and --explain-decisions.
+    #[arg(long, requires = "files")]
     pub(crate) force: bool,
     /// Run only this policy; repeatable. The first is the one the others are compared with.
     #[arg(long = "policy", value_name = "NAME")]

@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod compare;
 pub mod explain;
+pub mod decisions;
 pub mod machine_view;
 pub mod metrics;
 pub mod plan;

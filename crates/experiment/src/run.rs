@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sim_core::kernel::Simulation;
+use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 
 use crate::plan::{Experiment, RunPlan};
@@ -31,6 +32,17 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// The decisions could not be written.
+    #[error("cannot write the decisions: {0}")]
+    Decisions(std::io::Error),
+}
+
+/// Why one run failed.
+pub(crate) enum Failed {
+    /// The simulator refuses it.
+    Refused(String),
+    /// What it tells could not be written.
+    Write(std::io::Error),
 }
 
 /// Runs everything on `jobs` threads (0 = as many as this process may use) and reduces it. `progress` is called
@@ -44,6 +56,15 @@ pub fn run(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Results, RunError> {
     let reports = simulate(experiment, jobs, progress)?;
+    reduce(experiment, jobs, &reports)
+}
+
+/// The results of all runs, and what is to stand beside them.
+pub(crate) fn reduce(
+    experiment: &Experiment,
+    jobs: usize,
+    reports: &[RunReport],
+) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
         let search = || yardsticks::search(experiment);
         let found = pool(experiment, jobs)?.install(search);
@@ -55,10 +76,11 @@ pub fn run(
     } else {
         Vec::new()
     };
-    Ok(Results::of(experiment, &reports, &partitions))
+    Ok(Results::of(experiment, reports, &partitions))
 }
 
-fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
+/// So many threads (0 = as many as this process may use), but no more than there are runs.
+pub(crate) fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.min(experiment.runs.len()))
         .build()
@@ -78,7 +100,7 @@ pub fn simulate(
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
     let one = |plan: &RunPlan| {
-        let report = simulate_one(plan);
+        let report = simulate_one(plan, &mut ());
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
         report
     };
@@ -90,14 +112,14 @@ pub fn simulate(
 }
 
 /// One run from beginning to end.
-pub(crate) fn simulate_one(plan: &RunPlan) -> Result<RunReport, String> {
+pub(crate) fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
     let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
     let simulation =
         Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(&mut *policy, &mut ()))
+    Ok(simulation.run(&mut *policy, observer))
 }
 
-fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
+pub(crate) fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
     let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
     let point = experiment.points.get(plan.point).map_or("", |p| p.label.as_str());
     let at = if point.is_empty() { String::new() } else { format!(" at {point}") };

@@ -5,13 +5,16 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::plan::Experiment;
 use experiment::report;
 use experiment::result::Results;
+use experiment::run::RunError;
 use experiment::scenario::{Overrides, load_with};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{Format, Run};
 use crate::failure::{BAD_END, Failure};
+use crate::output::Decisions;
 use crate::{input, output};
 
 /// Remarks on standard error name at most this many runs that did not complete.
@@ -22,19 +25,44 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     if let Some(directory) = &args.output {
         output::check_directory(directory, args.force)?;
     }
+    if let Some(path) = &args.explain_decisions {
+        output::check_decisions(path, args.force)?;
+    }
     let (name, text) = input::read(&args.file)?;
     let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
-    let bar = bar(experiment.runs.len(), args.quiet);
-    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
-    let results = experiment::run::run(&experiment, jobs, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
-    let results = results.map_err(|e| Failure::Input(e.to_string()))?;
-    deliver(args, &results)?;
+    let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
+    let mut decisions = decisions.transpose()?;
+    let results = simulate(args, &experiment, decisions.as_mut())?;
+    let standard = decisions.as_ref().is_none_or(|decisions| !decisions.takes_standard_output());
+    if let Some(decisions) = decisions {
+        decisions.finish()?;
+    }
+    deliver(args, &results, standard)?;
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
     }
     warn(args, &results);
     Ok(ExitCode::from(BAD_END))
+}
+
+/// All runs, under a progress bar.
+fn simulate(
+    args: &Run,
+    experiment: &Experiment,
+    decisions: Option<&mut Decisions>,
+) -> Result<Results, Failure> {
+    let bar = bar(experiment.runs.len(), args.quiet);
+    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let progress = |_, _| bar.inc(1);
+    let results = match decisions {
+        Some(decisions) => experiment::decisions::run_explained(experiment, jobs, &progress, decisions),
+        None => experiment::run::run(experiment, jobs, &progress),
+    };
+    bar.finish_and_clear();
+    results.map_err(|error| match error {
+        RunError::Decisions(error) => Failure::decisions(&error),
+        other => Failure::Input(other.to_string()),
+    })
 }
 
 fn overrides(args: &Run) -> Overrides {
@@ -60,10 +88,13 @@ fn bar(runs: usize, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// To the directory, if there is one, and to standard output.
-fn deliver(args: &Run, results: &Results) -> Result<(), Failure> {
+/// To the directory, if there is one, and to standard output, if that is free.
+fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure> {
     if let Some(directory) = &args.output {
         output::to_directory(results, directory, args.force)?;
+    }
+    if !standard {
+        return Ok(());
     }
     let width = if args.format == Format::Text { output::width() } else { report::DEFAULT_WIDTH };
     let Some(format) = report::format(args.format.name()) else {
