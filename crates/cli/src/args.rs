@@ -13,7 +13,7 @@ Examples:
   oversim run scenarios/cg_ft_share.yaml
   oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
-  oversim run scenarios/cg_ft_share.yaml --policy LOAD --explain-decisions - | grep '"action":"migrate"'
+  oversim run scenarios/cg_ft_share.yaml --policy LOAD --explain-decisions - | grep migrate
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
   oversim explain SPEED

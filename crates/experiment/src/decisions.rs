@@ -216,7 +216,14 @@ impl Line<'_> {
             }
             Action::Bound(affinity) => {
                 let list = cpu_list(affinity, 0..cpus);
-                let words = format!("bound to cpus {list}");
+                let words = format!(
+                    "bound to {}",
+                    if matches!(affinity, Affinity::All) {
+                        "all cpus".to_owned()
+                    } else {
+                        format!("cpu {list}")
+                    }
+                );
                 (self.action, self.cpus) = ("bind", Some(list));
                 words
             }

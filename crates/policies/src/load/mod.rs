@@ -9,12 +9,13 @@ mod cpu_load;
 mod domains;
 mod placement;
 mod releases;
+mod rules;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{CpuSet, Machine, PerCpu};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
@@ -227,6 +228,8 @@ struct Load {
     waiting: Vec<TaskId>,
     /// Scratch: cpus whose tasks are all pinned elsewhere.
     excluded: CpuSet,
+    /// Why the last look at a domain found something to pull.
+    why: Why,
 }
 
 impl Load {
@@ -257,6 +260,7 @@ impl Load {
             armed: PerCpu::filled(cpus, Time::NEVER),
             waiting: Vec::new(),
             excluded: CpuSet::default(),
+            why: Why::default(),
             domains,
         }
     }
