@@ -10,6 +10,9 @@ use sim_core::wait::Circle;
 
 use crate::invariants::Circles;
 
+/// Rounds of signals that a barrier of up to 16 tasks takes (dissemination): in each, who is to signal may have to queue first.
+const ROUNDS: u64 = 4;
+
 /// Measures how long tasks with work wait for a cpu, and how long tasks stay at a barrier after the last one has arrived. A
 /// task that polls shows itself only when it goes on, so of its waits only those at barriers are seen.
 #[derive(Default)]
@@ -40,7 +43,8 @@ impl Watchdog {
         }
     }
 
-    /// What took longer than `limit`, waits that still last at `end` included, in words.
+    /// Who waited for a cpu for longer than `limit`, or at a complete barrier for that long in each of its rounds, in words; waits
+    /// for a cpu that still last at `end` count.
     #[must_use]
     pub fn over(mut self, limit: Span, end: Time) -> Option<String> {
         for task in self.waiting.keys().copied().collect::<Vec<_>>() {
@@ -49,7 +53,7 @@ impl Watchdog {
         let ((queue, waiter), (barrier, meeter)) = (self.queue, self.barrier);
         if queue > limit {
             Some(format!("{waiter:?} waits for a cpu for {queue:?}"))
-        } else if barrier > limit {
+        } else if barrier > Span::from_ns(limit.ns().saturating_mul(ROUNDS)) {
             Some(format!("{meeter:?} stays at a complete barrier for {barrier:?}"))
         } else {
             None
