@@ -103,9 +103,20 @@ fn cpu_list(affinity: &Affinity, cpus: Range<u32>) -> String {
     ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
 }
 
+/// Units that the name of a fact may end in.
+const UNITS: [&str; 7] = ["%", "ns", "us", "ms", "s", "ppm", "1/1024"];
+
+/// A fact for people; the unit goes behind the value.
+fn measured(name: &str, value: u64) -> String {
+    match name.rsplit_once(' ') {
+        Some((what, unit)) if UNITS.contains(&unit) => format!("{what} {value} {unit}"),
+        _ => format!("{name} {value}"),
+    }
+}
+
 /// The rule and what it compared, for people.
 fn reason(why: &Why) -> String {
-    let compared: Vec<String> = given(why).map(|(name, value)| format!("{name} {value}")).collect();
+    let compared: Vec<String> = given(why).map(|(name, value)| measured(name, value)).collect();
     let rule = if why.rule.is_empty() { "no reason given" } else { why.rule };
     if compared.is_empty() { rule.to_owned() } else { format!("{rule} ({})", compared.join(", ")) }
 }

@@ -50,8 +50,22 @@ Simplifications: idle cpus keep their own tick instead of one nominated idle cpu
 balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
     sees: "Run-queue lengths and load weights of every cpu, sampled at ticks; masks; the last time a task ran (cache-hot rule); the domain tree of the machine. It knows nothing of applications, barriers or polling: a spinning task is load like any other.",
     costs: "A look at a tick is part of the tick's cost; a pull costs the migration on the receiving cpu, an active balance an interrupt for the migration thread on top. Placement costs nothing beyond the fork or wake it belongs to.",
-    wins: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "short_and_long",
+        label: "LOAD",
+        against: "PIN",
+        app: "all",
+        point: "",
+        about: "Five jobs of three tasks on eight cores: PIN binds each of them to the same three cores, LOAD spreads the tasks and refills every core that a short job leaves.",
+    },
+    loses: Showcase {
+        scenario: "one_thread_per_core",
+        label: "LOAD",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Sixteen threads for sixteen cores, created within a tick: forks go by the loads of the last tick and pile up on the parent's core, and idle cores take until the next looks, 8 to 25 ms, to pull them off, while every barrier waits for the fullest core.",
+    },
     build,
     example: "Cpu 0 has two equal tasks (load 2 x 1024), cpu 1 one (1024). 2048 is 200 % of 1024, over the 125 % at which an \
 imbalance begins, so at its next look cpu 1 pulls the task that waits on cpu 0. Now cpu 0 has less and pulls \
