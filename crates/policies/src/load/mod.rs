@@ -45,6 +45,12 @@ soon as a cpu goes idle and moves 6 against 4; linux-2.6.28 does neither; linux-
 idle. linux-6.18 is another balancer: decayed loads (half-life 32 ms), groups that have spare cpus, are full or \
 overloaded, new-idle pulls at every level, forks and wake-ups that find an idle cpu (first in the waker's or the last \
 cpu's shared cache).\n\n\
+What the releases have as constants: a busy cpu of 2.6 looks every 64 to 256 ms at the levels MC and CPU and every 256 to 1024 ms \
+at NODE (1 to 4 and 8 to 32 ms when idle; 64 to 128 ms at SMT, 8 to 16 in 2.6.18), one of 6.18 every 16 to 32 ms per cpu \
+of the level (1 to 2 ms when idle). Tolerated are 25 % (33 % over ALLNODES, 10 % between threads; 17 and 10 % in 6.18). A \
+small imbalance moves one task when the excess and F tasks make two: F is 0 in 2.6.18, 2 in 2.6.27, 1 since; since \
+2.6.20 one cpu balances for its group, since 2.6.24 uneven queues inside a group count. `mc` and `imbalance` act on the releases \
+to 2.6.30, `newidle_cost` on 6.18, where `newidle` knows on and off only.\n\n\
 Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; a wake-up is never \
 `sync`; the global lock of the NODE level is always free; processes are not balanced again at exec; automatic NUMA \
 balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
