@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use notation::parameter::Values;
 use policies::{ALL, Choice, Entry};
-use sim_core::ids::{CpuId, ProfileId};
+use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::machine::{CpuSet, Machine};
 use sim_core::outcome::{Options, Outcome};
+use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -179,3 +180,38 @@ fn every_decision_comes_with_a_reason() {
 
 /// Policies that do not give reasons yet.
 const SPEECHLESS: &[&str] = &["ULE", "LGROUP", "PIN", "SPEED", "SWOMPS", "gang", "PARTITION"];
+
+/// Keeps one task behind all others, says nothing, and names a cpu that does not exist.
+struct Unfair;
+
+impl Policy for Unfair {
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        if app == AppId(0) {
+            system.set_band(TaskId(0), 1);
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+        if view.task(task).rank == 1 {
+            view.because(Why::rule("nowhere"));
+        }
+        CpuId(7 * view.task(task).rank)
+    }
+}
+
+#[test]
+fn the_checkers_find_a_policy_that_breaks_the_contract() {
+    let machine = machines::resolve("core:1").unwrap().machine();
+    let kernel = machines::kernels::resolve("linux-2.6.28").unwrap();
+    let model = machines::kernels::build(kernel, &Values::defaults(kernel.parameters), 1);
+    let apps = vec![app("a", 2, 1, Span::from_ms(300), WaitMode::Block)];
+    let small =
+        Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };
+    let trial = watched(&small, &mut Unfair, Span::from_ms(200)).unwrap();
+    // Rank 0 waits until rank 1 has done its work, 0.27 to 0.33 s; rank 1 is created and later woken on cpu 7.
+    let starved = trial.found.iter().any(|what| what.starts_with("Some(task0) waits for a cpu for"));
+    let corrected = trial.found.contains(&"2 decisions were refused or corrected".to_owned());
+    assert!(starved && corrected && trial.found.len() == 2, "{:?}", trial.found);
+    assert_eq!(trial.reasons.silent, BTreeMap::from([("band", 1), ("place a created task", 1)]));
+    assert_eq!(trial.reasons.rules, BTreeMap::from([("nowhere", 2)]));
+}

@@ -107,7 +107,9 @@ fn draw(seed: u64) -> Option<Draw> {
         kernel.name.clone_into(&mut model.name);
     }
     small.model = Arc::new(model);
-    Some(Draw { small, choice: Choice { entry, values: values(rng, entry.parameters) }, real_kernel })
+    let mut choice = Choice::new(entry);
+    choice.values = values(rng, entry.parameters);
+    Some(Draw { small, choice, real_kernel })
 }
 
 impl Draw {
