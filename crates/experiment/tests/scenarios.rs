@@ -1,7 +1,5 @@
 //! Every scenario of the repository resolves, and scenarios resolve to the runs they ask for.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::fs;
 use std::path::PathBuf;
 
