@@ -40,7 +40,8 @@ fn arguments(command: &str) -> Vec<String> {
         match word.strip_prefix("scenarios/") {
             Some("*.yaml") => {
                 let files = fs::read_dir(root().join("scenarios")).unwrap();
-                words.extend(files.map(|file| file.unwrap().path().to_string_lossy().into_owned()));
+                let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+                words.extend(files.map(|path| path.to_string_lossy().into_owned()));
             }
             Some(_) => words.push(root().join(&word).to_string_lossy().into_owned()),
             None => words.push(word),
