@@ -27,7 +27,7 @@ const AHEAD: usize = 200;
 const IN_MEMORY: usize = 1 << 16;
 
 /// The word for each kind of decision, as `action` of a line.
-pub const ACTIONS: &[&str] = &["place", "migrate", "bind", "band", "remark"];
+pub const ACTIONS: &[&str] = &["place", "migrate", "bind", "band", "yield", "remark"];
 
 /// A decision as a line of JSON; what does not apply is left out.
 #[derive(Serialize)]
@@ -57,6 +57,10 @@ struct Line<'a> {
     cpus: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     band: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_app: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_rank: Option<u32>,
     rule: &'a str,
     #[serde(serialize_with = "facts")]
     facts: &'a Why,
@@ -177,10 +181,17 @@ impl<'a> Scribe<'a> {
             to: None,
             cpus: None,
             band: None,
+            to_app: None,
+            to_rank: None,
             rule: decision.why.rule,
             facts: &decision.why,
             text: String::new(),
         };
+        let other = match decision.action {
+            Action::Yielded { to } => self.named(to),
+            _ => (None, None),
+        };
+        (line.to_app, line.to_rank) = other;
         let did = line.act(&decision.action, self.plan.machine.cpus());
         let who = app.zip(rank).map_or(String::new(), |(app, rank)| format!("{app}.{rank} "));
         let stop = if did.is_empty() { "" } else { ": " };
@@ -241,6 +252,10 @@ impl Line<'_> {
             Action::Banded(band) => {
                 (self.action, self.band) = ("band", Some(*band));
                 format!("put into band {band}")
+            }
+            Action::Yielded { .. } => {
+                self.action = "yield";
+                format!("yields to {}.{}", self.to_app.unwrap_or_default(), self.to_rank.unwrap_or_default())
             }
             Action::Remarked => String::new(),
         }

@@ -23,6 +23,7 @@ const fn kind(action: &Action) -> &'static str {
         Action::Migrated { .. } => "migrate",
         Action::Bound(_) => "bind",
         Action::Banded(_) => "band",
+        Action::Yielded { .. } => "yield",
         Action::Remarked => "remark",
     }
 }
