@@ -179,7 +179,7 @@ fn every_decision_comes_with_a_reason() {
 }
 
 /// Policies that do not give reasons yet.
-const SPEECHLESS: &[&str] = &["ULE", "LGROUP", "PIN", "SPEED", "SWOMPS", "PARTITION"];
+const SPEECHLESS: &[&str] = &["ULE", "LGROUP", "SPEED"];
 
 /// Keeps one task behind all others, says nothing, and names a cpu that does not exist.
 struct Unfair;

@@ -46,18 +46,33 @@ fn value(rng: &mut ChaCha8Rng, parameter: &Parameter) -> u64 {
     }
 }
 
-/// True of parameters that one number says; a list has an empty default, which is no value of its range.
-fn is_number(parameter: &Parameter) -> bool {
-    (parameter.min..=parameter.max).contains(&parameter.default)
-}
-
-/// Random values for a table; lists stay as they are.
-fn values(rng: &mut ChaCha8Rng, table: &'static [Parameter]) -> Values {
+/// Random values for a table on a machine of so many cpus, now and then other ones for the first application.
+fn values(rng: &mut ChaCha8Rng, table: &'static [Parameter], cpus: u32) -> Values {
     let mut values = Values::defaults(table);
-    for parameter in table.iter().filter(|parameter| is_number(parameter)) {
-        values.set(parameter.name, value(rng, parameter)).unwrap();
+    for parameter in table {
+        let list = list(rng, parameter, cpus);
+        values.set_list(parameter.name, list).unwrap();
+        if matches!(parameter.kind, Kind::PerApp(_)) && rng.random_range(0..3) == 0 {
+            let own = self::list(rng, parameter, cpus);
+            values.set_for(parameter.name, "app0", own).unwrap();
+        }
     }
     values
+}
+
+/// A legal list of the parameter's kind, or one value of a kind that is no list.
+fn list(rng: &mut ChaCha8Rng, parameter: &Parameter, cpus: u32) -> Vec<u64> {
+    match parameter.kind.of_one() {
+        // Mostly none: a list says more than the other parameters.
+        Kind::Cpus | Kind::Counts if rng.random_range(0..3) > 0 => Vec::new(),
+        Kind::Cpus => {
+            let mut all: Vec<u64> = (0..u64::from(cpus)).collect();
+            let wanted = rng.random_range(1..=all.len());
+            (0..wanted).map(|_| all.swap_remove(rng.random_range(0..all.len()))).collect()
+        }
+        Kind::Counts => (0..rng.random_range(1..4)).map(|_| parameter.min + rng.random_range(0..4)).collect(),
+        kind => vec![value(rng, &Parameter { kind, ..*parameter })],
+    }
 }
 
 /// Everything in the programs takes so many times longer.
@@ -102,7 +117,7 @@ fn draw(seed: u64) -> Option<Draw> {
         let values = if rng.random_range(0..2) == 0 {
             Values::defaults(kernel.parameters)
         } else {
-            values(rng, kernel.parameters)
+            values(rng, kernel.parameters, small.machine.cpus())
         };
         model = machines::kernels::build(kernel, &values, small.machine.cpus());
         small = stretched(small, STRETCH);
@@ -113,7 +128,7 @@ fn draw(seed: u64) -> Option<Draw> {
     }
     small.model = Arc::new(model);
     let mut choice = Choice::new(entry);
-    choice.values = values(rng, entry.parameters);
+    choice.values = values(rng, entry.parameters, small.machine.cpus());
     Some(Draw { small, choice, real_kernel })
 }
 
@@ -200,7 +215,7 @@ fn the_swarm_meets_every_policy_and_its_values() {
     changed.dedup();
     for entry in ALL {
         assert!(names.iter().filter(|name| **name == entry.name).count() > 40, "{} is rare", entry.name);
-        for parameter in entry.parameters.iter().filter(|parameter| is_number(parameter)) {
+        for parameter in entry.parameters {
             let name = format!("{}.{}", entry.name, parameter.name);
             assert!(changed.contains(&name), "{name} is never changed");
         }
