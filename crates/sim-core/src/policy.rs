@@ -251,8 +251,8 @@ pub trait System: View {
     fn set_band(&mut self, task: TaskId, band: u8) -> bool;
     /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
-    /// cpu is interrupted if it is another one, and `from` yields. Refused unless `from` holds its cpu and polls there
-    /// and `to` waits in a queue.
+    /// cpu is interrupted if it is another one, and `from` yields. Refused unless `from` holds its cpu and waits for
+    /// something, and `to` waits in a queue; nothing happens while `from` does not poll (it is in a call, on its way to sleep).
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool;
     /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);

@@ -217,8 +217,13 @@ impl<O: Observer> System for Kernel<'_, O> {
         self.settle(there);
         let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
         let waits = self.tasks[from].waiting != Waiting::No;
-        if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
+        if self.cpus[here].current != from || !waits || !self.may_inherit(to) {
             return self.refuse();
+        }
+        if !polls {
+            // On its way to sleep, say: the program does not come to the call.
+            self.why.take();
+            return false;
         }
         self.decided(Some(from), Action::Yielded { to });
         // The present poll is broken off; what comes before it is still to be paid.

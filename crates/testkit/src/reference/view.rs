@@ -184,8 +184,12 @@ impl System for Reference<'_> {
         }
         let c = self.tasks[f].cpu;
         let polls = matches!(self.cpus[c].doing, Doing::Poll | Doing::Spin);
-        if self.cpus[c].current != Some(f) || self.tasks[f].waiting == Waiting::No || !polls {
+        if self.cpus[c].current != Some(f) || self.tasks[f].waiting == Waiting::No {
             return self.refuse();
+        }
+        if !polls {
+            // It does something else, and does not come to the call.
+            return false;
         }
         // A lead that is not over yet comes before the call; a poll that has begun is broken off.
         if self.now > self.cpus[c].begun() {
