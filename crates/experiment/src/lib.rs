@@ -2,8 +2,8 @@
 
 pub mod catalogue;
 pub mod compare;
-pub mod explain;
 pub mod decisions;
+pub mod explain;
 pub mod machine_view;
 pub mod metrics;
 pub mod plan;
