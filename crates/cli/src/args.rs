@@ -14,6 +14,7 @@ Examples:
   oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
   oversim run scenarios/cg_ft_share.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
+  oversim run scenarios/cg_ft_share.yaml --policy LOAD --explain-decisions - | grep migrate
   oversim run - --seed 7 -o results < my_scenario.yaml
   oversim check scenarios/*.yaml
   oversim explain SPEED
@@ -82,6 +83,10 @@ pub(crate) struct Run {
     /// Let a recorded schedule decide in place of the policies, here or on a changed scenario, as long as it is legal.
     #[arg(long, value_name = "FILE", conflicts_with = "record_schedule")]
     pub(crate) replay_schedule: Option<PathBuf>,
+    /// Write every decision of every run and its reason to this file, one JSON object per line; `-` writes them to standard
+    /// output, in place of the result.
+    #[arg(long, value_name = "FILE", group = "written", conflicts_with_all = ["record_schedule", "replay_schedule"])]
+    pub(crate) explain_decisions: Option<PathBuf>,
     /// Replace files that exist.
     #[arg(long, requires = "written")]
     pub(crate) force: bool,

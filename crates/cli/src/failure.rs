@@ -44,4 +44,13 @@ impl Failure {
             Self::Output(format!("cannot write to standard output: {error}"))
         }
     }
+
+    /// A failure to write the file of decisions; a pipe whose reader has gone away is none.
+    pub(crate) fn decisions(error: &io::Error) -> Self {
+        if error.kind() == ErrorKind::BrokenPipe {
+            Self::Closed
+        } else {
+            Self::Output(format!("cannot write the decisions: {error}"))
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Writes results to standard output and, atomically, to a directory.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use experiment::report::{DEFAULT_WIDTH, FORMATS, Format};
 use experiment::result::Results;
@@ -18,7 +18,7 @@ const MIN_WIDTH: usize = 60;
 
 /// Calls `write` with standard output, buffered.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn to_directory(results: &Results, directory: &Path, force: bool) -> 
 fn write_file(results: &Results, format: &Format, directory: &Path, force: bool) -> io::Result<()> {
     let mut file = temporary(directory)?;
     {
-        let mut out = io::BufWriter::new(file.as_file_mut());
+        let mut out = BufWriter::new(file.as_file_mut());
         (format.write)(results, &mut out, DEFAULT_WIDTH)?;
         out.flush()?;
     }
@@ -93,7 +93,7 @@ pub(crate) fn to_file(
     let all = || -> io::Result<()> {
         let mut file = temporary(directory)?;
         {
-            let mut out = io::BufWriter::new(file.as_file_mut());
+            let mut out = BufWriter::new(file.as_file_mut());
             write(&mut out)?;
             out.flush()?;
         }
@@ -117,4 +117,83 @@ fn temporary(directory: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.prefix(".oversim-").tempfile_in(directory)
+}
+
+/// Where decisions go: standard output, a pipe or device, or a file that gets its name when it is whole.
+pub(crate) enum Decisions {
+    /// Standard output.
+    Standard(BufWriter<io::Stdout>),
+    /// Something that is there and is no ordinary file.
+    Direct(BufWriter<File>),
+    /// A file in the making, its name, and whether it may replace another one.
+    File(BufWriter<NamedTempFile>, PathBuf, bool),
+}
+
+/// Refuses a file that exists already: before the run, so that nobody waits in vain.
+pub(crate) fn check_decisions(path: &Path, force: bool) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::Input(format!("{} is a directory", path.display())));
+    }
+    if path.is_file() && !force {
+        return Err(Failure::Input(format!("{} exists; --force replaces it", path.display())));
+    }
+    Ok(())
+}
+
+impl Decisions {
+    /// Opens it; directories on the way are made.
+    pub(crate) fn open(path: &Path, force: bool) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Self::Standard(BufWriter::new(io::stdout())));
+        }
+        let failed = |e: io::Error| Failure::Input(format!("cannot write to {}: {e}", path.display()));
+        if path.exists() && !path.is_file() {
+            return Ok(Self::Direct(BufWriter::new(File::options().write(true).open(path).map_err(failed)?)));
+        }
+        if path.file_name().is_none() {
+            return Err(Failure::Input(format!("`{}` is no name for a file", path.display())));
+        }
+        // The parent of a bare name is the empty path.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(failed)?;
+        let file = temporary(parent).map_err(failed)?;
+        Ok(Self::File(BufWriter::new(file), path.to_owned(), force))
+    }
+
+    /// True when standard output is taken.
+    pub(crate) const fn takes_standard_output(&self) -> bool {
+        matches!(self, Self::Standard(_))
+    }
+
+    /// All is written: gives the file its name.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self {
+            Self::Standard(mut out) => out.flush().map_err(Failure::stdout),
+            Self::Direct(mut out) => out.flush().map_err(|e| Failure::decisions(&e)),
+            Self::File(out, path, force) => {
+                let file = out.into_inner().map_err(|e| Failure::decisions(e.error()))?;
+                file.as_file().sync_data().map_err(|e| Failure::decisions(&e))?;
+                let kept = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
+                kept.map(drop).map_err(|e| Failure::decisions(&e.error))
+            }
+        }
+    }
+}
+
+impl Write for Decisions {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(out) => out.write(bytes),
+            Self::Direct(out) => out.write(bytes),
+            Self::File(out, ..) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(out) => out.flush(),
+            Self::Direct(out) => out.flush(),
+            Self::File(out, ..) => out.flush(),
+        }
+    }
 }

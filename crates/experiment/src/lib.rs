@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod compare;
+pub mod decisions;
 pub mod explain;
 pub mod machine_view;
 pub mod metrics;

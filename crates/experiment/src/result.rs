@@ -146,7 +146,8 @@ fn has_gap(experiment: &Experiment, policy: usize) -> bool {
     policy < experiment.policies.len() || policy == PARTITION.policy
 }
 
-fn policy_name(experiment: &Experiment, policy: usize) -> &str {
+/// The label of a policy or yardstick, or [`DEDICATED`].
+pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
     let yardstick = YARDSTICKS.iter().find(|yardstick| yardstick.policy == policy);
     let other = yardstick.map_or(DEDICATED, |yardstick| yardstick.label);
     experiment.policies.get(policy).map_or(other, String::as_str)

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sim_core::kernel::Simulation;
+use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 
 use crate::plan::{Experiment, RunPlan};
@@ -31,6 +32,17 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// The decisions could not be written.
+    #[error("cannot write the decisions: {0}")]
+    Decisions(std::io::Error),
+}
+
+/// Why one run failed.
+pub(crate) enum Failed {
+    /// The simulator refuses it.
+    Refused(String),
+    /// What it tells could not be written.
+    Write(std::io::Error),
 }
 
 /// Runs everything on `jobs` threads (0 = as many as this process may use) and reduces it. `progress` is called
@@ -67,7 +79,8 @@ pub(crate) fn results(
     Ok(Results::of(experiment, reports, &partitions))
 }
 
-fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
+/// So many threads (0 = as many as this process may use), but no more than there are runs.
+pub(crate) fn pool(experiment: &Experiment, jobs: usize) -> Result<rayon::ThreadPool, RunError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs.min(experiment.runs.len()))
         .build()
@@ -83,7 +96,7 @@ pub fn simulate(
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<RunReport>, RunError> {
-    each(experiment, jobs, progress, &simulate_one)
+    each(experiment, jobs, progress, &|plan| simulate_one(plan, &mut ()))
 }
 
 /// Does something for every run on `jobs` threads; the answers in run order.
@@ -112,14 +125,14 @@ pub(crate) fn each<T: Send>(
 }
 
 /// One run from beginning to end.
-pub(crate) fn simulate_one(plan: &RunPlan) -> Result<RunReport, String> {
+pub(crate) fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
     let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
     let simulation =
         Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(&mut *policy, &mut ()))
+    Ok(simulation.run(&mut *policy, observer))
 }
 
-fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
+pub(crate) fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
     let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
     let point = experiment.points.get(plan.point).map_or("", |p| p.label.as_str());
     let at = if point.is_empty() { String::new() } else { format!(" at {point}") };

@@ -123,7 +123,7 @@ that under the policy, over the replicates of the scenario. A test runs them all
 fn compare(page: &str) {
     let path = root().join("docs/reference/showcases.md");
     if std::env::var_os("OVERSIM_UPDATE").is_some() {
-        fs::write(&path, page).unwrap();
+        fs::write(&path, page).expect("the page can be written");
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(

@@ -9,6 +9,34 @@ use sim_core::program::AppSpec;
 use sim_core::time::Time;
 use sim_core::wait::Circle;
 
+/// Who meets whom at barriers: for each application its first task, the number of its tasks, and of those of a team.
+#[derive(Clone, Default)]
+pub(crate) struct Circles(Vec<(u32, u32, u32)>);
+
+impl Circles {
+    /// Those of these applications, whose tasks are numbered in order.
+    pub(crate) fn new(apps: &[AppSpec]) -> Self {
+        let mut first = 0;
+        let apps = apps.iter().map(|app| {
+            first += app.tasks;
+            (first - app.tasks, app.tasks, app.team.max(1))
+        });
+        Self(apps.collect())
+    }
+
+    /// The first and the number of those whom a task meets.
+    pub(crate) fn of(&self, task: TaskId, circle: Circle) -> (u32, u32) {
+        let found = self.0.iter().rev().find(|(first, ..)| *first <= task.0);
+        let (first, size, team) = found.copied().unwrap_or((0, u32::MAX, 1));
+        let before = (task.0 - first) / team * team;
+        match circle {
+            Circle::All => (first, size),
+            Circle::Team => (first + before, team.min(size - before)),
+            Circle::Leaders => (first, size.div_ceil(team)),
+        }
+    }
+}
+
 /// Checks facts as they come: instants never go back, a cpu runs one task, a task runs on one cpu and only where it was
 /// last made runnable, and nobody leaves a barrier before all have arrived.
 #[derive(Default)]
@@ -16,8 +44,7 @@ pub struct Invariants {
     now: Time,
     on_cpu: BTreeMap<CpuId, TaskId>,
     place: BTreeMap<TaskId, CpuId>,
-    /// First task of each application, number of its tasks, and of those of a team.
-    apps: Vec<(u32, u32, u32)>,
+    circles: Circles,
     /// Arrivals by circle, first task of those who meet, and episode.
     arrivals: BTreeMap<(Circle, u32, u32), u32>,
     /// What was violated, in words.
@@ -28,27 +55,7 @@ impl Invariants {
     /// A checker for these applications, whose tasks are numbered in order.
     #[must_use]
     pub fn new(apps: &[AppSpec]) -> Self {
-        let mut first = 0;
-        let apps = apps
-            .iter()
-            .map(|app| {
-                first += app.tasks;
-                (first - app.tasks, app.tasks, app.team.max(1))
-            })
-            .collect();
-        Self { apps, ..Self::default() }
-    }
-
-    /// The first and the number of those whom a task meets.
-    fn circle(&self, task: TaskId, circle: Circle) -> (u32, u32) {
-        let found = self.apps.iter().rev().find(|(first, ..)| *first <= task.0);
-        let (first, size, team) = found.copied().unwrap_or((0, u32::MAX, 1));
-        let before = (task.0 - first) / team * team;
-        match circle {
-            Circle::All => (first, size),
-            Circle::Team => (first + before, team.min(size - before)),
-            Circle::Leaders => (first, size.div_ceil(team)),
-        }
+        Self { circles: Circles::new(apps), ..Self::default() }
     }
 
     fn require(&mut self, holds: bool, what: impl FnOnce() -> String) {
@@ -85,11 +92,11 @@ impl Observer for Invariants {
                 });
             }
             Observation::Arrived { task, circle, episode } => {
-                let (first, _) = self.circle(task, circle);
+                let (first, _) = self.circles.of(task, circle);
                 *self.arrivals.entry((circle, first, episode)).or_default() += 1;
             }
             Observation::Released { task, circle, episode } => {
-                let (first, size) = self.circle(task, circle);
+                let (first, size) = self.circles.of(task, circle);
                 let arrived = self.arrivals.get(&(circle, first, episode)).copied().unwrap_or(0);
                 self.require(arrived == size, || {
                     format!("{task} leaves barrier {episode} after {arrived} of {size} arrivals")

@@ -4,5 +4,8 @@
 
 pub mod invariants;
 pub mod policies;
+pub mod reasons;
 pub mod reference;
 pub mod scenarios;
+pub mod trial;
+pub mod watchdog;

@@ -10,12 +10,14 @@ use experiment::PolicyShelf;
 use experiment::plan::Experiment;
 use experiment::report;
 use experiment::result::Results;
+use experiment::run::RunError;
 use experiment::scenario::{Overrides, load_with};
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{Format, Run};
 use crate::failure::{BAD_END, Failure};
+use crate::output::Decisions;
 use crate::{input, output};
 
 /// Remarks on standard error name at most this many runs that did not complete.
@@ -29,12 +31,24 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     if let Some(path) = &args.record_schedule {
         output::check_file(path, args.force)?;
     }
+    if let Some(path) = &args.explain_decisions {
+        output::check_decisions(path, args.force)?;
+    }
     let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::read(&args.file)?;
     let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
+    let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
+    let mut decisions = decisions.transpose()?;
     let bar = bar(experiment.runs.len(), args.quiet);
-    let (results, recording) = execute(args, &experiment, replayed.as_ref(), &bar)?;
-    deliver(args, &results)?;
+    let (results, recording) = match &mut decisions {
+        Some(decisions) => (explain(args, &experiment, decisions, &bar)?, None),
+        None => execute(args, &experiment, replayed.as_ref(), &bar)?,
+    };
+    let standard = decisions.as_ref().is_none_or(|decisions| !decisions.takes_standard_output());
+    if let Some(decisions) = decisions {
+        decisions.finish()?;
+    }
+    deliver(args, &results, standard)?;
     if let (Some(path), Some(recording)) = (&args.record_schedule, recording) {
         output::to_file(path, args.force, &|out| schedule::write(&recording, out))?;
     }
@@ -79,6 +93,22 @@ fn execute(
     done.map_err(Failure::Input)
 }
 
+/// Runs the experiment and writes every decision with its reason.
+fn explain(
+    args: &Run,
+    experiment: &Experiment,
+    decisions: &mut Decisions,
+    bar: &ProgressBar,
+) -> Result<Results, Failure> {
+    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), decisions);
+    bar.finish_and_clear();
+    results.map_err(|error| match error {
+        RunError::Decisions(error) => Failure::decisions(&error),
+        other => Failure::Input(other.to_string()),
+    })
+}
+
 fn overrides(args: &Run) -> Overrides {
     Overrides {
         set: args.set.clone(),
@@ -102,10 +132,13 @@ fn bar(runs: usize, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// To the directory, if there is one, and to standard output.
-fn deliver(args: &Run, results: &Results) -> Result<(), Failure> {
+/// To the directory, if there is one, and to standard output, if that is free.
+fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure> {
     if let Some(directory) = &args.output {
         output::to_directory(results, directory, args.force)?;
+    }
+    if !standard {
+        return Ok(());
     }
     let width = if args.format == Format::Text { output::width() } else { report::DEFAULT_WIDTH };
     let Some(format) = report::format(args.format.name()) else {

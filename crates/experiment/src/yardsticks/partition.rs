@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
             plan.apps[*at].allowed = Some(CpuSet::of(cpus.map(CpuId)));
             first += cores;
         }
-        let report = simulate_one(&plan)?;
+        let report = simulate_one(&plan, &mut ())?;
         Ok((plan, report))
     }
 }

@@ -2,11 +2,11 @@
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{System, TaskState, View};
+use sim_core::policy::{System, TaskState, View, Why};
 use sim_core::time::Span;
 
 use super::busiest::{Finding, Situation};
-use super::{Load, NewIdle};
+use super::{Load, NewIdle, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
@@ -161,7 +161,10 @@ impl Load {
             if heavy(weight, remaining) || !system.allowed(task, me) {
                 continue;
             }
-            let movable = self.movable(system, level, me, task) && system.migrate(task, me);
+            let movable = self.movable(system, level, me, task) && {
+                system.because(self.why);
+                system.migrate(task, me)
+            };
             result = if movable || result == Pulled::Some { Pulled::Some } else { Pulled::None };
             remaining = if movable { remaining.saturating_sub(weight) } else { remaining };
         }
@@ -185,6 +188,7 @@ impl Load {
         if !system.allowed(running, me) {
             return (false, true);
         }
+        let failed = self.progress[level][me].failed + 1;
         // By the time it runs it counts itself in the queue, so even a lone task can be pushed.
         self.progress[level][me].failed = self.domains[level].template.cache_nice_tries + 1;
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -194,6 +198,9 @@ impl Load {
         let newest = candidates.max_by_key(|task| system.task(*task).entered);
         self.waiting = waiting;
         if let Some(task) = newest.filter(|task| system.task(*task).state != TaskState::Exited) {
+            let tries = u64::from(self.domains[level].template.cache_nice_tries);
+            let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
+            system.because(why.with("cache_nice_tries", tries));
             system.migrate(task, me);
         }
         (true, false)

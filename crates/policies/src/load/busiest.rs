@@ -8,6 +8,7 @@ use sim_core::policy::View;
 use super::Load;
 use super::domains::{Domain, UNIT};
 use super::releases::{Release, Template};
+use super::rules::{self, Amount};
 
 /// In which situation a cpu balances (`enum cpu_idle_type`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,10 +97,14 @@ impl Load {
             return Finding::Balanced;
         };
         let mine = cpu_load_per_task(view, me);
-        match imbalance(&self.release, &domain, &local, &busiest, UNIT * total / power, mine) {
-            Some(imbalance) => Finding::Pull { from: busiest.cpus, imbalance },
-            None => Finding::Balanced,
-        }
+        let found = imbalance(&self.release, &domain, &local, &busiest, UNIT * total / power, mine);
+        let Some((imbalance, amount)) = found else {
+            return Finding::Balanced;
+        };
+        let tolerated = domain.template.imbalance_pct;
+        let rule = rules::pulled(as_a, amount);
+        self.why = rules::pull(rule, busiest.average, local.average, tolerated, imbalance);
+        Finding::Pull { from: busiest.cpus, imbalance }
     }
 
     fn sum_group(
@@ -151,7 +156,7 @@ fn imbalance(
     busiest: &Group,
     average: u64,
     mine: u64,
-) -> Option<u64> {
+) -> Option<(u64, Amount)> {
     let (this, max, power) = (local.average, busiest.average, domain.power);
     let tolerated = 100 * max <= domain.template.imbalance_pct * this;
     if this >= max || busiest.tasks == 0 || this >= average || tolerated {
@@ -171,14 +176,14 @@ fn imbalance(
         ((max - average).min(max - per_task) * power).min((average - this) * power) / UNIT
     };
     if wanted >= per_task {
-        return Some(wanted);
+        return Some((wanted, Amount::Excess));
     }
     let local_per_task = if local.tasks > 0 { local.load_per_task() } else { mine };
     let needed = if local.tasks > 0 && per_task > local_per_task { 1 } else { 2 };
     let worth_one = max - this + release.fuzz * per_task >= needed * per_task
         || gains_throughput(power, (max, per_task), (this, local_per_task));
     // Otherwise the kernel goes on with the small amount; it can still move a task of up to twice that weight.
-    Some(if worth_one { per_task } else { wanted })
+    Some((if worth_one { per_task } else { wanted }, Amount::Small))
 }
 
 /// Would moving one task raise the power in use? Both groups have the same power.

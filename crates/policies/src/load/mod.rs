@@ -9,12 +9,13 @@ mod cpu_load;
 mod domains;
 mod placement;
 mod releases;
+mod rules;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{CpuSet, Machine, PerCpu};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::domains::DomainLevel;
@@ -44,13 +45,33 @@ soon as a cpu goes idle and moves 6 against 4; linux-2.6.28 does neither; linux-
 idle. linux-6.18 is another balancer: decayed loads (half-life 32 ms), groups that have spare cpus, are full or \
 overloaded, new-idle pulls at every level, forks and wake-ups that find an idle cpu (first in the waker's or the last \
 cpu's shared cache).\n\n\
+What the releases have as constants: a busy cpu of 2.6 looks every 64 to 256 ms at the levels MC and CPU and every 256 to 1024 ms \
+at NODE (1 to 4 and 8 to 32 ms when idle; 64 to 128 ms at SMT, 8 to 16 in 2.6.18), one of 6.18 every 16 to 32 ms per cpu \
+of the level (1 to 2 ms when idle). Tolerated are 25 % (33 % over ALLNODES, 10 % between threads; 17 and 10 % in 6.18). A \
+small imbalance moves one task when the excess and F tasks make two: F is 0 in 2.6.18, 2 in 2.6.27, 1 since; since \
+2.6.20 one cpu balances for its group, since 2.6.24 uneven queues inside a group count. `mc` and `imbalance` act on the releases \
+to 2.6.30, `newidle_cost` on 6.18, where `newidle` knows on and off only.\n\n\
 Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; a wake-up is never \
 `sync`; the global lock of the NODE level is always free; processes are not balanced again at exec; automatic NUMA \
 balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
     sees: "Run-queue lengths and load weights of every cpu, sampled at ticks; masks; the last time a task ran (cache-hot rule); the domain tree of the machine. It knows nothing of applications, barriers or polling: a spinning task is load like any other.",
     costs: "A look at a tick is part of the tick's cost; a pull costs the migration on the receiving cpu, an active balance an interrupt for the migration thread on top. Placement costs nothing beyond the fork or wake it belongs to.",
-    wins: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "LOAD", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "short_and_long",
+        label: "LOAD",
+        against: "PIN",
+        app: "all",
+        point: "",
+        about: "Five jobs of three tasks on eight cores: PIN binds each of them to the same three cores, LOAD spreads the tasks and refills every core that a short job leaves.",
+    },
+    loses: Showcase {
+        scenario: "one_thread_per_core",
+        label: "LOAD",
+        against: "PIN",
+        app: "code",
+        point: "",
+        about: "Sixteen threads for sixteen cores, created within a tick: forks go by the loads of the last tick and pile up on the parent's core, and idle cores take until the next looks, 8 to 25 ms, to pull them off, while every barrier waits for the fullest core.",
+    },
     build,
     example: "Cpu 0 has two equal tasks (load 2 x 1024), cpu 1 one (1024). 2048 is 200 % of 1024, over the 125 % at which an \
 imbalance begins, so at its next look cpu 1 pulls the task that waits on cpu 0. Now cpu 0 has less and pulls \
@@ -227,6 +248,8 @@ struct Load {
     waiting: Vec<TaskId>,
     /// Scratch: cpus whose tasks are all pinned elsewhere.
     excluded: CpuSet,
+    /// Why the last look at a domain found something to pull.
+    why: Why,
 }
 
 impl Load {
@@ -257,6 +280,7 @@ impl Load {
             armed: PerCpu::filled(cpus, Time::NEVER),
             waiting: Vec::new(),
             excluded: CpuSet::default(),
+            why: Why::default(),
             domains,
         }
     }

@@ -2,12 +2,12 @@
 
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{System, View};
+use sim_core::policy::{System, View, Why};
 use sim_core::time::Span;
 
-use super::Modern;
 use super::busiest::{Amount, Finding, Situation};
 use super::domains::{BUSY_FACTOR, Kind, UNIT};
+use super::{Modern, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
@@ -68,7 +68,7 @@ impl Modern {
             Attempt::Failed(busiest) => {
                 progress.failed += 1;
                 if progress.failed > domain.cache_nice_tries() + 2 {
-                    longer = self.push(system, me, busiest);
+                    longer = self.push(system, me, busiest, (progress.failed, domain.cache_nice_tries()));
                     progress.failed = domain.cache_nice_tries() + 1;
                 }
             }
@@ -173,7 +173,11 @@ impl Modern {
             let Some(rest) = left.after(load.max(1), part, failed) else {
                 continue;
             };
-            if self.movable(system, level, me, task) && system.migrate(task, me) {
+            if !self.movable(system, level, me, task) {
+                continue;
+            }
+            system.because(self.why);
+            if system.migrate(task, me) {
                 moved = true;
                 left = rest;
                 if left.is_done() || as_a == Situation::NewlyIdle {
@@ -205,7 +209,14 @@ impl Modern {
     }
 
     /// Active balancing: the stopper of `busiest` hands over its oldest waiting task, or the one it displaced.
-    fn push(&mut self, system: &mut dyn System, me: CpuId, busiest: CpuId) -> bool {
+    /// `failed`: the attempts that failed, and `cache_nice_tries` of the level.
+    fn push(
+        &mut self,
+        system: &mut dyn System,
+        me: CpuId,
+        busiest: CpuId,
+        (failed, tries): (u32, u32),
+    ) -> bool {
         let Some(running) = system.current(busiest).filter(|_| self.options.active) else {
             return false;
         };
@@ -217,7 +228,11 @@ impl Modern {
         let task = waiting.iter().copied().find(|task| system.allowed(*task, me));
         waiting.clear();
         self.waiting = waiting;
-        task.is_some_and(|task| system.migrate(task, me))
+        task.is_some_and(|task| {
+            let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
+            system.because(why.with("cache_nice_tries", u64::from(tries)));
+            system.migrate(task, me)
+        })
     }
 
     /// A cpu is about to go idle: pulls one task from the nearest level that has one to give, as long as the look costs less

@@ -5,8 +5,8 @@ use std::ops::Range;
 use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
-use super::Modern;
 use super::domains::{Domain, Kind, UNIT};
+use super::{Modern, rules};
 
 /// In which situation a cpu balances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,6 +153,7 @@ impl Modern {
         }
         let found = busiest.and_then(|busiest| {
             let amount = amount(domain, &local, &busiest, load * UNIT / capacity, as_a)?;
+            self.why = rules::pull(as_a, &busiest, &local, amount);
             Some(Finding::Pull(busiest.cpus, amount))
         });
         found.unwrap_or(Finding::Balanced)

@@ -8,11 +8,12 @@ mod balance;
 mod busiest;
 mod domains;
 mod placement;
+mod rules;
 
 use notation::parameter::Values;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Level, PerCpu};
-use sim_core::policy::{Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::registry::Setting;
@@ -96,6 +97,8 @@ pub(crate) struct Modern {
     waiting: Vec<TaskId>,
     /// Scratch: cpus whose tasks are all pinned elsewhere.
     excluded: CpuSet,
+    /// Why the last look at a domain found something to pull.
+    why: Why,
 }
 
 impl Modern {
@@ -128,6 +131,7 @@ impl Modern {
             crowded: 0,
             waiting: Vec::new(),
             excluded: CpuSet::default(),
+            why: Why::default(),
             options,
             domains,
         }

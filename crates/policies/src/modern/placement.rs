@@ -4,33 +4,39 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{Placement, View};
+use sim_core::policy::{Placement, View, Why};
 
-use super::Modern;
 use super::busiest::{State, Stats, numa_imbalance};
 use super::domains::{Domain, Kind, UNIT};
+use super::{Modern, rules};
 use crate::spread::first_allowed;
 
 impl Modern {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
-    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let cpu = match why {
+    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuId {
+        let (cpu, why) = match placement {
             Placement::Fork { parent } => self.idlest(view, task, parent),
             Placement::Wake { waker, previous } => self.wake(view, task, waker, previous),
         };
-        if view.allowed(task, cpu) { cpu } else { first_allowed(view, task) }
+        if view.allowed(task, cpu) {
+            view.because(why);
+            return cpu;
+        }
+        view.because(Why::rule(rules::MASKED).with("chosen cpu", u64::from(cpu.0)));
+        first_allowed(view, task)
     }
 
     /// Descends from the highest level into the idlest group; queues are seen as they are now.
-    fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> CpuId {
-        let mut cpu = parent;
+    fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> (CpuId, Why) {
+        let (mut cpu, mut why) = (parent, Why::rule(rules::FORK_STAYS));
         for level in (0..self.domains.len()).rev() {
             let domain = self.domains[level];
-            if let Some(group) = self.idlest_group(view, &domain, task, cpu) {
+            if let Some((group, compared)) = self.idlest_group(view, &domain, task, cpu) {
+                why = compared;
                 cpu = self.idlest_cpu(view, task, group).unwrap_or(cpu);
             }
         }
-        cpu
+        (cpu, why)
     }
 
     /// The cpu that went idle last, else the one with the least load; ties go to the first.
@@ -48,7 +54,7 @@ impl Modern {
         domain: &Domain,
         task: TaskId,
         cpu: CpuId,
-    ) -> Option<Range<u32>> {
+    ) -> Option<(Range<u32>, Why)> {
         let usable = |group: &Range<u32>| group.clone().any(|cpu| view.allowed(task, CpuId(cpu)));
         self.excluded.clone_from(&sim_core::machine::CpuSet::default());
         let mut best: Option<Stats> = None;
@@ -61,13 +67,11 @@ impl Modern {
         let best = best?;
         let here = domain.local(cpu);
         if !usable(&here) {
-            return Some(best.cpus);
+            return Some((best.cpus, Why::rule(rules::FORK_FORCED)));
         }
         let local = self.sum(view, domain, here);
-        if local.state != best.state {
-            return (local.state > best.state).then_some(best.cpus);
-        }
         let better = match local.state {
+            state if state != best.state => state > best.state,
             State::HasSpare => {
                 let gap = local.idle.abs_diff(best.idle);
                 let tolerated =
@@ -81,10 +85,10 @@ impl Modern {
                 !far && this > least + margin && 100 * this > domain.imbalance_pct() * least
             }
         };
-        better.then_some(best.cpus)
+        better.then(|| (best.cpus.clone(), rules::fork(&best, &local)))
     }
 
-    fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> CpuId {
+    fn wake(&mut self, view: &dyn View, task: TaskId, waker: CpuId, previous: CpuId) -> (CpuId, Why) {
         let affine = self.options.affine_wakeups && waker != previous && view.allowed(task, waker);
         let target = if affine { self.affine(view, task, waker, previous) } else { previous };
         let recent = self.task(task).recent.replace(previous);
@@ -125,15 +129,19 @@ impl Modern {
         previous: CpuId,
         target: CpuId,
         recent: Option<CpuId>,
-    ) -> CpuId {
+    ) -> (CpuId, Why) {
+        let said = |cpu: CpuId, rule: &'static str| {
+            let why = Why::rule(rule).with("target cpu", u64::from(target.0));
+            (cpu, why.with("tasks on the target", u64::from(view.nr_running(target))))
+        };
         let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
         let near = [Some(target), Some(previous), recent].into_iter().flatten();
         if let Some(cpu) = near.into_iter().find(|cpu| self.share_cache(*cpu, target) && idle(*cpu)) {
-            return cpu;
+            return said(cpu, if cpu == target { rules::WAKE_TARGET } else { rules::WAKE_KNOWN });
         }
         let group = target.0 / self.cache;
         if self.idle_in_cache[group as usize] == 0 {
-            return target;
+            return said(target, rules::WAKE_NONE);
         }
         let first = group * self.cache;
         let around = || (1..self.cache).map(|i| CpuId(first + (target.0 - first + i) % self.cache));
@@ -142,6 +150,11 @@ impl Modern {
             (start..start + self.core).all(|cpu| view.nr_running(CpuId(cpu)) == 0)
         };
         let core = around().find(|cpu| self.core > 1 && core_idle(cpu) && idle(*cpu));
-        core.or_else(|| around().find(|cpu| idle(*cpu))).unwrap_or(target)
+        if let Some(cpu) = core {
+            return said(cpu, rules::WAKE_CORE);
+        }
+        around()
+            .find(|cpu| idle(*cpu))
+            .map_or(said(target, rules::WAKE_NONE), |cpu| said(cpu, rules::WAKE_CPU))
     }
 }

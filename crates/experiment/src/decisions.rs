@@ -1,0 +1,393 @@
+//! `--explain-decisions`: every decision of every run as one line of JSON, in run order whatever the number of threads.
+//!
+//! The lines are documented in `docs/results.md`. Each run writes to a spool of its own, which is copied when its turn comes.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::observe::Observer;
+use sim_core::outcome::RunReport;
+use sim_core::policy::{Action, Affinity, Decision, Placement, Why};
+use sim_core::time::Time;
+use tempfile::{SpooledTempFile, spooled_tempfile};
+
+use crate::plan::{Experiment, RunPlan};
+use crate::result::{Results, policy_name};
+use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
+
+/// Runs that may be ahead of the one whose turn it is: each holds a spool, which may be an open file.
+const AHEAD: usize = 200;
+/// A spool of up to so many bytes stays in memory.
+const IN_MEMORY: usize = 1 << 16;
+
+/// The word for each kind of decision, as `action` of a line.
+pub const ACTIONS: &[&str] = &["place", "migrate", "bind", "band", "yield", "remark"];
+
+/// A decision as a line of JSON; what does not apply is left out.
+#[derive(Serialize)]
+struct Line<'a> {
+    run: usize,
+    point: &'a str,
+    policy: &'a str,
+    replicate: u32,
+    seed: u64,
+    at_s: f64,
+    action: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waker: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpus: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_app: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_rank: Option<u32>,
+    rule: &'a str,
+    #[serde(serialize_with = "facts")]
+    facts: &'a Why,
+    text: String,
+}
+
+/// Numbers with nine decimals: seconds to the nanosecond. Ten days in nanoseconds have fifteen digits, which a double keeps.
+struct Nanoseconds;
+
+impl serde_json::ser::Formatter for Nanoseconds {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        write!(writer, "{value:.9}")
+    }
+}
+
+/// Names and values that were given.
+fn given(why: &Why) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+    why.facts.into_iter().filter(|(name, _)| !name.is_empty())
+}
+
+fn facts<S: Serializer>(why: &&Why, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    for (name, value) in given(why) {
+        map.serialize_entry(name, &value)?;
+    }
+    map.end()
+}
+
+/// Cpus as the kernel writes lists of them (`0-3,8`); `all` without a mask.
+fn cpu_list(affinity: &Affinity, cpus: Range<u32>) -> String {
+    if matches!(affinity, Affinity::All) {
+        return "all".into();
+    }
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for cpu in cpus.filter(|cpu| affinity.allows(CpuId(*cpu))) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let text = |(first, last): (u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+/// Units that the name of a fact may end in.
+const UNITS: [&str; 7] = ["%", "ns", "us", "ms", "s", "ppm", "1/1024"];
+
+/// A fact for people; the unit goes behind the value.
+fn measured(name: &str, value: u64) -> String {
+    match name.rsplit_once(' ') {
+        Some((what, unit)) if UNITS.contains(&unit) => format!("{what} {value} {unit}"),
+        _ => format!("{name} {value}"),
+    }
+}
+
+/// The rule and what it compared, for people.
+fn reason(why: &Why) -> String {
+    let compared: Vec<String> = given(why).map(|(name, value)| measured(name, value)).collect();
+    let rule = if why.rule.is_empty() { "no reason given" } else { why.rule };
+    if compared.is_empty() { rule.to_owned() } else { format!("{rule} ({})", compared.join(", ")) }
+}
+
+/// Writes the decisions of one run.
+struct Scribe<'a> {
+    index: usize,
+    plan: &'a RunPlan,
+    point: &'a str,
+    policy: &'a str,
+    /// First task of each application.
+    first: Vec<u32>,
+    out: BufWriter<SpooledTempFile>,
+    failed: Option<io::Error>,
+}
+
+impl<'a> Scribe<'a> {
+    fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan) -> Self {
+        let mut next = 0;
+        let start = |tasks: u32| {
+            next += tasks;
+            next - tasks
+        };
+        Self {
+            index,
+            plan,
+            point: experiment.points.get(plan.point).map_or("", |point| &point.label),
+            policy: policy_name(experiment, plan.policy),
+            first: plan.apps.iter().map(|app| app.tasks).map(start).collect(),
+            out: BufWriter::new(spooled_tempfile(IN_MEMORY)),
+            failed: None,
+        }
+    }
+
+    /// The application and the rank of a task.
+    fn named(&self, task: TaskId) -> (Option<&'a str>, Option<u32>) {
+        let app = self.first.iter().rposition(|first| *first <= task.0);
+        let name = app.and_then(|app| self.plan.apps.get(app)).map(|app| app.name.as_str());
+        (name, app.map(|app| task.0 - self.first[app]))
+    }
+
+    fn line<'d>(&'d self, at: Time, decision: &'d Decision) -> Line<'d> {
+        let (app, rank) = decision.task.map_or((None, None), |task| self.named(task));
+        let mut line = Line {
+            run: self.index,
+            point: self.point,
+            policy: self.policy,
+            replicate: self.plan.replicate,
+            seed: self.plan.options.seed,
+            at_s: at.ns() as f64 / 1e9,
+            action: "remark",
+            placement: None,
+            app,
+            rank,
+            parent: None,
+            waker: None,
+            from: None,
+            to: None,
+            cpus: None,
+            band: None,
+            to_app: None,
+            to_rank: None,
+            rule: decision.why.rule,
+            facts: &decision.why,
+            text: String::new(),
+        };
+        let other = match decision.action {
+            Action::Yielded { to } => self.named(to),
+            _ => (None, None),
+        };
+        (line.to_app, line.to_rank) = other;
+        let did = line.act(&decision.action, self.plan.machine.cpus());
+        let who = app.zip(rank).map_or(String::new(), |(app, rank)| format!("{app}.{rank} "));
+        let stop = if did.is_empty() { "" } else { ": " };
+        line.text = format!("{who}{did}{stop}{}", reason(&decision.why));
+        line
+    }
+
+    fn write(&mut self, at: Time, decision: &Decision) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(512);
+        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Nanoseconds);
+        self.line(at, decision).serialize(&mut serializer)?;
+        bytes.push(b'\n');
+        self.out.write_all(&bytes)
+    }
+
+    /// What was written, to be read from its beginning.
+    fn finish(self) -> io::Result<SpooledTempFile> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut spool = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        spool.rewind()?;
+        Ok(spool)
+    }
+}
+
+impl Line<'_> {
+    /// Fills in what is particular to an action; returns it in words.
+    fn act(&mut self, action: &Action, cpus: u32) -> String {
+        match action {
+            Action::Placed { placement: Placement::Fork { parent }, cpu } => {
+                (self.action, self.placement) = ("place", Some("fork"));
+                (self.parent, self.to) = (Some(parent.0), Some(cpu.0));
+                format!("created on {cpu} by {parent}")
+            }
+            Action::Placed { placement: Placement::Wake { waker, previous }, cpu } => {
+                (self.action, self.placement) = ("place", Some("wake"));
+                (self.waker, self.from, self.to) = (Some(waker.0), Some(previous.0), Some(cpu.0));
+                format!("woken on {cpu} by {waker}, last on {previous}")
+            }
+            Action::Migrated { from, to } => {
+                (self.action, self.from, self.to) = ("migrate", Some(from.0), Some(to.0));
+                format!("{from} -> {to}")
+            }
+            Action::Bound(affinity) => {
+                let list = cpu_list(affinity, 0..cpus);
+                let words = format!(
+                    "bound to {}",
+                    if matches!(affinity, Affinity::All) {
+                        "all cpus".to_owned()
+                    } else {
+                        format!("cpu {list}")
+                    }
+                );
+                (self.action, self.cpus) = ("bind", Some(list));
+                words
+            }
+            Action::Banded(band) => {
+                (self.action, self.band) = ("band", Some(*band));
+                format!("put into band {band}")
+            }
+            Action::Yielded { .. } => {
+                self.action = "yield";
+                format!("yields to {}.{}", self.to_app.unwrap_or_default(), self.to_rank.unwrap_or_default())
+            }
+            Action::Remarked => String::new(),
+        }
+    }
+}
+
+impl Observer for Scribe<'_> {
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        if self.failed.is_none()
+            && let Err(error) = self.write(at, decision)
+        {
+            self.failed = Some(error);
+        }
+    }
+}
+
+/// What the threads share: finished runs that wait for their turn, and where their lines go.
+struct Turns<'o> {
+    out: &'o mut (dyn Write + Send),
+    /// The run whose turn it is.
+    next: usize,
+    waiting: BTreeMap<usize, SpooledTempFile>,
+    reports: BTreeMap<usize, RunReport>,
+    /// The first failure in run order; no run starts after one.
+    failed: Option<(usize, Failed)>,
+}
+
+impl Turns<'_> {
+    fn fail(&mut self, index: usize, failed: Failed) {
+        if self.failed.as_ref().is_none_or(|(first, _)| index < *first) {
+            self.failed = Some((index, failed));
+        }
+    }
+
+    /// Takes in a finished run and writes those whose turn has come.
+    fn done(&mut self, index: usize, result: Result<(RunReport, SpooledTempFile), Failed>) {
+        match result {
+            Ok((report, spool)) => {
+                self.reports.insert(index, report);
+                self.waiting.insert(index, spool);
+            }
+            Err(failed) => self.fail(index, failed),
+        }
+        while let Some(mut spool) = self.waiting.remove(&self.next) {
+            if self.failed.is_none()
+                && let Err(error) = copy(&mut spool, self.out)
+            {
+                self.fail(self.next, Failed::Write(error));
+            }
+            self.next += 1;
+        }
+    }
+}
+
+fn copy(spool: &mut SpooledTempFile, out: &mut dyn Write) -> io::Result<()> {
+    let mut block = vec![0; IN_MEMORY];
+    loop {
+        match spool.read(&mut block)? {
+            0 => return Ok(()),
+            n => out.write_all(&block[..n])?,
+        }
+    }
+}
+
+/// A thread that panicked has told its own story; the others see what it left.
+fn lock<'t, 'o>(turns: &'t Mutex<Turns<'o>>) -> MutexGuard<'t, Turns<'o>> {
+    turns.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wakes those who wait for their turn, also when the run before them panics.
+struct Alarm<'a, 'o>(&'a Mutex<Turns<'o>>, &'a Condvar, usize);
+
+impl Drop for Alarm<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(self.0).fail(self.2, Failed::Write(io::Error::other("a run ended in a panic")));
+        }
+        self.1.notify_all();
+    }
+}
+
+/// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of time. Memory and
+/// open files are bounded: a run does not start more than a few hundred before the one whose lines are due.
+///
+/// # Errors
+/// As [`crate::run::run`], and when `out` or a temporary file cannot be written.
+pub fn run_explained(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    out: &mut (dyn Write + Send),
+) -> Result<Results, RunError> {
+    let total = experiment.runs.len();
+    let turns = Turns { out, next: 0, waiting: BTreeMap::new(), reports: BTreeMap::new(), failed: None };
+    let (turns, turned) = (Mutex::new(turns), Condvar::new());
+    let (started, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        loop {
+            let index = started.fetch_add(1, Ordering::Relaxed);
+            let Some(plan) = experiment.runs.get(index) else { return };
+            let ahead = |turns: &mut Turns<'_>| turns.failed.is_none() && index >= turns.next + AHEAD;
+            let turns_now = turned.wait_while(lock(&turns), ahead).unwrap_or_else(PoisonError::into_inner);
+            if turns_now.failed.is_some() {
+                return;
+            }
+            drop(turns_now);
+            let alarm = Alarm(&turns, &turned, index);
+            let result = explain_one(experiment, index, plan);
+            lock(&turns).done(index, result);
+            drop(alarm);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        }
+    };
+    pool(experiment, jobs.min(AHEAD))?.broadcast(|_| work());
+    let turns = turns.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some((index, failed)) = turns.failed {
+        return Err(match failed {
+            Failed::Refused(reason) => refused(experiment, &experiment.runs[index], reason),
+            Failed::Write(error) => RunError::Decisions(error),
+        });
+    }
+    turns.out.flush().map_err(RunError::Decisions)?;
+    let reports: Vec<RunReport> = turns.reports.into_values().collect();
+    results(experiment, jobs, &reports)
+}
+
+fn explain_one(
+    experiment: &Experiment,
+    index: usize,
+    plan: &RunPlan,
+) -> Result<(RunReport, SpooledTempFile), Failed> {
+    let mut scribe = Scribe::new(experiment, index, plan);
+    let report = simulate_one(plan, &mut scribe).map_err(Failed::Refused)?;
+    Ok((report, scribe.finish().map_err(Failed::Write)?))
+}

@@ -1,0 +1,98 @@
+//! What `LOAD` of Linux 6.18 says of its decisions: the rules, and the reason of a pull.
+
+use sim_core::policy::Why;
+
+use super::busiest::{Amount, Situation, State, Stats};
+
+/// The mask forbids what the kernel's rules chose.
+pub(super) const MASKED: &str = "the mask forbids the cpu of the kernel's choice: the first allowed one";
+/// A fork finds no better group at any level.
+pub(super) const FORK_STAYS: &str = "fork: stays with its parent, no group is clearly idler";
+/// The mask forbids the local group.
+pub(super) const FORK_FORCED: &str = "fork: the mask forbids the local group, to the idlest other one";
+/// A group of a better type.
+pub(super) const FORK_STATE: &str = "fork: to a group of a better type (0 spare cpus, 1 full, 2 overloaded)";
+/// Both groups have spare cpus.
+pub(super) const FORK_SPARE: &str = "fork: to the group with more idle cpus";
+/// Both groups are full.
+pub(super) const FORK_LOAD: &str = "fork: to the group with clearly less load";
+/// The target is idle.
+pub(super) const WAKE_TARGET: &str = "wake: the target (last or waker's) cpu is idle";
+/// The previous or the recent cpu is.
+pub(super) const WAKE_KNOWN: &str = "wake: a cpu it used before is idle and shares the target's cache";
+/// An idle core.
+pub(super) const WAKE_CORE: &str = "wake: to an idle core that shares the target's cache";
+/// An idle cpu.
+pub(super) const WAKE_CPU: &str = "wake: to an idle cpu that shares the target's cache";
+/// No idle cpu in reach.
+pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, to the target";
+/// Active balancing.
+pub(super) const PUSHED: &str =
+    "pushed: attempts to pull failed, the stopper hands over the task that has not run for longest";
+
+/// The rule of a pull.
+const fn pulled(as_a: Situation, amount: Amount) -> &'static str {
+    match (as_a, amount) {
+        (Situation::Busy, Amount::Load(_)) => {
+            "pulled by a busy cpu: busiest group overloaded, load over average"
+        }
+        (Situation::Idle, Amount::Load(_)) => {
+            "pulled by an idle cpu: busiest group overloaded, load over average"
+        }
+        (Situation::NewlyIdle, Amount::Load(_)) => {
+            "pulled on going idle: busiest group overloaded, load over average"
+        }
+        (Situation::Busy, Amount::Utilisation(_)) => {
+            "pulled by a busy cpu: busiest group overloaded, this one has spare capacity"
+        }
+        (Situation::Idle, Amount::Utilisation(_)) => {
+            "pulled by an idle cpu: busiest group overloaded, this one has spare capacity"
+        }
+        (Situation::NewlyIdle, Amount::Utilisation(_)) => {
+            "pulled on going idle: busiest group overloaded, this one has spare capacity"
+        }
+        (Situation::Busy, Amount::Tasks(_)) => {
+            "pulled by a busy cpu: busiest group has more tasks, this one has spare cpus"
+        }
+        (Situation::Idle, Amount::Tasks(_)) => {
+            "pulled by an idle cpu: busiest group has more tasks, this one has spare cpus"
+        }
+        (Situation::NewlyIdle, Amount::Tasks(_)) => {
+            "pulled on going idle: busiest group has more tasks, this one has spare cpus"
+        }
+    }
+}
+
+/// The reason of a pull: what its kind compares, and how much is to be moved.
+pub(super) const fn pull(as_a: Situation, busiest: &Stats, local: &Stats, amount: Amount) -> Why {
+    let why = Why::rule(pulled(as_a, amount));
+    match amount {
+        Amount::Load(load) => {
+            let why = why.with("busiest load", busiest.average()).with("local load", local.average());
+            why.with("load to move", load)
+        }
+        Amount::Utilisation(spare) => why
+            .with("busiest tasks", busiest.tasks)
+            .with("local tasks", local.tasks)
+            .with("spare 1/1024", spare),
+        Amount::Tasks(tasks) => {
+            let why = why.with("busiest tasks", busiest.tasks).with("local tasks", local.tasks);
+            why.with("local idle cpus", local.idle).with("tasks to move", tasks)
+        }
+    }
+}
+
+/// The reason of a fork to `best` instead of the group of the parent.
+pub(super) const fn fork(best: &Stats, local: &Stats) -> Why {
+    match (local.state, best.state) {
+        (State::HasSpare, State::HasSpare) => {
+            Why::rule(FORK_SPARE).with("idle cpus there", best.idle).with("idle cpus here", local.idle)
+        }
+        (State::FullyBusy, State::FullyBusy) | (State::Overloaded, State::Overloaded) => {
+            Why::rule(FORK_LOAD).with("load there", best.average()).with("load here", local.average())
+        }
+        _ => {
+            Why::rule(FORK_STATE).with("type there", best.state as u64).with("type here", local.state as u64)
+        }
+    }
+}

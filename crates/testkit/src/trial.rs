@@ -1,0 +1,40 @@
+//! One run of the real engine under the eyes of all checkers.
+
+use sim_core::kernel::Simulation;
+use sim_core::outcome::RunReport;
+use sim_core::policy::Policy;
+use sim_core::time::Span;
+
+use crate::invariants::{Invariants, violations};
+use crate::reasons::Reasons;
+use crate::scenarios::Small;
+use crate::watchdog::Watchdog;
+
+/// A run and what was found wrong with it.
+pub struct Trial {
+    /// Its report.
+    pub report: RunReport,
+    /// What is wrong, in words: broken invariants, corrected decisions, accounts that do not add up, tasks that wait too long.
+    pub found: Vec<String>,
+    /// The reasons of its decisions.
+    pub reasons: Reasons,
+}
+
+/// Runs a scenario under a policy; `limit` is the watchdog's.
+///
+/// # Errors
+/// Why the simulator refuses the scenario.
+pub fn watched(small: &Small, policy: &mut dyn Policy, limit: Span) -> Result<Trial, String> {
+    let parts = small.clone();
+    let mut eyes = ((Invariants::new(&small.apps), Watchdog::new(&small.apps)), Reasons::default());
+    let simulation = Simulation::new(parts.machine, parts.model, parts.apps, parts.options)?;
+    let report = simulation.run(policy, &mut eyes);
+    let ((invariants, watchdog), reasons) = eyes;
+    let mut found = invariants.violations;
+    found.extend(violations(&report));
+    found.extend(watchdog.over(limit, report.makespan));
+    if report.corrections > 0 {
+        found.push(format!("{} decisions were refused or corrected", report.corrections));
+    }
+    Ok(Trial { report, found, reasons })
+}
