@@ -6,9 +6,11 @@
 mod choice;
 mod domains;
 mod gang;
+mod juggle;
 mod lewi;
 mod lgroup;
 mod load;
+mod measure;
 mod modern;
 mod partition;
 mod pin;

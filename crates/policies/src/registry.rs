@@ -95,6 +95,7 @@ pub const ALL: &[Entry] = &[
     crate::lgroup::ENTRY,
     crate::pin::ENTRY,
     crate::speed::ENTRY,
+    crate::juggle::ENTRY,
     crate::swomps::ENTRY,
     crate::gang::ENTRY,
     crate::partition::ENTRY,
