@@ -7,7 +7,7 @@ use sim_core::policy::{Affinity, System, View, Why};
 use sim_core::time::Span;
 
 use super::Rules;
-use crate::measure::{FULL, Gauge, Reading, fill_order, speed, thousandths};
+use crate::measure::{FULL, Gauge, Reading, deal, speed, thousandths};
 use crate::spread::allowed_cpus;
 
 struct Thread {
@@ -41,19 +41,16 @@ impl Team {
     pub(super) fn start(rules: &Rules, system: &mut dyn System, app: AppId) -> Self {
         let view = system.app(app);
         let cpus = allowed_cpus(system, TaskId(view.tasks.start));
-        let cpus = fill_order(system.machine(), cpus, view.tasks.len());
+        let dealt = deal(system.machine(), &cpus, view.tasks.len());
         let mut threads = Vec::new();
-        for (number, task) in view.task_ids().enumerate() {
-            let core = number % cpus.len().max(1);
+        for (task, core) in view.task_ids().zip(dealt) {
             threads.push(Thread { gauge: Gauge::new(task), core, total: Span::ZERO });
-            if let Some(cpu) = cpus.get(core) {
-                system.because(
-                    Why::rule("bound at start: threads are dealt round the cores")
-                        .with("threads", view.tasks.len() as u64)
-                        .with("cores", cpus.len() as u64),
-                );
-                system.set_affinity(task, Affinity::One(*cpu));
-            }
+            system.because(
+                Why::rule("bound at start: threads are dealt round the cores")
+                    .with("threads", view.tasks.len() as u64)
+                    .with("cores", cpus.len() as u64),
+            );
+            system.set_affinity(task, Affinity::One(cpus[core]));
         }
         let domain = |cpu| if rules.by_node { system.machine().node_of(cpu).0 } else { 0 };
         let core = |cpu| Core { cpu, domain: domain(cpu), speed: FULL, threads: 0 };

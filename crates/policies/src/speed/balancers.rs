@@ -7,7 +7,7 @@ use sim_core::rng::Purpose;
 use sim_core::time::Time;
 
 use super::{FULL, Measure, Speed, thousandths};
-use crate::measure::{Gauge, Reading, fill_order, speed};
+use crate::measure::{Gauge, Reading, deal, speed};
 use crate::spread::{Draws, allowed_cpus};
 
 /// One balancer per core, and the threads they share.
@@ -70,19 +70,16 @@ impl Balancers {
     pub(super) fn start(system: &mut dyn System, app: AppId) -> Self {
         let view = system.app(app);
         let cpus = allowed_cpus(system, TaskId(view.tasks.start));
-        let cpus = fill_order(system.machine(), cpus, view.tasks.len());
-        let thread =
-            |(i, task)| Thread { gauge: Gauge::new(task), core: i % cpus.len().max(1), migrations: 0 };
-        let threads: Vec<Thread> = view.task_ids().enumerate().map(thread).collect();
+        let dealt = deal(system.machine(), &cpus, view.tasks.len());
+        let thread = |(task, core)| Thread { gauge: Gauge::new(task), core, migrations: 0 };
+        let threads: Vec<Thread> = view.task_ids().zip(dealt).map(thread).collect();
         for thread in &threads {
-            if let Some(cpu) = cpus.get(thread.core) {
-                system.because(
-                    Why::rule("bound at start: threads are dealt round the cores")
-                        .with("threads", threads.len() as u64)
-                        .with("cores", cpus.len() as u64),
-                );
-                system.set_affinity(thread.gauge.task, Affinity::One(*cpu));
-            }
+            system.because(
+                Why::rule("bound at start: threads are dealt round the cores")
+                    .with("threads", threads.len() as u64)
+                    .with("cores", cpus.len() as u64),
+            );
+            system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]));
         }
         let core = |cpu| Core { cpu, speed: FULL, blocked_until: Time::ZERO, rounds: 0 };
         let draws = Draws::new(system.seed(), Purpose::Policy, u64::from(app.0));

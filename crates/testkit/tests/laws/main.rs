@@ -15,6 +15,7 @@ mod memory;
 mod parked;
 mod polling;
 mod sharing;
+mod speed;
 mod support;
 mod threads;
 mod turns;
