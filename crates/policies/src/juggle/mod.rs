@@ -35,8 +35,24 @@ and the results. The interval, the threshold, the treatment of NUMA and the orde
 the text of the paper. Background applications are not balanced.",
     sees: "Cpu time of each thread of its own application from `/proc` or taskstats (with `measure: progress`: hardware counters), the topology, and where it has put its threads. Other applications show only as missing cpu time.",
     costs: "`cost` of daemon time per core and interval, on every core or all on the coordinator's, and once more there for the plan; each thread moved is a `sched_setaffinity`: an interrupt if it runs, and the migration on the receiving core. A swap moves two.",
-    wins: Showcase { scenario: "", label: "JUGGLE", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "JUGGLE", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "turns_on_uneven_cores",
+        label: "JUGGLE",
+        against: "SPEED",
+        app: "all",
+        point: "",
+        about: "Sixteen threads on thirteen cores: each interval every thread of a doubled core that is behind changes \
+places with one that is ahead, so all are equally far at the end; SPEED moves one thread at a time and rests after it.",
+    },
+    loses: Showcase {
+        scenario: "asleep_at_barriers",
+        label: "JUGGLE",
+        against: "LOAD",
+        app: "all",
+        point: "",
+        about: "Unequal work and waiters that sleep: JUGGLE evens out what threads receive, but the work is not even, \
+and between two rounds a core whose threads all sleep stays idle beside one with two to run. LOAD fills it at once.",
+    },
     build,
 };
 

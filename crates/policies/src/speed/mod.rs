@@ -29,13 +29,36 @@ mean over cores as last published. A core faster than that takes one thread from
 the thread that has migrated least, ties at random, by binding it to itself. Both cores then rest for two intervals. \
 Cores beyond the shared cache are considered every second interval, each level farther half as often; NUMA nodes are not \
 crossed by default.\n\n\
-It repairs uneven thread counts and cores slowed by strangers, provided the time between barriers exceeds the balancing \
-interval; it cannot exceed the share cores / threads. Threads that sleep at barriers look slow and mislead it. Background \
-applications are not balanced.",
+It repairs uneven thread counts and cores slowed by strangers, provided barriers are far enough apart: with T or T + 1 \
+threads on a core, SQ slow and FQ fast cores, S of work between barriers and an interval B, about (T + 1) S > 2 ceil(SQ / FQ) B. \
+It cannot exceed the share cores / threads. Three things mislead it: threads that sleep at barriers look slow (`sleepers: \
+skip`); beside strangers a thread's share of one interval depends on where the kernel's time slices fall, so with slices of \
+tens of milliseconds it pulls on luck, and the more so the more cores have a stranger (a longer interval or `measure: queue` \
+is calmer); a core left to a stranger has no threads, hence speed 1, and is refilled only by chance.\n\n\
+Verified from the authors' slides: one balancer per core, 0.1 s, the measure, pulls by cores above the mean from the slowest \
+one. The jitter, the threshold, the rest of two intervals, the choice of thread, the levels and the convention for empty \
+cores are as usually described, not verified against the paper. Background applications are not balanced.",
     sees: "Cpu time of each thread of its own application from `/proc` or taskstats, the topology, and what it has moved itself. Other applications show only as missing cpu time.",
     costs: "`cost` of daemon time on the balancer's core at each look; a pull is a `sched_setaffinity`: an interrupt if the thread runs, and the migration on the receiving core.",
-    wins: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
-    loses: Showcase { scenario: "", label: "SPEED", against: "", app: "all", point: "", about: "" },
+    wins: Showcase {
+        scenario: "turns_on_uneven_cores",
+        label: "SPEED",
+        against: "PIN",
+        app: "all",
+        point: "",
+        about: "Sixteen threads on thirteen cores: pinned, six of them have half a core to the end; SPEED gives every \
+thread a turn on a core of its own and is within some 15 % of cores / threads.",
+    },
+    loses: Showcase {
+        scenario: "asleep_at_barriers",
+        label: "SPEED",
+        against: "LOAD",
+        app: "all",
+        point: "",
+        about: "Unequal work and waiters that sleep: cpu time makes a core of sleepers look slow, SPEED pulls them to \
+cores that have threads, and half the machine is idle at the next interval. For LOAD a sleeper is in no queue, and an idle \
+core takes a task of another one.",
+    },
     build,
     example: "Three threads of one program on two cores, bound 2 + 1. After an interval the threads of core 0 ran half the \
 time, the one of core 1 all of it: speeds 0.5 and 1, global speed 0.75. Core 1 is faster than 0.75, and 0.5 is \
