@@ -35,7 +35,7 @@ struct Thread {
 }
 
 /// How often a core at this distance is considered: every 2^n-th look.
-fn level_of(machine: &Machine, a: CpuId, b: CpuId) -> u32 {
+pub(super) fn level_of(machine: &Machine, a: CpuId, b: CpuId) -> u32 {
     use sim_core::machine::Level as Tree;
     let tree = &machine.topology;
     // Without a cache level of its own the package is the shared-cache domain.

@@ -159,3 +159,18 @@ fn a_sleeper_makes_its_core_slow_unless_it_is_skipped() {
     assert_eq!(counted[1], Some(0), "{counted:?}");
     assert_eq!(skipped.iter().filter(|home| **home == Some(1)).count(), 2, "{skipped:?}");
 }
+
+#[test]
+fn each_level_beyond_the_shared_cache_is_looked_at_half_as_often() {
+    let level = |levels: &[(Tree, u32)], cpu| {
+        let machine = crate::fake::machine(levels);
+        balancers::level_of(&machine, CpuId(0), CpuId(cpu))
+    };
+    let tigerton = [(Tree::Package, 4), (Tree::Cache, 2), (Tree::Core, 2)];
+    assert_eq!([1, 2, 3, 4, 15].map(|cpu| level(&tigerton, cpu)), [0, 1, 1, 2, 2]);
+    // The cores of a Barcelona socket share their third level; on Nehalem hardware threads count as cores.
+    let barcelona = [(Tree::Package, 4), (Tree::Node, 1), (Tree::Core, 4)];
+    assert_eq!([1, 3, 4, 15].map(|cpu| level(&barcelona, cpu)), [0, 0, 1, 1]);
+    let nehalem = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 4), (Tree::Thread, 2)];
+    assert_eq!([1, 2, 7, 8].map(|cpu| level(&nehalem, cpu)), [0, 0, 0, 2]);
+}

@@ -1,8 +1,14 @@
 //! User-level balancing: what SPEED and JUGGLE gain on uneven thread counts, what bounds them, and what misleads them.
 
+use std::sync::Arc;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::kernel::Simulation;
+use sim_core::machine::CpuSet;
 use sim_core::outcome::RunReport;
+use sim_core::policy::{Placement, Policy, System, View};
 use sim_core::program::{AppSpec, Op};
-use sim_core::time::Span;
+use sim_core::time::{Span, Speed, Time};
 use sim_core::wait::WaitMode;
 
 use crate::support::{SIXTEEN, Setting, Trial, app, compute, hogs, on_cpu, seconds, shelf};
@@ -55,7 +61,7 @@ fn sixteen_threads_on_some_of_sixteen_cpus() {
     // count as one unit of power for LOAD whatever the mask leaves of them.
     for cpus in 12..=15 {
         let mut code = program(16, 4_000, 1, WaitMode::Yield);
-        code.allowed = Some(sim_core::machine::CpuSet::of((0..cpus).map(sim_core::ids::CpuId)));
+        code.allowed = Some(CpuSet::of((0..cpus).map(CpuId)));
         let trial = Trial::on("tigerton").app(code);
         let [pin, load, speed, juggle] =
             ["PIN", "LOAD", "SPEED", "JUGGLE"].map(|policy| times(&trial, policy, &[], 3).0);
@@ -172,4 +178,40 @@ fn threads_that_sleep_at_barriers_mislead_speed_until_they_are_skipped() {
     let (counted, _) = times(&trial, "SPEED", &[], 6);
     let (skipped, _) = times(&trial, "SPEED", &[("sleepers", 1)], 6);
     assert!(counted / skipped > 1.05, "counted {counted:.2} s, skipped {skipped:.2} s");
+}
+
+/// Rank r on cpu r; reads progress and cpu time of both tasks in microseconds at given times.
+struct Reader(Vec<[u64; 4]>);
+
+impl Policy for Reader {
+    fn init(&mut self, system: &mut dyn System) {
+        for ms in [5, 15, 30] {
+            system.at(Time::from_ns(ms * 1_000_000), 0);
+        }
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+        CpuId(view.task(task).rank)
+    }
+    fn timer(&mut self, system: &mut dyn System, _token: u64) {
+        let [a, b] = [TaskId(0), TaskId(1)].map(|t| [system.progress(t), system.cpu_time(t)]);
+        self.0.push([a[0], a[1], b[0], b[1]].map(|span| span.ns() / 1_000));
+    }
+}
+
+#[test]
+fn progress_is_work_and_cpu_time_is_polling_too() {
+    // 10 ms of work on a core of nominal speed, 20 ms on one of half that speed; then they meet.
+    let mut code = app(2, vec![compute(Span::from_ms(20)), Op::Barrier], WaitMode::Yield);
+    code.rank_scale = vec![500, 1_000];
+    let mut trial = Trial::on("package:1 core:2").free().app(code);
+    trial.machine.core_speed = vec![Speed::NOMINAL, Speed::ratio(1, 2)];
+    let mut reader = Reader(Vec::new());
+    let (machine, model) = (Arc::new(trial.machine), Arc::new(trial.model));
+    Simulation::new(machine, model, trial.apps, trial.options).unwrap().run(&mut reader, &mut ());
+    let wanted =
+        [[5_000, 5_000, 2_500, 5_000], [10_000, 15_000, 7_500, 15_000], [10_000, 30_000, 15_000, 30_000]];
+    assert_eq!(reader.0.len(), wanted.len());
+    for (read, wanted) in reader.0.iter().flatten().zip(wanted.iter().flatten()) {
+        assert!(read.abs_diff(*wanted) <= 2, "{:?}", reader.0);
+    }
 }
