@@ -54,6 +54,11 @@ places with one that is ahead, so all are equally far at the end; SPEED moves on
 and between two rounds a core whose threads all sleep stays idle beside one with two to run. LOAD fills it at once.",
     },
     build,
+    example: "Three threads of one program on two cores: 0 and 2 on core 0, 1 on core 1. After 100 ms they have received 50, 50 \
+and 100 ms; core 0 has speed 0.5, core 1 has 1, the mean is 0.75. Thread 0, behind on the slow core, and thread 1, ahead on \
+the fast one, are 50 ms apart, more than a tenth of the interval: they change places. After 200 ms threads 0, 1 and 2 have \
+150, 150 and 100 ms: thread 2 is behind on core 0 and changes places with thread 0. After 300 ms each has 200 ms, two \
+thirds of a core: exactly cores / threads, and no thread was ever more than 50 ms ahead of another.",
 };
 
 const PARAMETERS: &[Parameter] = &[
