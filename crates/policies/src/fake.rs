@@ -17,6 +17,7 @@ pub(crate) struct FakeTask {
     pub(crate) affinity: Affinity,
     pub(crate) band: u8,
     pub(crate) cpu_time: Span,
+    pub(crate) progress: Span,
 }
 
 pub(crate) struct FakeSystem {
@@ -110,6 +111,7 @@ impl FakeSystem {
                 affinity: Affinity::All,
                 band: 0,
                 cpu_time: Span::ZERO,
+                progress: Span::ZERO,
             });
         }
         let tasks: Range<u32> = first..first + n;
@@ -243,6 +245,9 @@ impl System for FakeSystem {
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].cpu_time
     }
+    fn progress(&mut self, task: TaskId) -> Span {
+        self.tasks[task.index()].progress
+    }
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
         self.moves.push((task, to));
         self.entered += 1;
@@ -283,5 +288,40 @@ impl System for FakeSystem {
     }
     fn remark(&mut self, why: Why) {
         self.because(why);
+    }
+}
+
+/// Weight of a task that has the cpu and only polls: its work does not grow in [`pass`].
+pub(crate) const POLLS: u32 = 1;
+
+/// Lets `span` pass: the tasks that do not sleep get equal shares of their cpus.
+pub(crate) fn pass(system: &mut FakeSystem, span: Span) {
+    let runs = |t: &&FakeTask| !matches!(t.view.state, TaskState::Sleeping | TaskState::Exited);
+    let on = |cpu| system.tasks.iter().filter(runs).filter(|t| t.view.cpu == cpu).count() as u64;
+    let shares: Vec<u64> = system.machine.cpu_ids().map(on).collect();
+    for task in system.tasks.iter_mut().filter(|t| runs(&&**t)) {
+        let share = Span::from_ns(span.ns() / shares[task.view.cpu.index()]);
+        task.cpu_time += share;
+        if task.view.weight != POLLS {
+            task.progress += share;
+        }
+    }
+    system.now += span;
+}
+
+/// Runs timers in order until `end`.
+pub(crate) fn run(system: &mut FakeSystem, policy: &mut dyn Policy, end: Time) {
+    loop {
+        let Some(i) = (0..system.timers.len()).min_by_key(|i| system.timers[*i]) else {
+            return;
+        };
+        let (at, token) = system.timers[i];
+        if at > end {
+            return;
+        }
+        system.timers.swap_remove(i);
+        let wait = at.since(system.now);
+        pass(system, wait);
+        policy.timer(system, token);
     }
 }

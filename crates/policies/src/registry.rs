@@ -96,6 +96,7 @@ pub const ALL: &[Entry] = &[
     crate::dwrr::ENTRY,
     crate::pin::ENTRY,
     crate::speed::ENTRY,
+    crate::juggle::ENTRY,
     crate::swomps::ENTRY,
     crate::gang::ENTRY,
     crate::partition::ENTRY,

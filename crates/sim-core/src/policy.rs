@@ -242,6 +242,9 @@ pub trait System: View {
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>);
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
+    /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
+    /// what a counter of useful instructions tells. Polling, system calls and stalls add nothing.
+    fn progress(&mut self, task: TaskId) -> Span;
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
@@ -412,6 +415,9 @@ impl System for UserSystem<'_> {
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)
+    }
+    fn progress(&mut self, task: TaskId) -> Span {
+        self.0.progress(task)
     }
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
         self.0.migrate(task, to)

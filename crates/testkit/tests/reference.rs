@@ -153,6 +153,10 @@ impl Clockwork {
                 let at = (span.ns() / 1_000 + u64::from(draw / 256)) % bands.len() as u64;
                 system.set_band(task, bands[at as usize]);
             }
+            (3, _, Some(task)) => {
+                let done = system.progress(task).ns();
+                system.charge(cpu, Span::from_ns(done % 1_000), done.is_multiple_of(2));
+            }
             _ => system.charge(cpu, Span::from_ns(500 * u64::from(draw % 3)), draw.is_multiple_of(2)),
         }
         let next = system.now() + Span::from_ns(500 * u64::from(1 + draw % 40));

@@ -1,10 +1,10 @@
 //! `SPEED` against queues whose cpu time is shared equally: measurement, choice of victim, rest, rotation.
 
 use super::*;
-use crate::fake::FakeSystem;
-use notation::parameter::Values;
-use sim_core::ids::Id;
+use crate::fake::{FakeSystem, run};
+use sim_core::ids::{CpuId, Id};
 use sim_core::machine::Level as Tree;
+use sim_core::policy::TaskState;
 
 const MS: u64 = 1_000_000;
 
@@ -15,33 +15,6 @@ fn policy(changes: &[(&str, u64)]) -> Box<dyn Policy> {
     }
     let system = FakeSystem::new(&[(Tree::Core, 1)]);
     build(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
-}
-
-/// Lets `span` pass: each task gets an equal share of its cpu.
-fn pass(system: &mut FakeSystem, span: Span) {
-    let on = |system: &FakeSystem, cpu| system.tasks.iter().filter(|t| t.view.cpu == cpu).count() as u64;
-    let shares: Vec<u64> = system.machine.cpu_ids().map(|cpu| on(system, cpu)).collect();
-    for task in &mut system.tasks {
-        task.cpu_time += Span::from_ns(span.ns() / shares[task.view.cpu.index()]);
-    }
-    system.now += span;
-}
-
-/// Runs timers in order until `end`.
-fn run(system: &mut FakeSystem, policy: &mut dyn Policy, end: Time) {
-    loop {
-        let Some(i) = (0..system.timers.len()).min_by_key(|i| system.timers[*i]) else {
-            return;
-        };
-        let (at, token) = system.timers[i];
-        if at > end {
-            return;
-        }
-        system.timers.swap_remove(i);
-        let wait = at.since(system.now);
-        pass(system, wait);
-        policy.timer(system, token);
-    }
 }
 
 fn start(levels: &[(Tree, u32)], threads: u32, policy: &mut dyn Policy) -> FakeSystem {
@@ -128,4 +101,76 @@ fn background_applications_are_left_alone() {
     policy.app_ready(&mut system, hog);
     assert!(system.timers.is_empty());
     assert_eq!(system.homes(hog), [None]);
+}
+
+/// This many looks of both balancers of two cores with three threads.
+fn looks(number: u64, changes: &[(&str, u64)], prepare: impl Fn(&mut FakeSystem)) -> FakeSystem {
+    let mut policy = policy(&[&[("jitter", 0)], changes].concat());
+    let mut system = start(&[(Tree::Core, 2)], 3, &mut *policy);
+    // Threads 0 and 2 are on core 0, thread 1 is on core 1; core 0 looks first.
+    prepare(&mut system);
+    run(&mut system, &mut *policy, Time::from_ns(number * 100 * MS));
+    system
+}
+
+#[test]
+fn every_binding_and_every_pull_has_a_reason_with_its_numbers() {
+    let system = looks(1, &[], |_| {});
+    let reasons = system.reasons.borrow();
+    assert!(reasons[..3].iter().all(|why| why.rule.starts_with("bound") && why.facts[1] == ("cores", 2)));
+    let pull = reasons[3];
+    assert!(pull.rule.starts_with("pulled"), "{pull:?}");
+    assert_eq!(pull.facts.map(|fact| fact.1), [1_000, 500, 750, 0]);
+    assert_eq!(reasons.len(), 4);
+}
+
+#[test]
+fn the_queue_as_measure_sees_strangers_and_no_shares() {
+    // A stranger waits beside the one thread of core 1: both queues are two long.
+    let stranger = |system: &mut FakeSystem| {
+        let app = system.add_app(1, true);
+        let task = system.apps[app.index()].task_ids().next().unwrap();
+        let view = &mut system.tasks[task.index()].view;
+        (view.cpu, view.state) = (CpuId(1), TaskState::Queued);
+    };
+    let homes = |measure, prepare: &dyn Fn(&mut FakeSystem)| {
+        looks(1, &[("measure", measure)], prepare).homes(AppId(0))
+    };
+    assert_eq!(homes(1, &stranger), [0, 1, 0].map(Some));
+    assert_ne!(homes(1, &|_| {}), [0, 1, 0].map(Some));
+}
+
+#[test]
+fn progress_as_measure_sees_a_thread_that_only_polls() {
+    // Alone on core 1, thread 1 has the cpu and does nothing: by cpu time core 1 is fast, by progress it is the slow one.
+    let polls = |system: &mut FakeSystem| system.tasks[1].view.weight = crate::fake::POLLS;
+    let by_share = looks(1, &[], polls).homes(AppId(0));
+    assert_eq!(by_share.iter().filter(|home| **home == Some(1)).count(), 2, "{by_share:?}");
+    let by_work = looks(1, &[("measure", 2)], polls).homes(AppId(0));
+    assert_eq!(by_work.iter().filter(|home| **home == Some(1)).count(), 1, "{by_work:?}");
+}
+
+#[test]
+fn a_sleeper_makes_its_core_slow_unless_it_is_skipped() {
+    // Thread 1 sleeps alone on core 1: counted, core 1 is the slowest; skipped, it is free and takes a thread.
+    let sleeps = |system: &mut FakeSystem| system.tasks[1].view.state = TaskState::Sleeping;
+    let counted = looks(2, &[], sleeps).homes(AppId(0));
+    let skipped = looks(2, &[("sleepers", 1)], sleeps).homes(AppId(0));
+    assert_eq!(counted[1], Some(0), "{counted:?}");
+    assert_eq!(skipped.iter().filter(|home| **home == Some(1)).count(), 2, "{skipped:?}");
+}
+
+#[test]
+fn each_level_beyond_the_shared_cache_is_looked_at_half_as_often() {
+    let level = |levels: &[(Tree, u32)], cpu| {
+        let machine = crate::fake::machine(levels);
+        balancers::level_of(&machine, CpuId(0), CpuId(cpu))
+    };
+    let tigerton = [(Tree::Package, 4), (Tree::Cache, 2), (Tree::Core, 2)];
+    assert_eq!([1, 2, 3, 4, 15].map(|cpu| level(&tigerton, cpu)), [0, 1, 1, 2, 2]);
+    // The cores of a Barcelona socket share their third level; on Nehalem hardware threads count as cores.
+    let barcelona = [(Tree::Package, 4), (Tree::Node, 1), (Tree::Core, 4)];
+    assert_eq!([1, 3, 4, 15].map(|cpu| level(&barcelona, cpu)), [0, 0, 1, 1]);
+    let nehalem = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 4), (Tree::Thread, 2)];
+    assert_eq!([1, 2, 7, 8].map(|cpu| level(&nehalem, cpu)), [0, 0, 0, 2]);
 }

@@ -159,6 +159,9 @@ impl System for Tapped<'_> {
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)
     }
+    fn progress(&mut self, task: TaskId) -> Span {
+        self.system.progress(task)
+    }
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
         self.ask(Request::Migrate(task, to))
     }

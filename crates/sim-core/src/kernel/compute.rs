@@ -2,7 +2,7 @@
 
 use crate::account::Category;
 use crate::contention::{ClassId, ONE};
-use crate::ids::CpuId;
+use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead};
 use crate::observe::Observer;
@@ -101,6 +101,27 @@ impl<O: Observer> Kernel<'_, O> {
             return self.compute_end(cpu, class) <= self.now;
         }
         self.memory.left(class, cpu, self.now, Work::MAX) == Work::ZERO
+    }
+
+    /// Nominal work that a task has done in the present segment of a cpu, none when it does not compute there now.
+    pub(crate) fn computed(&self, cpu: CpuId, task: TaskId) -> Work {
+        let record = &self.cpus[cpu];
+        let Activity::Compute(class) = record.activity else { return Work::ZERO };
+        if record.current != task {
+            return Work::ZERO;
+        }
+        let (speed, before) = (self.cores.speed(cpu), self.tasks[task].remaining);
+        let rest = self.now.since(record.since).saturating_sub(record.lead.total());
+        before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
+    }
+
+    /// What is left of `work` at the cpu's speed after `rest` behind the lead.
+    fn left(&self, cpu: CpuId, class: ClassId, work: Work, rest: Span) -> Work {
+        if class == ClassId::FREE {
+            work.saturating_sub(Speed::NOMINAL.work_in(rest))
+        } else {
+            self.memory.left(class, cpu, self.now, work)
+        }
     }
 
     /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).

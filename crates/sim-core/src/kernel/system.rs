@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::policy::{Action, Affinity, AppView, Decision, PARKED, System, TaskState, TaskView, View, Why};
 use crate::run_queue;
-use crate::time::{Span, Time};
+use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl<O: Observer> View for Kernel<'_, O> {
     fn now(&self) -> Time {
@@ -132,6 +132,12 @@ impl<O: Observer> System for Kernel<'_, O> {
         let record = &self.cpus[cpu];
         let used = self.tasks[task].cpu_time;
         if record.current == task { used + self.now.since(record.since) } else { used }
+    }
+
+    fn progress(&mut self, task: TaskId) -> Span {
+        let record = &self.tasks[task];
+        let raw = record.done + u128::from(self.computed(record.cpu, task).raw());
+        Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {

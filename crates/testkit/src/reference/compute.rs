@@ -46,15 +46,21 @@ impl Reference<'_> {
         cpu.doing = Doing::Compute;
     }
 
+    /// Nominal work that the task computing on a cpu still has to do.
+    pub(super) fn nominal_left(&self, c: usize, t: usize) -> u64 {
+        let left = self.work_here(c, t).min(self.cpus[c].todo.max(0) as u128);
+        let nominal = (left * u128::from(self.speed(c))).div_ceil(ONE_NS) as u64;
+        nominal.min(self.tasks[t].remaining)
+    }
+
     /// Takes the work done off the current task and books the time behind the lead (`rest` of `elapsed`).
     pub(super) fn stop_computing(&mut self, c: usize, t: usize, rest: u64, elapsed: u64) {
         let work = self.work_here(c, t);
         let left = work.min(self.cpus[c].todo.max(0) as u128);
-        let nominal = (left * u128::from(self.speed(c))).div_ceil(ONE_NS) as u64;
+        let after = self.nominal_left(c, t);
         let (pace, traffic) = (u128::from(self.cpus[c].pace), u128::from(self.cpus[c].traffic));
         let growth = (traffic << 16).checked_div(pace).map_or(ONE, |growth| growth as u64);
         let task = &mut self.tasks[t];
-        let after = nominal.min(task.remaining);
         let done = task.remaining - after;
         task.done += u128::from(done);
         task.remaining = after;

@@ -4,7 +4,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
 use sim_core::policy::{Affinity, AppView, PARKED, System, TaskState, TaskView, View};
-use sim_core::time::{Span, Time};
+use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
 use super::{Reference, Timer};
@@ -113,6 +113,15 @@ impl System for Reference<'_> {
         let cpu = &self.cpus[record.cpu];
         let running = cpu.current == Some(task.0 as usize);
         Span::from_ns(record.cpu_time + if running { self.now - cpu.since } else { 0 })
+    }
+
+    fn progress(&mut self, task: TaskId) -> Span {
+        let t = task.0 as usize;
+        let c = self.tasks[t].cpu;
+        let computes = self.cpus[c].current == Some(t) && self.cpus[c].doing == Doing::Compute;
+        let left = if computes { self.nominal_left(c, t) } else { self.tasks[t].remaining };
+        let done = self.tasks[t].done + u128::from(self.tasks[t].remaining - left);
+        Span::from_ns((done >> WORK_FRACTION_BITS) as u64)
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {

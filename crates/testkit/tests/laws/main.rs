@@ -17,6 +17,7 @@ mod parked;
 mod polling;
 mod rounds;
 mod sharing;
+mod speed;
 mod support;
 mod threads;
 mod turns;

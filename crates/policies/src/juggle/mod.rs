@@ -1,0 +1,215 @@
+//! `JUGGLE`: proactive user-level balancing: every interval the threads that are behind take the places of those ahead.
+//!
+//! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers" (HPDC 2011).
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{AppId, TaskId};
+use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::time::Span;
+
+use self::team::Team;
+use crate::measure::Reading;
+use crate::registry::{Entry, Level, Setting, Showcase};
+
+mod team;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "JUGGLE",
+    summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
+    source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
+    level: Level::User,
+    parameters: PARAMETERS,
+    about: "For programs whose threads all have the same work: the program ends with its last thread, so all should be \
+equally far at any time. Threads start bound round-robin. Every interval the balancer adds up what each thread has \
+received so far and what the threads of each core have received in this interval. Cores faster than the mean are fast, \
+slower ones slow. The thread that is farthest behind on a slow core changes places with the one farthest ahead on a fast \
+core, then the next two, as long as they are more than `threshold` of an interval apart. A free core, or a fast one with \
+two threads fewer, takes a slow thread without giving one back.\n\n\
+SPEED waits for a core that is clearly too slow, pulls one thread and rests; JUGGLE moves as many threads as it takes, \
+every interval. With T or T + 1 threads on a core no thread is ever much more than an interval behind another, and the \
+program comes near cores / threads of its dedicated speed, which nothing can exceed. It does not know what threads \
+wait for: where they poll at barriers more often than once in some intervals, cpu time says that all are equally far.\n\n\
+The published abstracts give the idea (threads continually migrated, decentralised, user space, equal work assumed) \
+and the results. The interval, the threshold, the treatment of NUMA and the order of the swaps are not verified against \
+the text of the paper. Background applications are not balanced.",
+    sees: "Cpu time of each thread of its own application from `/proc` or taskstats (with `measure: progress`: hardware counters), the topology, and where it has put its threads. Other applications show only as missing cpu time.",
+    costs: "`cost` of daemon time per core and interval, on every core or all on the coordinator's, and once more there for the plan; each thread moved is a `sched_setaffinity`: an interrupt if it runs, and the migration on the receiving core. A swap moves two.",
+    wins: Showcase {
+        scenario: "turns_on_uneven_cores",
+        label: "JUGGLE",
+        against: "SPEED",
+        app: "all",
+        point: "",
+        about: "Sixteen threads on thirteen cores: each interval every thread of a doubled core that is behind changes \
+places with one that is ahead, so all are equally far at the end; SPEED moves one thread at a time and rests after it.",
+    },
+    loses: Showcase {
+        scenario: "asleep_at_barriers",
+        label: "JUGGLE",
+        against: "LOAD",
+        app: "all",
+        point: "",
+        about: "Unequal work and waiters that sleep: JUGGLE evens out what threads receive, but the work is not even, \
+and between two rounds a core whose threads all sleep stays idle beside one with two to run. LOAD fills it at once.",
+    },
+    build,
+    example: "Three threads of one program on two cores: 0 and 2 on core 0, 1 on core 1. After 100 ms they have received 50, 50 \
+and 100 ms; core 0 has speed 0.5, core 1 has 1, the mean is 0.75. Thread 0, behind on the slow core, and thread 1, ahead on \
+the fast one, are 50 ms apart, more than a tenth of the interval: they change places. After 200 ms threads 0, 1 and 2 have \
+150, 150 and 100 ms: thread 2 is behind on core 0 and changes places with thread 0. After 300 ms each has 200 ms, two \
+thirds of a core: exactly cores / threads, and no thread was ever more than 50 ms ahead of another.",
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "interval",
+        kind: Kind::Duration,
+        default: 100_000_000,
+        min: 1_000_000,
+        max: 100_000_000_000,
+        about: "Time between two rounds (as SPEED's 0.1 s; unverified).",
+    },
+    Parameter {
+        name: "threshold",
+        kind: Kind::Percent,
+        default: 1_000,
+        min: 0,
+        max: 100_000,
+        about: "Two threads swap when one is ahead by more than this part of an interval (unverified).",
+    },
+    Parameter {
+        name: "measure",
+        kind: Kind::Choice(MEASURES),
+        default: 0,
+        min: 0,
+        max: MEASURES.len() as u64 - 1,
+        about: "How far a thread is: `share`, the cpu time it has received, polling included; `progress`, the work it has done, as hardware counters would tell.",
+    },
+    Parameter {
+        name: "scope",
+        kind: Kind::Choice(SCOPES),
+        default: 0,
+        min: 0,
+        max: SCOPES.len() as u64 - 1,
+        about: "Threads change places inside each NUMA node (`node`, as SPEED does; unverified) or across the whole machine.",
+    },
+    Parameter {
+        name: "coordinator",
+        kind: Kind::Choice(COORDINATORS),
+        default: 0,
+        min: 0,
+        max: COORDINATORS.len() as u64 - 1,
+        about: "Who reads the times: one balancer on each core for its own threads (`each`), or one process for all.",
+    },
+    Parameter {
+        name: "startup",
+        kind: Kind::Duration,
+        default: 0,
+        min: 0,
+        max: 1_000_000_000_000,
+        about: "Delay from the existence of all threads to the first interval.",
+    },
+    Parameter {
+        name: "cost",
+        kind: Kind::Duration,
+        default: 5_000,
+        min: 0,
+        max: 1_000_000_000,
+        about: "Cpu time of reading the times of one core's threads (some system calls of about 1 us).",
+    },
+];
+
+const MEASURES: &[&str] = &["share", "progress"];
+const SCOPES: &[&str] = &["node", "machine"];
+const COORDINATORS: &[&str] = &["each", "one"];
+
+fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    let interval = Span::from_ns(values.get("interval"));
+    let lead = u128::from(interval.ns()) * u128::from(values.get("threshold")) / 10_000;
+    Box::new(Juggle {
+        interval,
+        startup: Span::from_ns(values.get("startup")),
+        rules: Rules {
+            lead: Span::from_ns(lead as u64),
+            threshold: values.get("threshold"),
+            reading: if values.get("measure") == 1 { Reading::Work } else { Reading::CpuTime },
+            by_node: values.get("scope") == 0,
+            central: values.get("coordinator") == 1,
+            cost: Span::from_ns(values.get("cost")),
+        },
+        teams: Vec::new(),
+    })
+}
+
+/// What a round goes by.
+struct Rules {
+    /// Two threads swap when they are farther apart than this.
+    lead: Span,
+    /// The same in hundredths of a per cent of the interval.
+    threshold: u64,
+    reading: Reading,
+    by_node: bool,
+    central: bool,
+    cost: Span,
+}
+
+struct Juggle {
+    interval: Span,
+    startup: Span,
+    rules: Rules,
+    /// One per application; `None` before it starts, after it ended and for background ones.
+    teams: Vec<Option<Team>>,
+}
+
+impl Juggle {
+    fn team(&mut self, app: u64) -> Option<&mut Option<Team>> {
+        self.teams.get_mut(app as usize)
+    }
+}
+
+impl Policy for Juggle {
+    fn init(&mut self, system: &mut dyn System) {
+        self.teams = (0..system.apps()).map(|_| None).collect();
+    }
+
+    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
+        if system.app(app).background {
+            return;
+        }
+        let team = Team::start(&self.rules, system, app);
+        if let Some(slot) = self.team(u64::from(app.0)) {
+            *slot = Some(team);
+        }
+    }
+
+    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
+        let first = system.now().saturating_add(self.startup).saturating_add(self.interval);
+        let reading = self.rules.reading;
+        if let Some(Some(team)) = self.team(u64::from(app.0)) {
+            team.begin(reading, system);
+            system.at(first, u64::from(app.0));
+        }
+    }
+
+    fn app_exited(&mut self, _: &mut dyn System, app: AppId) {
+        if let Some(slot) = self.team(u64::from(app.0)) {
+            *slot = None;
+        }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        let next = system.now().saturating_add(self.interval);
+        if let Some(Some(team)) = self.teams.get_mut(token as usize) {
+            team.round(&self.rules, system);
+            system.at(next, token);
+        }
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> sim_core::ids::CpuId {
+        view.task(task).cpu
+    }
+}
+
+#[cfg(test)]
+mod tests;

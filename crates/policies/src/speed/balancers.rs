@@ -1,0 +1,193 @@
+//! The balancers of one application: what they know of its cores and threads, and how they pull.
+
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::machine::{Distance, Machine};
+use sim_core::policy::{Affinity, System, TaskState, View, Why};
+use sim_core::rng::Purpose;
+use sim_core::time::Time;
+
+use super::{FULL, Measure, Speed, thousandths};
+use crate::measure::{Gauge, Reading, deal, speed};
+use crate::spread::{Draws, allowed_cpus};
+
+/// One balancer per core, and the threads they share.
+pub(super) struct Balancers {
+    cores: Vec<Core>,
+    threads: Vec<Thread>,
+    /// Ties and jitter.
+    pub(super) draws: Draws,
+}
+
+struct Core {
+    cpu: CpuId,
+    /// As last published.
+    speed: u64,
+    blocked_until: Time,
+    /// Looks so far.
+    rounds: u64,
+}
+
+struct Thread {
+    gauge: Gauge,
+    /// Position of its core.
+    core: usize,
+    migrations: u32,
+}
+
+/// How often a core at this distance is considered: every 2^n-th look.
+pub(super) fn level_of(machine: &Machine, a: CpuId, b: CpuId) -> u32 {
+    use sim_core::machine::Level as Tree;
+    let tree = &machine.topology;
+    // Without a cache level of its own the package is the shared-cache domain.
+    let shared_by_package = tree.span(Tree::Cache) == tree.span(Tree::Core);
+    match tree.distance(a, b) {
+        Distance::Same | Distance::Core | Distance::Cache => 0,
+        Distance::Near => u32::from(!shared_by_package),
+        Distance::Far => 1 + u32::from(!shared_by_package),
+    }
+}
+
+impl Speed {
+    const fn reading(&self) -> Reading {
+        match self.measure {
+            Measure::Share | Measure::Queue => Reading::CpuTime,
+            Measure::Progress => Reading::Work,
+        }
+    }
+
+    /// True when a thread counts for the speed of its core and may be pulled.
+    fn counts(&self, view: &dyn View, thread: &Thread) -> bool {
+        match view.task(thread.gauge.task).state {
+            TaskState::Exited => false,
+            TaskState::Sleeping => !self.skip_sleepers,
+            _ => true,
+        }
+    }
+}
+
+impl Balancers {
+    /// Deals the threads of an application round the cores it may use.
+    pub(super) fn start(system: &mut dyn System, app: AppId) -> Self {
+        let view = system.app(app);
+        let cpus = allowed_cpus(system, TaskId(view.tasks.start));
+        let dealt = deal(system.machine(), &cpus, view.tasks.len());
+        let thread = |(task, core)| Thread { gauge: Gauge::new(task), core, migrations: 0 };
+        let threads: Vec<Thread> = view.task_ids().zip(dealt).map(thread).collect();
+        for thread in &threads {
+            system.because(
+                Why::rule("bound at start: threads are dealt round the cores")
+                    .with("threads", threads.len() as u64)
+                    .with("cores", cpus.len() as u64),
+            );
+            system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]));
+        }
+        let core = |cpu| Core { cpu, speed: FULL, blocked_until: Time::ZERO, rounds: 0 };
+        let draws = Draws::new(system.seed(), Purpose::Policy, u64::from(app.0));
+        Self { cores: cpus.into_iter().map(core).collect(), threads, draws }
+    }
+
+    /// All threads exist: measuring begins.
+    pub(super) fn begin(&mut self, speed: &Speed, system: &mut dyn System) {
+        for thread in &mut self.threads {
+            thread.gauge.look(system, speed.reading());
+        }
+    }
+
+    pub(super) const fn cores(&self) -> usize {
+        self.cores.len()
+    }
+
+    pub(super) fn cpu(&self, core: usize) -> CpuId {
+        self.cores[core].cpu
+    }
+
+    /// The mean speed of all cores, as published.
+    pub(super) fn global(&self) -> u64 {
+        self.cores.iter().map(|core| core.speed).sum::<u64>() / self.cores.len().max(1) as u64
+    }
+
+    /// Measures the threads of a core and publishes its speed: the mean over those that count, 1 without any.
+    pub(super) fn measure(&mut self, policy: &Speed, system: &mut dyn System, core: usize) {
+        let (mut sum, mut count) = (0u64, 0);
+        for thread in self.threads.iter_mut().filter(|thread| thread.core == core) {
+            let (gained, real) = thread.gauge.look(system, policy.reading());
+            if let Some(speed) = speed(gained, real).filter(|_| policy.counts(system, thread)) {
+                sum += speed;
+                count += 1;
+            }
+        }
+        let cpu = self.cores[core].cpu;
+        let mean = match policy.measure {
+            Measure::Queue => Some(FULL / u64::from(system.nr_running(cpu).max(1))),
+            _ => sum.checked_div(count),
+        };
+        self.cores[core].speed = mean.unwrap_or(FULL);
+        self.cores[core].rounds += 1;
+    }
+
+    /// True for a core that is faster than all on the mean and does not rest.
+    pub(super) fn may_pull(&self, now: Time, me: usize, global: u64) -> bool {
+        self.cores[me].speed > global && self.cores[me].blocked_until <= now
+    }
+
+    /// The slowest cores that may be pulled from, all of the same speed.
+    pub(super) fn slowest(&self, policy: &Speed, view: &dyn View, me: usize, global: u64) -> Vec<usize> {
+        let machine = view.machine();
+        let mine = &self.cores[me];
+        let mut best: Vec<usize> = Vec::new();
+        for (i, core) in self.cores.iter().enumerate() {
+            let slow = core.speed * 10_000 < global * policy.threshold;
+            let rested = core.blocked_until <= view.now();
+            let near = policy.cross_nodes || machine.node_of(core.cpu) == machine.node_of(mine.cpu);
+            let due = mine.rounds.is_multiple_of(1 << level_of(machine, core.cpu, mine.cpu));
+            let some = || self.threads.iter().any(|t| t.core == i && policy.counts(view, t));
+            if i == me || !slow || !rested || !near || !due || !some() {
+                continue;
+            }
+            let least = best.first().map_or(u64::MAX, |b| self.cores[*b].speed);
+            if core.speed < least {
+                best.clear();
+            }
+            if core.speed <= least {
+                best.push(i);
+            }
+        }
+        best
+    }
+
+    /// Takes the least migrated thread of a core to another one (`cores`: to, from); both rest until `blocked_until`.
+    pub(super) fn pull(
+        &mut self,
+        policy: &Speed,
+        system: &mut dyn System,
+        cores: (usize, usize),
+        global: u64,
+        blocked_until: Time,
+    ) {
+        let (me, from) = cores;
+        let ours = |t: &Thread| t.core == from && policy.counts(system, t);
+        let least = self.threads.iter().filter(|t| ours(t)).map(|t| t.migrations).min();
+        let candidates: Vec<usize> = (0..self.threads.len())
+            .filter(|i| ours(&self.threads[*i]) && Some(self.threads[*i].migrations) == least)
+            .collect();
+        let Some(victim) = candidates.get(self.draws.below(candidates.len() as u64) as usize) else {
+            return;
+        };
+        let cpu = self.cores[me].cpu;
+        let thread = &mut self.threads[*victim];
+        system.because(
+            Why::rule("pulled: the least migrated thread of the slowest core below the threshold")
+                .with("speed here, 1/1000", thousandths(self.cores[me].speed))
+                .with("speed there, 1/1000", thousandths(self.cores[from].speed))
+                .with("global speed, 1/1000", thousandths(global))
+                .with("its migrations so far", u64::from(thread.migrations)),
+        );
+        if system.set_affinity(thread.gauge.task, Affinity::One(cpu)) {
+            thread.core = me;
+            thread.migrations += 1;
+            thread.gauge.look(system, policy.reading());
+            self.cores[me].blocked_until = blocked_until;
+            self.cores[from].blocked_until = blocked_until;
+        }
+    }
+}
