@@ -314,6 +314,15 @@ mod tests {
     }
 
     #[test]
+    fn policies_from_outside_are_explained_too() {
+        let mine = policies::Entry { name: "MINE", ..*policies::find("PIN").unwrap() };
+        let shelf = PolicyShelf::with(&[Box::leak(Box::new(mine))]).unwrap();
+        assert_eq!(find_with(&shelf, "mine").unwrap()[0].name, "MINE");
+        assert_eq!(find_with(&shelf, "MINE.layout").unwrap()[0].shelf, Shelf::Parameter);
+        assert!(find("MINE").is_err());
+    }
+
+    #[test]
     fn every_page_says_something() {
         for page in Shelf::ALL.into_iter().flat_map(pages) {
             let at = format!("{}:{}", page.shelf.name(), page.name);
