@@ -14,7 +14,7 @@ use experiment::scenario::{Overrides, load};
 use policies::{Entry, Showcase};
 
 /// Policies that may still lack a showcase.
-const PENDING: &[&str] = &["LOAD", "ULE", "LGROUP", "PIN", "SPEED", "SWOMPS", "PARTITION"];
+const PENDING: &[&str] = &["LOAD", "ULE", "LGROUP", "SPEED"];
 
 /// A clear win is at least 5 % faster, a clear loss is the other way round.
 const WINS: f64 = 1.05;

@@ -309,7 +309,7 @@ mod tests {
     fn what_nobody_is_called_gets_advice() {
         assert!(find("SPED").unwrap_err().contains("did you mean `SPEED`?"));
         assert!(find("policy:laod").unwrap_err().contains("did you mean `LOAD`?"));
-        assert!(find("eevdf").unwrap_err().contains("mentioned by linux-6.18"));
+        assert!(find("eevdf").unwrap_err().contains("linux-6.18"));
         assert!(find("core:0").is_err() && find("").is_err());
     }
 
