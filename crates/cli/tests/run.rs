@@ -94,11 +94,13 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let measured = |app| -> Vec<&str> {
         cells(&result, "threads_per_core=1", "LOAD", app).iter().map(|(metric, _)| *metric).collect()
     };
-    // Nobody sleeps here: there is no waking up to respond to.
+    // Nobody sleeps here: there is no waking up to respond to. The first policy closes no gap: it is what others are held against.
     let mut each = documented("Metrics of each application");
-    each.retain(|metric| *metric != "response_time");
+    each.retain(|metric| !["response_time", "gap_closed"].contains(metric));
     assert_eq!(measured("a"), each);
-    assert_eq!(measured("all"), documented("Metrics of the whole run"));
+    let mut all = documented("Metrics of the whole run");
+    all.retain(|metric| *metric != "gap_closed");
+    assert_eq!(measured("all"), all);
 }
 
 #[test]

@@ -309,8 +309,17 @@ mod tests {
     fn what_nobody_is_called_gets_advice() {
         assert!(find("SPED").unwrap_err().contains("did you mean `SPEED`?"));
         assert!(find("policy:laod").unwrap_err().contains("did you mean `LOAD`?"));
-        assert!(find("eevdf").unwrap_err().contains("mentioned by linux-6.18"));
+        assert!(find("eevdf").unwrap_err().contains("linux-6.18"));
         assert!(find("core:0").is_err() && find("").is_err());
+    }
+
+    #[test]
+    fn policies_from_outside_are_explained_too() {
+        let mine = policies::Entry { name: "MINE", ..*policies::find("PIN").unwrap() };
+        let shelf = PolicyShelf::with(&[Box::leak(Box::new(mine))]).unwrap();
+        assert_eq!(find_with(&shelf, "mine").unwrap()[0].name, "MINE");
+        assert_eq!(find_with(&shelf, "MINE.layout").unwrap()[0].shelf, Shelf::Parameter);
+        assert!(find("MINE").is_err());
     }
 
     #[test]
