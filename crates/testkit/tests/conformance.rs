@@ -165,23 +165,18 @@ fn every_decision_comes_with_a_reason() {
         .iter()
         .map(|entry| {
             let mut silent = BTreeMap::new();
-            let speaks = |case: &&Case| {
-                case.entry.name == entry.name && !SPEECHLESS.contains(&kernel_policy(case.kernel).name)
-            };
-            for case in cases().iter().filter(speaks).filter(|case| case.wait.0 == "block") {
+            let own = |case: &&Case| case.entry.name == entry.name;
+            for case in cases().iter().filter(own).filter(|case| case.wait.0 == "block") {
                 for (kind, count) in case.run(1).reasons.silent {
                     *silent.entry(kind).or_default() += count;
                 }
             }
             (entry.name, silent)
         })
-        .filter(|(name, silent)| !silent.is_empty() && !SPEECHLESS.contains(name))
+        .filter(|(_, silent)| !silent.is_empty())
         .collect();
     assert!(silent.is_empty(), "decisions without a reason, or with one fact named twice: {silent:#?}");
 }
-
-/// Policies that do not give reasons yet.
-const SPEECHLESS: &[&str] = &["ULE", "LGROUP", "SPEED"];
 
 /// Keeps one task behind all others, says nothing, and names a cpu that does not exist.
 struct Unfair;
