@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use notation::parameter::Values;
-use policies::{ALL, Choice, Entry, kernel_policy};
+use policies::{ALL, Choice, Entry};
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::machine::{CpuSet, Machine};
 use sim_core::outcome::{Options, Outcome};
