@@ -1,8 +1,6 @@
 //! Where each policy wins and where it loses: every showcase of the registry is run and compared, and the page of measured
 //! ratios is current. OVERSIM_UPDATE=1 rewrites docs/reference/showcases.md.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
