@@ -2,16 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
 fn oversim(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("oversim").unwrap().args(args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    support::oversim(args, "")
 }
 
 const MINE: &str = "\

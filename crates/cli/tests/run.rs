@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
+use support::oversim;
 
 const TINY: &str = "\
 name: tiny
@@ -20,13 +23,6 @@ baseline: dedicated
 repeat: 3
 seed: 1
 ";
-
-fn oversim(args: &[&str], stdin: &str) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("oversim").unwrap();
-    let output = command.args(args).write_stdin(stdin.to_owned()).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
-}
 
 fn json(args: &[&str]) -> Value {
     let (code, out, err) = oversim(&[&["run", "-", "--format", "json"], args].concat(), TINY);

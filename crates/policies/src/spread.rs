@@ -2,7 +2,7 @@
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level, Topology};
-use sim_core::policy::View;
+use sim_core::policy::{View, Why};
 use sim_core::rng;
 
 /// The cpus that a task may use, in order.
@@ -30,6 +30,19 @@ pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
     // The digits of a cpu's number from the innermost level to the outermost: the innermost one changes last.
     let digits = |cpu: &CpuId| -> Vec<u32> { spans.windows(2).map(|s| cpu.0 % s[1] / s[0]).collect() };
     cpus.sort_by_cached_key(digits);
+}
+
+/// The rule of kernels whose choice the mask of a task forbids.
+const MASKED: &str = "the mask forbids the cpu of the kernel's choice: the first allowed one";
+
+/// The cpu that a kernel has chosen for a task and why, or the first allowed one when the mask forbids it.
+pub(crate) fn unless_masked(view: &dyn View, task: TaskId, (cpu, why): (CpuId, Why)) -> CpuId {
+    if view.allowed(task, cpu) {
+        view.because(why);
+        return cpu;
+    }
+    view.because(Why::rule(MASKED).with("chosen cpu", u64::from(cpu.0)));
+    first_allowed(view, task)
 }
 
 /// `total` things in `parts` shares that differ by at most one, larger shares first.

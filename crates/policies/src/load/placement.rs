@@ -7,12 +7,12 @@ use sim_core::policy::{Placement, View, Why};
 
 use super::domains::UNIT;
 use super::{Load, rules};
-use crate::spread::first_allowed;
+use crate::spread::unless_masked;
 
 impl Load {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
     pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuId {
-        let (cpu, why) = match placement {
+        let choice = match placement {
             Placement::Fork { parent } => self.idlest(view, task, parent),
             Placement::Wake { waker, previous } => {
                 let (cpu, why) = self.wake(view, task, waker, previous);
@@ -22,12 +22,7 @@ impl Load {
                 }
             }
         };
-        if view.allowed(task, cpu) {
-            view.because(why);
-            return cpu;
-        }
-        view.because(Why::rule(rules::MASKED).with("chosen cpu", u64::from(cpu.0)));
-        first_allowed(view, task)
+        unless_masked(view, task, choice)
     }
 
     /// Descends from the highest level into the idlest group. The averages are those of the last tick, so the local group

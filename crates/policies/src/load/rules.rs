@@ -4,8 +4,6 @@ use sim_core::policy::Why;
 
 use super::busiest::Situation;
 
-/// The mask forbids what the kernel's rules chose.
-pub(super) const MASKED: &str = "the mask forbids the cpu of the kernel's choice: the first allowed one";
 /// A fork finds no better group at any level.
 pub(super) const FORK_STAYS: &str =
     "fork: stays with its parent, no group was clearly less loaded at the last tick";

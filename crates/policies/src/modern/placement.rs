@@ -9,21 +9,16 @@ use sim_core::policy::{Placement, View, Why};
 use super::busiest::{State, Stats, numa_imbalance};
 use super::domains::{Domain, Kind, UNIT};
 use super::{Modern, rules};
-use crate::spread::first_allowed;
+use crate::spread::unless_masked;
 
 impl Modern {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
     pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuId {
-        let (cpu, why) = match placement {
+        let choice = match placement {
             Placement::Fork { parent } => self.idlest(view, task, parent),
             Placement::Wake { waker, previous } => self.wake(view, task, waker, previous),
         };
-        if view.allowed(task, cpu) {
-            view.because(why);
-            return cpu;
-        }
-        view.because(Why::rule(rules::MASKED).with("chosen cpu", u64::from(cpu.0)));
-        first_allowed(view, task)
+        unless_masked(view, task, choice)
     }
 
     /// Descends from the highest level into the idlest group; queues are seen as they are now.

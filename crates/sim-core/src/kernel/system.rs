@@ -178,6 +178,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         }
         let cpu = self.tasks[task].cpu;
         if self.tasks[task].band == band {
+            self.why.take();
             return true;
         }
         self.decided(Some(task), Action::Banded(band));
