@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notation::parameter::{Kind, Parameter, Values};
-use policies::{ALL, Choice};
+use policies::{ALL, Choice, Entry, Level, PERTURB};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::outcome::{Options, RunReport};
@@ -127,9 +127,28 @@ fn draw(seed: u64) -> Option<Draw> {
         kernel.name.clone_into(&mut model.name);
     }
     small.model = Arc::new(model);
-    let mut choice = Choice::new(entry);
-    choice.values = values(rng, entry.parameters, small.machine.cpus());
+    let cpus = small.machine.cpus();
+    let mut choice = any(rng, entry, cpus);
+    if entry.level == Level::User && rng.random_range(0..3) == 0 {
+        let beneath: Vec<&'static Entry> = ALL.iter().filter(|entry| entry.level == Level::Kernel).collect();
+        let beneath = beneath[rng.random_range(0..beneath.len())];
+        choice.over = Some(Box::new(any(rng, beneath, cpus)));
+    }
     Some(Draw { small, choice, real_kernel })
+}
+
+/// A policy with random parameters; one in eight comes late or not at all now and then.
+fn any(rng: &mut ChaCha8Rng, entry: &'static Entry, cpus: u32) -> Choice {
+    let mut choice = Choice::with(entry, values(rng, entry.parameters, cpus));
+    if rng.random_range(0..8) == 0 {
+        let mut disturbed = Values::defaults(PERTURB);
+        // The programs are short: what is late by seconds would not come.
+        for (name, most) in [("delay", 300_000), ("jitter", 300_000), ("veto", 10_000)] {
+            disturbed.set(name, rng.random_range(0..=most)).unwrap();
+        }
+        choice.perturb = Some(disturbed);
+    }
+    choice
 }
 
 impl Draw {
@@ -168,7 +187,7 @@ fn check(seed: u64) -> Option<String> {
     let draw = draw(seed)?;
     let found =
         catch_unwind(AssertUnwindSafe(|| draw.check(seed))).unwrap_or_else(|_| vec!["it panics".to_owned()]);
-    let (name, kernel) = (draw.choice.entry.name, &draw.small.model.name);
+    let (name, kernel) = (draw.choice.stack(&draw.small.model), &draw.small.model.name);
     (!found.is_empty()).then(|| {
         format!(
             "seed {seed}, {name} {:?} under {kernel}: {found:#?}\n  OVERSIM_SEED={seed} cargo test -p testkit --test policies",
