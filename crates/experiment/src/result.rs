@@ -9,7 +9,7 @@ use crate::metrics::ALL_APPS;
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::samples::{Place, Samples};
-use crate::schedule::Replay;
+use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 use crate::yardsticks::{BestPartition, Found, PARTITION, YARDSTICKS};
 

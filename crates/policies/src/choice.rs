@@ -6,7 +6,8 @@ use sim_core::machine::Machine;
 use sim_core::policy::{Policy, Stacked};
 use sim_core::program::AppSpec;
 
-use crate::registry::{Entry, Level, Setting, kernel_policy};
+use crate::entry::{Entry, Level, Setting};
+use crate::registry::kernel_policy;
 use crate::wrap::Perturbed;
 
 /// A policy with the values of its parameters.

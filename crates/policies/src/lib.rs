@@ -4,8 +4,10 @@
 //! that belongs to the scenario's kernel.
 
 mod choice;
+mod domain_level;
 mod domains;
 mod dwrr;
+mod entry;
 mod gang;
 mod juggle;
 mod lewi;
@@ -29,6 +31,8 @@ mod yield_to;
 mod fake;
 
 pub use choice::Choice;
-pub use domains::{DomainLevel, domains};
-pub use registry::{ALL, Entry, Level, PolicyShelf, Setting, Showcase, find, kernel_policy};
+pub use domain_level::DomainLevel;
+pub use domains::domains;
+pub use entry::{Entry, Level, Setting, Showcase};
+pub use registry::{ALL, PolicyShelf, find, kernel_policy};
 pub use wrap::{Call, Hook, PERTURB, Recorder, Replayer, Request, Schedule, Tally};

@@ -12,7 +12,7 @@ use sim_core::policy::{AppView, Awaited, Placement, Policy, System, TaskState, V
 use sim_core::time::{Span, Time};
 use sim_core::wait::Circle;
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {

@@ -1,6 +1,7 @@
 //! Schedules: every decision of every run of an experiment, recorded, and replayed on the same experiment or another one.
 
 mod file;
+pub(crate) mod replayed;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
 
 pub use file::{read, write};
+pub use replayed::{Replay, RunId};
 
 use crate::plan::{Experiment, RunPlan};
 use crate::provenance::{MODEL, Provenance};
@@ -49,20 +51,6 @@ pub struct Origin {
     pub runs: usize,
 }
 
-/// Which run of an experiment a schedule belongs to.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct RunId {
-    /// Label of the point of the sweep; empty without one.
-    pub point: String,
-    /// Label of the policy, or [`DEDICATED`].
-    pub policy: String,
-    /// The application of a dedicated run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub app: Option<String>,
-    /// Replicate, from 0.
-    pub replicate: u32,
-}
-
 /// What the policy did in one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedRun {
@@ -74,26 +62,6 @@ pub struct RecordedRun {
     pub digest: u64,
     /// The calls.
     pub schedule: Schedule,
-}
-
-/// What became of a replayed schedule.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Replay {
-    /// Which run.
-    #[serde(flatten)]
-    pub id: RunId,
-    /// Its seed.
-    pub seed: u64,
-    /// True when everything happened as in the recorded run: equal digests.
-    pub same: bool,
-    /// Decisions that happened as recorded.
-    pub applied: u64,
-    /// Decisions that would not have been legal, and did not happen.
-    pub illegal: u64,
-    /// Decisions whose moment never came.
-    pub unreached: u64,
-    /// Placements of tasks about which the schedule says nothing; they stayed where they were.
-    pub unforeseen: u64,
 }
 
 impl RunId {

@@ -12,8 +12,8 @@ use sim_core::machine::{Level as Tree, PerCpu};
 use sim_core::policy::{Placement, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::time::Time;
 
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
-use crate::registry::{Entry, Level, Setting, Showcase};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {

@@ -9,7 +9,7 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{allowed_cpus, first_allowed};
 
 mod matrix;

@@ -8,8 +8,8 @@ use sim_core::policy::{Placement, Policy, System, View};
 use sim_core::time::Span;
 
 use self::team::Team;
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::measure::Reading;
-use crate::registry::{Entry, Level, Setting, Showcase};
 
 mod team;
 

@@ -12,7 +12,7 @@ use sim_core::machine::CpuSet;
 use sim_core::policy::{Affinity, Awaited, Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{allowed_cpus, shares};
 
 #[cfg(test)]

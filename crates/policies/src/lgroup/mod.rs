@@ -12,11 +12,11 @@ use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
-use crate::domains::DomainLevel;
+use crate::domain_level::DomainLevel;
 use crate::queues::Queues;
 use load::{AGING, Group, THREAD};
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
 /// Its place on the shelf.

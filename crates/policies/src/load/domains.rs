@@ -7,7 +7,7 @@ use std::ops::Range;
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, Topology};
 
-use crate::domains::DomainLevel;
+use crate::domain_level::DomainLevel;
 
 use super::releases::{Template, Templates};
 

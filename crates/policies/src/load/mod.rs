@@ -18,8 +18,8 @@ use sim_core::machine::{CpuSet, Machine, PerCpu};
 use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
-use crate::domains::DomainLevel;
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::domain_level::DomainLevel;
+use crate::entry::{Entry, Level, Setting, Showcase};
 use cpu_load::Loads;
 use domains::Domain;
 use releases::Release;

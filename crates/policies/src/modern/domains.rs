@@ -7,7 +7,7 @@ use std::ops::Range;
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, Machine};
 
-use crate::domains::DomainLevel;
+use crate::domain_level::DomainLevel;
 
 /// Capacity of a cpu (`SCHED_CAPACITY_SCALE`).
 pub(super) const UNIT: u64 = 1024;

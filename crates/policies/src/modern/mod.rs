@@ -16,7 +16,7 @@ use sim_core::machine::{CpuSet, Level, PerCpu};
 use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 
-use crate::registry::Setting;
+use crate::entry::Setting;
 use crate::ticks::Ticks;
 use average::{Average, FINE};
 use domains::{Domain, UNIT};

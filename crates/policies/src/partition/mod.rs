@@ -15,7 +15,7 @@ use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View, Why};
 use sim_core::program::AppSpec;
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::allowed_cpus;
 
 /// Its place on the shelf.

@@ -12,7 +12,7 @@ use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
 use sim_core::program::AppSpec;
 use sim_core::rng::Purpose;
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
 
 /// Its place on the shelf.

@@ -9,8 +9,8 @@ use sim_core::policy::{Placement, Policy, System, View};
 use sim_core::time::{Span, Time};
 
 use self::balancers::Balancers;
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::measure::{FULL, thousandths};
-use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::Draws;
 
 mod balancers;

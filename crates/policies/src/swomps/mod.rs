@@ -12,7 +12,7 @@ use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op};
 
-use crate::registry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Setting, Showcase};
 use plan::{Request, allocate, bind, free_cores};
 
 /// Its place on the shelf.

@@ -13,9 +13,9 @@ use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
-use crate::domains::DomainLevel;
+use crate::domain_level::DomainLevel;
+use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
-use crate::registry::{Entry, Level, Setting, Showcase};
 use crate::spread::Draws;
 
 /// Its place on the shelf.

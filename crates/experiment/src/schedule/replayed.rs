@@ -1,0 +1,37 @@
+//! Which run a recorded schedule belongs to, and what became of it when it was replayed: plain data of results.
+
+use serde::{Deserialize, Serialize};
+
+/// Which run of an experiment a schedule belongs to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct RunId {
+    /// Label of the point of the sweep; empty without one.
+    pub point: String,
+    /// Label of the policy, or [`crate::result::DEDICATED`].
+    pub policy: String,
+    /// The application of a dedicated run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// Replicate, from 0.
+    pub replicate: u32,
+}
+
+/// What became of a replayed schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Replay {
+    /// Which run.
+    #[serde(flatten)]
+    pub id: RunId,
+    /// Its seed.
+    pub seed: u64,
+    /// True when everything happened as in the recorded run: equal digests.
+    pub same: bool,
+    /// Decisions that happened as recorded.
+    pub applied: u64,
+    /// Decisions that would not have been legal, and did not happen.
+    pub illegal: u64,
+    /// Decisions whose moment never came.
+    pub unreached: u64,
+    /// Placements of tasks about which the schedule says nothing; they stayed where they were.
+    pub unforeseen: u64,
+}
