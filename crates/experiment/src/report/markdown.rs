@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::result::Results;
 use crate::summary;
 
-use super::table::{Column, Comparison, LEGEND};
+use super::table::{Column, Comparison, legend};
 use super::text::{footer, note_lines, replay_line, setting};
 
 /// Writes the report.
@@ -31,7 +31,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io
     if !overall.is_empty() {
         writeln!(out, "\n{}", overall.join(" "))?;
     }
-    writeln!(out, "\n{LEGEND}\n")?;
+    writeln!(out, "\n{}\n", legend(results))?;
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "- {line}")?;
     }

@@ -39,14 +39,22 @@ const ACCOUNT: [([&str; 2], &[&str]); 8] = [
     (["idle", "%"], &["account_idle"]),
 ];
 
-/// What the columns mean, for below the tables.
-pub(super) const LEGEND: &str = "dedicated: each application alone, one thread per core, pinned. slowdown: run time over \
-    that of the dedicated run. throughput: time of the dedicated runs one after the other over the makespan; above 1, \
-    sharing wins. best-cut: the best static partition found. fluid: the ideal share, M/N of each of M cpus and N tasks at every instant, free of charge. bound: no \
-    schedule ends sooner. gap closed: how much of the gap in makespan between the first policy and fluid. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu time \
-    went, in % of cpus x makespan: computing, stalls on memory, access to remote memory, busy siblings on \
-    the core (smt), waiting (polling and yielding), context switching, other (refill of caches, migration, kernel, \
-    daemons), idle.";
+/// What the rows and columns mean, for below the tables.
+pub(super) fn legend(results: &Results) -> String {
+    let cut = if results.best_partitions.is_empty() { "" } else { BEST_CUT };
+    format!("{LEGEND}{cut}{COLUMNS}")
+}
+
+const LEGEND: &str = "dedicated: each application alone, one thread per core, pinned. fluid: the ideal share, M/N of each of M \
+    cpus and N tasks at every instant, free of charge. bound: no schedule ends sooner. ";
+
+const BEST_CUT: &str = "best-cut: the best static partition found. ";
+
+const COLUMNS: &str = "slowdown: run time over that of the dedicated run. throughput: time of the dedicated runs one after \
+    the other over the makespan; above 1, sharing wins. gap closed: how much of the gap in makespan between the first \
+    policy and fluid. spread: max/min - 1 of the run times over the replicates, the worst application. Where the cpu \
+    time went, in % of cpus x makespan: computing, stalls on memory, access to remote memory, busy siblings on the core \
+    (smt), waiting (polling and yielding), context switching, other (refill of caches, migration, kernel, daemons), idle.";
 
 impl Comparison {
     /// The comparison at `point`.

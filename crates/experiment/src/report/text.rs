@@ -8,7 +8,7 @@ use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::summary;
 
-use super::table::{Column, Comparison, Group, LEGEND};
+use super::table::{Column, Comparison, Group, legend};
 
 /// Blanks before a column, and before a group of columns.
 const GAP: usize = 1;
@@ -39,7 +39,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
     if !overall.is_empty() {
         writeln!(out, "\n{}", wrapped(&overall.join(" "), width))?;
     }
-    writeln!(out, "\n{}", wrapped(LEGEND, width))?;
+    writeln!(out, "\n{}", wrapped(&legend(results), width))?;
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "{}", wrapped(&line, width))?;
     }
