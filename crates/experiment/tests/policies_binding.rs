@@ -1,26 +1,18 @@
 //! What the literature says of binding policies, in simulated runs: partitions isolate and cost throughput, planned bindings
-//! beat luck, and where a policy wins and loses is what its entry says.
+//! beat luck.
+
+mod support;
 
 use experiment::result::Results;
-use experiment::run::run;
-use experiment::scenario::{Overrides, load};
-use policies::Showcase;
 
-fn results(path: &str, set: &[&str], repeat: u32) -> Results {
-    let path = format!("{}/../../scenarios/{path}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    results_of(&path, &text, set, repeat)
-}
+use support::results_of;
 
-fn results_of(path: &str, text: &str, set: &[&str], repeat: u32) -> Results {
-    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
-    let overrides = Overrides { set, repeat: Some(repeat), ..Overrides::default() };
-    let experiment = load(path, text, &overrides).unwrap_or_else(|said| panic!("{said}"));
-    run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
+fn results(name: &str, set: &[&str], repeat: u32) -> Results {
+    support::results(name, &[], set, Some(repeat))
 }
 
 fn mean(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {
-    results.get("", policy, app, metric).unwrap_or_else(|| panic!("no {metric} of {app} under {policy}")).mean
+    support::mean(results, "", policy, app, metric)
 }
 
 /// Longest over shortest run time of an application over the seeds, less one.
@@ -85,7 +77,7 @@ fn stretch(machine: &str, work: &str, layouts: &[&str]) -> Vec<f64> {
          apps: {{ code: {{ workload: {{ spmd: {{ grain: 1s, intervals: 1{work} }} }}, runtime: block, tasks: 8 }} }}\n",
         policies.join(", ")
     );
-    let results = results_of("x", &text, &[], 1);
+    let results = results_of("x", &text, &[], &[], Some(1));
     (0..layouts.len()).map(|at| mean(&results, &format!("p{at}"), "code", "run_time")).collect()
 }
 
@@ -138,21 +130,6 @@ fn layouts_by_application_keep_programs_apart() {
     // Every second cpu each: two streams on each controller, and nobody shares a core.
     assert!((0.2 * 1.40..0.2 * 1.46).contains(&streams), "{streams}");
     assert!((0.200..0.215).contains(&compute), "{compute}");
-}
-
-#[test]
-fn policies_win_and_lose_where_their_entries_say() {
-    for name in ["PIN", "PARTITION", "SWOMPS"] {
-        let entry = policies::find(name).unwrap();
-        for (show, wins) in [(entry.wins, true), (entry.loses, false)] {
-            let Showcase { scenario, label, against, app, .. } = show;
-            let results = results(&format!("policies/{scenario}"), &[], 3);
-            let metric = if app == "all" { "makespan" } else { "run_time" };
-            let ratio = mean(&results, label, app, metric) / mean(&results, against, app, metric);
-            let right = if wins { ratio < 1.0 / 1.05 } else { ratio > 1.05 };
-            assert!(right, "{name} in {scenario}: {ratio} of the time of {against}");
-        }
-    }
 }
 
 /// Yan et al., IWOMP 2010, Fig. 3: in queues of programs, at most three at once, both the plan for all and the program that binds itself

@@ -1,41 +1,13 @@
 //! DWRR, ULE and LGROUP through whole scenarios: who wins and loses where, and by how much.
 
+mod support;
+
 use experiment::result::Results;
-use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+
+use support::mean;
 
 fn results(name: &str, set: &[&str]) -> Results {
-    let path = format!("{}/../../scenarios/policies/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
-    let experiment = load(name, &text, &Overrides { set, ..Overrides::default() });
-    run(&experiment.unwrap_or_else(|said| panic!("{said}")), 1, &|_, _| {})
-        .unwrap_or_else(|said| panic!("{said}"))
-}
-
-/// Mean of a metric.
-fn mean(results: &Results, point: &str, policy: &str, app: &str, metric: &str) -> f64 {
-    let cell = results.get(point, policy, app, metric);
-    cell.unwrap_or_else(|| panic!("no {metric} of {app} under {policy} at {point}")).mean
-}
-
-#[test]
-fn the_showcases_show_what_they_say() {
-    for entry in policies::ALL.iter().filter(|entry| ["DWRR", "ULE", "LGROUP"].contains(&entry.name)) {
-        for (case, wins) in [(entry.wins, true), (entry.loses, false)] {
-            let results = results(case.scenario, &[]);
-            let time = |policy| mean(&results, case.point, policy, case.app, "run_time");
-            let (mine, other) = (time(case.label), time(case.against));
-            let (faster, slower) = if wins { (mine, other) } else { (other, mine) };
-            assert!(
-                1.05 * faster < slower,
-                "{} in {}: {mine} s, {} {other} s",
-                entry.name,
-                case.scenario,
-                case.against
-            );
-        }
-    }
+    support::results(&format!("policies/{name}"), &[], set, None)
 }
 
 #[test]

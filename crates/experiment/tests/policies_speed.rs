@@ -1,49 +1,22 @@
-//! SPEED and JUGGLE in scenarios: what their showcases promise, and what beside `make` throws SPEED off.
+//! SPEED and JUGGLE in scenarios: how near they come to equal shares, and what beside `make` throws SPEED off.
+
+mod support;
 
 use experiment::result::Results;
-use experiment::run::run;
-use experiment::scenario::{Overrides, load};
-use policies::{Entry, Showcase};
 
-/// The results of a scenario of the repository with some settings changed; of these policies, unless of all.
-fn results(name: &str, policies: &[&str], set: &[&str]) -> Results {
-    let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let set = set.iter().map(|pair| (*pair).to_owned()).collect();
-    let policies = policies.iter().map(|name| (*name).to_owned()).collect();
-    let experiment = load(name, &text, &Overrides { set, policies, ..Overrides::default() });
-    let experiment = experiment.unwrap_or_else(|said| panic!("{said}"));
-    run(&experiment, 2, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
-}
+use support::results;
 
 /// A mean at the first point of the sweep.
 fn mean(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {
-    let point = &results.provenance.points[0];
-    let cell = results.get(point, policy, app, metric);
-    cell.unwrap_or_else(|| panic!("no {metric} of {app} under {policy}")).mean
-}
-
-/// Makespan of the other policy over that of the shown one.
-fn advantage(results: &Results, shown: &Showcase) -> f64 {
-    mean(results, shown.against, "all", "makespan") / mean(results, shown.label, "all", "makespan")
+    support::mean(results, &results.provenance.points[0], policy, app, metric)
 }
 
 #[test]
-fn the_showcases_of_speed_and_juggle_show_what_they_say() {
+fn taking_turns_comes_near_to_equal_shares_and_sleepers_are_better_left_alone() {
     let (turns, asleep) = (
-        results("policies/turns_on_uneven_cores", &[], &[]),
-        results("policies/asleep_at_barriers", &[], &[]),
+        results("policies/turns_on_uneven_cores", &[], &[], None),
+        results("policies/asleep_at_barriers", &[], &[], None),
     );
-    for name in ["SPEED", "JUGGLE"] {
-        let entry: &Entry = policies::find(name).unwrap_or_else(|| panic!("{name}"));
-        assert_eq!(
-            (entry.wins.scenario, entry.loses.scenario),
-            ("turns_on_uneven_cores", "asleep_at_barriers"),
-            "{name}"
-        );
-        let (win, loss) = (advantage(&turns, &entry.wins), advantage(&asleep, &entry.loses));
-        assert!(win > 1.05 && loss < 1.0 / 1.05, "{name}: {win:.3} times as fast, {loss:.3}");
-    }
     // The time of a thread alone on a core, half of what it takes where two stay on one, times 16 / 13, and no less.
     let ceiling = mean(&turns, "PIN", "code", "run_time") / 2.0 * 16.0 / 13.0;
     let [speed, juggle] =
@@ -57,7 +30,7 @@ fn the_showcases_of_speed_and_juggle_show_what_they_say() {
 #[test]
 fn beside_make_speed_follows_time_slices_and_not_the_coming_and_going_of_jobs() {
     let speed = |set: &[&str]| {
-        let results = results("make_competitor", &["LOAD", "SPEED"], set);
+        let results = results("make_competitor", &["LOAD", "SPEED"], set, None);
         let loss = mean(&results, "SPEED", "code", "run_time") / mean(&results, "LOAD", "code", "run_time");
         (mean(&results, "SPEED", "code", "migrations"), loss)
     };

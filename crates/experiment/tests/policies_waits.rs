@@ -1,20 +1,13 @@
 //! Policies that know who waits: by how much directed yields and lent cpus help, or harm, where it can be derived.
 
+mod support;
+
 use experiment::result::Results;
-use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+
+use support::mean;
 
 fn results(scenario: &str) -> Results {
-    let path = format!("{}/../../scenarios/policies/{scenario}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let overrides = Overrides { repeat: Some(3), ..Overrides::default() };
-    let experiment = load(&path, &text, &overrides).unwrap_or_else(|said| panic!("{said}"));
-    run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
-}
-
-fn mean(results: &Results, point: &str, policy: &str, app: &str, metric: &str) -> f64 {
-    let summary = results.get(point, policy, app, metric);
-    summary.unwrap_or_else(|| panic!("no {metric} of {app} under {policy} at `{point}`")).mean
+    support::results(&format!("policies/{scenario}"), &[], &[], Some(3))
 }
 
 /// 800 ms of work on eight cores take 100 ms at least. Loops of 5 ms +- 60 % leave a fifth of the machine idle under PIN; lent, less
