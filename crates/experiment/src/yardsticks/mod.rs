@@ -6,7 +6,8 @@ mod partition;
 
 use std::collections::BTreeMap;
 
-use sim_core::machine::{Level, Machine};
+use sim_core::ids::CpuId;
+use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 
@@ -37,7 +38,7 @@ nothing: each application advances as in its dedicated run, slowed down by the s
 /// The completion bound.
 pub const BOUND: Yardstick = Yardstick {
     label: "bound",
-    about: "all work over the speed of all cpus, and the longest chain of work on the fastest ones: no schedule ends sooner",
+    about: "all work over the speed of all cpus, and the longest chain of work on the fastest cpus it may use: no schedule ends sooner",
     policy: NO_POLICY - 2,
 };
 
@@ -92,9 +93,9 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
         Some(alone) => {
             let jobs: Vec<Job> =
                 nominal.iter().zip(alone).map(|(job, alone)| as_alone(*job, alone)).collect();
-            fluid::stays(&jobs, size.lone_cores, admission)
+            fluid::stays(&jobs, size.lone_cores(), admission)
         }
-        None => fluid::stays(&nominal, size.capacity, admission),
+        None => fluid::stays(&nominal, size.capacity(None), admission),
     };
     let foreground = |at: usize| !plan.apps[at].background;
     let ends = |stays: &[Option<Stay>]| {
@@ -110,46 +111,58 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
         run_times: stays.iter().map(|stay| stay.map(|stay| stay.end - stay.start)).collect(),
         makespan,
     };
-    let (earliest, all) = bound::stays(&nominal, size.capacity, size.fastest);
+    let (earliest, all) = bound::stays(&nominal, size.capacity(None));
     [reading(FLUID, &shares, ends(&shares)), reading(BOUND, &earliest, Some(all))]
 }
 
 const NS_PER_S: f64 = 1e9;
 
 /// What a machine can do at most.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 struct Size {
-    /// Seconds of nominal work per second, all hardware threads at their best, with the highest turbo clock.
-    capacity: f64,
-    /// The same of the fastest cpu.
-    fastest: f64,
-    /// Cores, each counted with what its hardware threads together are worth against one alone.
-    lone_cores: f64,
+    /// Seconds of nominal work per second of each core with one busy hardware thread, at the highest turbo clock.
+    cores: Vec<f64>,
+    /// What hardware threads of a core do together against one alone, by the number of busy ones, at their best.
+    together: Vec<f64>,
 }
 
 impl Size {
     fn of(machine: &Machine) -> Self {
         let threads = machine.topology.span(Level::Core).max(1);
-        let cores = machine.cpus() / threads;
         let kept = f64::from(machine.smt.compute.max(machine.smt.memory)) / 1_000.0;
-        // Each busy sibling leaves this part of a thread's speed.
-        let mut speed_up = 1.0;
+        // Each busy sibling leaves this part of a thread's speed; some may as well idle.
+        let mut together = vec![0.0];
         let mut each = 1.0;
-        for busy in 2..=threads {
+        for busy in 1..=threads {
+            let best = f64::max(together[busy as usize - 1], f64::from(busy) * each);
+            together.push(best);
             each *= kept;
-            speed_up = f64::max(speed_up, f64::from(busy) * each);
         }
-        let turbo = machine.turbo.iter().map(|t| f64::from(*t) / 1_000.0).fold(0.0, f64::max);
-        let turbo = if machine.turbo.is_empty() { 1.0 } else { turbo };
+        let turbo = machine.turbo.iter().map(|t| f64::from(*t) / 1_000.0).reduce(f64::max).unwrap_or(1.0);
         let nominal = sim_core::time::Speed::NOMINAL.raw() as f64;
         let firsts = machine.cpu_ids().step_by(threads as usize);
-        let speeds: Vec<f64> =
-            firsts.map(|cpu| machine.speed_of(cpu).raw() as f64 / nominal * turbo).collect();
-        Self {
-            capacity: speeds.iter().sum::<f64>() * speed_up,
-            fastest: speeds.iter().copied().fold(0.0, f64::max),
-            lone_cores: f64::from(cores) * speed_up,
-        }
+        let cores = firsts.map(|cpu| machine.speed_of(cpu).raw() as f64 / nominal * turbo).collect();
+        Self { cores, together }
+    }
+
+    /// The work per second of the cpus that a mask allows.
+    fn capacity(&self, allowed: Option<&CpuSet>) -> f64 {
+        let threads = self.together.len() as u32 - 1;
+        let busy = |core: usize| {
+            let cpus = core as u32 * threads..(core as u32 + 1) * threads;
+            cpus.filter(|cpu| allowed.is_none_or(|set| set.contains(CpuId(*cpu)))).count()
+        };
+        self.cores.iter().enumerate().map(|(core, speed)| speed * self.together[busy(core)]).sum()
+    }
+
+    /// The work per second of the fastest cpu.
+    fn fastest(&self) -> f64 {
+        self.cores.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Cores, each counted with what its hardware threads together are worth against one alone.
+    fn lone_cores(&self) -> f64 {
+        self.cores.len() as f64 * self.together.last().copied().unwrap_or(1.0)
     }
 }
 
@@ -159,7 +172,8 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
         Some(before) => Arrival::After(before.0 as usize, spec.start.ns() as f64 / NS_PER_S),
         None => Arrival::At(app.arrived.ns() as f64 / NS_PER_S),
     };
-    let want = if spec.background { duty(spec) } else { size.fastest };
+    let most = size.capacity(spec.allowed.as_ref()).min(size.fastest() * f64::from(spec.tasks));
+    let want = if spec.background { duty(spec) } else { most / f64::from(spec.tasks) };
     let work = app.counters.work_asked_ns as f64 / NS_PER_S;
     let demand = if spec.background { f64::INFINITY } else { work };
     Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand }

@@ -70,6 +70,28 @@ repeat: 2
 }
 
 #[test]
+fn the_bound_knows_masks_and_hardware_threads() {
+    // 6 s of work on two of four cores; then on one core, whose two threads do 1.3 times what one does.
+    let masked = |machine: &str, cpus: &str| {
+        let text = format!(
+            "
+name: masked
+machine: {machine}
+baseline: none
+apps:
+  a: {{ tasks: 4, cpus: {cpus}, workload: {{ spmd: {{ intervals: 1, work: 6s }} }} }}
+policies: [PIN]
+"
+        );
+        let results = results(&text);
+        (value(&results, "bound", "a", "run_time"), value(&results, "fluid", "a", "run_time"))
+    };
+    assert_eq!(masked("'core:4'", "0-1"), (3.0, 3.0));
+    let (bound, fluid) = masked("{ 'core:2 pu:2': { smt_compute: 0.65, smt_memory: 0.65 } }", "0-1");
+    assert!((bound - 6.0 / 1.3).abs() < 1e-6 && (fluid - bound).abs() < 1e-9, "{bound} {fluid}");
+}
+
+#[test]
 fn a_policy_cannot_be_called_like_a_yardstick() {
     let text = THREE_ON_TWO.replace("[PIN, SPEED]", "[{ PIN: {}, as: Fluid }]");
     let error = load("test.yaml", &text, &Overrides::default()).map(|_| ()).unwrap_err();
