@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use notation::lists;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
@@ -25,9 +26,6 @@ use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
 const AHEAD: usize = 200;
 /// A spool of up to so many bytes stays in memory.
 const IN_MEMORY: usize = 1 << 16;
-
-/// The word for each kind of decision, as `action` of a line.
-pub const ACTIONS: &[&str] = &["place", "migrate", "bind", "band", "yield", "remark"];
 
 /// A decision as a line of JSON; what does not apply is left out.
 #[derive(Serialize)]
@@ -94,17 +92,7 @@ fn cpu_list(affinity: &Affinity, cpus: Range<u32>) -> String {
     if matches!(affinity, Affinity::All) {
         return "all".into();
     }
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for cpu in cpus.filter(|cpu| affinity.allows(CpuId(*cpu))) {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => ranges.push((cpu, cpu)),
-        }
-    }
-    let text = |(first, last): (u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
+    lists::ranges(cpus.filter(|cpu| affinity.allows(CpuId(*cpu))))
 }
 
 /// Units that the name of a fact may end in.

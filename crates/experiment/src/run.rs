@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use sim_core::kernel::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
+use sim_core::policy::Policy;
 
 use crate::plan::{Experiment, RunPlan};
-use crate::result::{DEDICATED, Results};
+use crate::result::{Results, policy_name};
 use crate::yardsticks;
 
 /// Why an experiment could not run.
@@ -127,13 +128,22 @@ pub(crate) fn each<T: Send>(
 /// One run from beginning to end.
 pub(crate) fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
     let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
+    simulate_under(plan, &mut *policy, observer)
+}
+
+/// One run under a policy that may be another one than its own.
+pub(crate) fn simulate_under(
+    plan: &RunPlan,
+    policy: &mut dyn Policy,
+    observer: &mut impl Observer,
+) -> Result<RunReport, String> {
     let simulation =
         Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(&mut *policy, observer))
+    Ok(simulation.run(policy, observer))
 }
 
 pub(crate) fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
-    let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
+    let policy = policy_name(experiment, plan.policy);
     let point = experiment.points.get(plan.point).map_or("", |p| p.label.as_str());
     let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
     let run = format!("replicate {} under {policy}{at}", plan.replicate);

@@ -95,12 +95,35 @@ pub fn parse(kind: Kind, text: &str, min: u64, max: u64) -> Result<Vec<u64>, Str
     Ok(list.items())
 }
 
+/// Cpus in rising order as one writes them: `0-3,8`; empty for none.
+#[must_use]
+pub fn ranges(cpus: impl IntoIterator<Item = u32>) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let text = |(first, last): (u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn cpus(text: &str) -> Result<Vec<u64>, String> {
         parse(Kind::Cpus, text, 0, 15)
+    }
+
+    #[test]
+    fn ranges_read_back_as_what_was_written() {
+        assert_eq!(ranges([0, 1, 2, 3, 8, 10, 11]), "0-3,8,10-11");
+        assert_eq!(cpus("0-3,8,10-11").unwrap(), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(ranges([]), "");
     }
 
     #[test]

@@ -4,12 +4,15 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
+
+use crate::entry::{Entry, Setting};
 use sim_core::wait::{BarrierKind, WaitMode};
 
 pub(crate) struct FakeTask {
@@ -293,6 +296,33 @@ impl System for FakeSystem {
 
 /// Weight of a task that has the cpu and only polls: its work does not grow in [`pass`].
 pub(crate) const POLLS: u32 = 1;
+
+/// A policy with these parameters changed, built without programs.
+pub(crate) fn built(entry: &Entry, changes: &[(&str, u64)]) -> Box<dyn Policy> {
+    let mut values = Values::defaults(entry.parameters);
+    for (name, value) in changes {
+        values.set(name, *value).unwrap();
+    }
+    let system = FakeSystem::new(&[(sim_core::machine::Level::Core, 1)]);
+    (entry.build)(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
+}
+
+/// A system on which a program of so many threads has started under the policy; all of them run.
+pub(crate) fn start(
+    levels: &[(sim_core::machine::Level, u32)],
+    threads: u32,
+    policy: &mut dyn Policy,
+) -> FakeSystem {
+    let mut system = FakeSystem::new(levels);
+    let app = system.add_app(threads, false);
+    policy.init(&mut system);
+    policy.app_started(&mut system, app);
+    for task in &mut system.tasks {
+        task.view.state = TaskState::Running;
+    }
+    policy.app_ready(&mut system, app);
+    system
+}
 
 /// Lets `span` pass: the tasks that do not sleep get equal shares of their cpus.
 pub(crate) fn pass(system: &mut FakeSystem, span: Span) {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
+use notation::lists;
 use policies::{Call, Hook, Request, Schedule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -179,15 +180,7 @@ fn ranges(affinity: &Affinity) -> String {
         Affinity::One(cpu) => return cpu.0.to_string(),
         Affinity::Set(set) => set,
     };
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for cpu in set.iter() {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == cpu.0 => *last = cpu.0,
-            _ => parts.push((cpu.0, cpu.0)),
-        }
-    }
-    let shown = parts.iter().map(|(a, b)| if a == b { format!("{a}") } else { format!("{a}-{b}") });
-    format!("{},", shown.collect::<Vec<_>>().join(","))
+    format!("{},", lists::ranges(set.iter().map(|cpu| cpu.0)))
 }
 
 fn affinity(text: &str) -> Result<Affinity, String> {

@@ -7,17 +7,15 @@ use std::collections::BTreeMap;
 
 use policies::{Recorder, Replayer, Schedule, Tally};
 use serde::{Deserialize, Serialize};
-use sim_core::kernel::Simulation;
 use sim_core::outcome::RunReport;
-use sim_core::policy::Policy;
 
 pub use file::{read, write};
 pub use replayed::{Replay, RunId};
 
 use crate::plan::{Experiment, RunPlan};
 use crate::provenance::{MODEL, Provenance};
-use crate::result::{DEDICATED, Results};
-use crate::run::{RunError, each};
+use crate::result::{Results, policy_name};
+use crate::run::{RunError, each, simulate_under};
 
 /// Name and version of the form of schedule files.
 pub const SCHEMA: &str = "oversim.schedule/1";
@@ -68,10 +66,9 @@ impl RunId {
     /// Of a run of an experiment.
     #[must_use]
     pub fn of(experiment: &Experiment, plan: &RunPlan) -> Self {
-        let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
         Self {
             point: experiment.points.get(plan.point).map_or_else(String::new, |point| point.label.clone()),
-            policy: policy.to_owned(),
+            policy: policy_name(experiment, plan.policy).to_owned(),
             app: plan.alone.and_then(|app| experiment.apps.get(app)).cloned(),
             replicate: plan.replicate,
         }
@@ -106,7 +103,7 @@ pub fn record(
 ) -> Result<(Results, Recording), RunError> {
     let one = |plan: &RunPlan| {
         let mut recorder = Recorder::new(plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps));
-        let report = simulate(plan, &mut recorder)?;
+        let report = simulate_under(plan, &mut recorder, &mut ())?;
         let schedule = recorder.into_schedule(report.makespan);
         Ok((report, schedule))
     };
@@ -151,7 +148,7 @@ pub fn replay(
     let one = |plan: &RunPlan| {
         let recorded = find(plan).map_err(|error| error.to_string())?;
         let mut replayer = Replayer::new(&recorded.schedule);
-        let report = simulate(plan, &mut replayer)?;
+        let report = simulate_under(plan, &mut replayer, &mut ())?;
         let same = report.digest == recorded.digest;
         Ok((report, replayed(&recorded.id, plan.options.seed, same, replayer.tally())))
     };
@@ -161,12 +158,6 @@ pub fn replay(
     results.provenance.replayed = Some(sha256.to_owned());
     results.replays = replays;
     Ok(results)
-}
-
-fn simulate(plan: &RunPlan, policy: &mut dyn Policy) -> Result<RunReport, String> {
-    let simulation =
-        Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(policy, &mut ()))
 }
 
 fn replayed(id: &RunId, seed: u64, same: bool, tally: Tally) -> Replay {

@@ -1,7 +1,7 @@
 //! `JUGGLE` against queues whose cpu time is shared equally: equal progress, bounds, vacancies, domains, costs.
 
 use super::*;
-use crate::fake::{FakeSystem, POLLS, run};
+use crate::fake::{self, FakeSystem, POLLS, run, start};
 use sim_core::ids::CpuId;
 use sim_core::machine::Level as Tree;
 use sim_core::policy::TaskState;
@@ -10,24 +10,7 @@ use sim_core::time::Time;
 const MS: u64 = 1_000_000;
 
 fn policy(changes: &[(&str, u64)]) -> Box<dyn Policy> {
-    let mut values = Values::defaults(PARAMETERS);
-    for (name, value) in changes {
-        values.set(name, *value).unwrap();
-    }
-    let system = FakeSystem::new(&[(Tree::Core, 1)]);
-    build(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
-}
-
-fn start(levels: &[(Tree, u32)], threads: u32, policy: &mut dyn Policy) -> FakeSystem {
-    let mut system = FakeSystem::new(levels);
-    let app = system.add_app(threads, false);
-    policy.init(&mut system);
-    policy.app_started(&mut system, app);
-    for task in &mut system.tasks {
-        task.view.state = TaskState::Running;
-    }
-    policy.app_ready(&mut system, app);
-    system
+    fake::built(&ENTRY, changes)
 }
 
 /// Cpu times of the first `threads` tasks in milliseconds.

@@ -1,7 +1,7 @@
 //! `SPEED` against queues whose cpu time is shared equally: measurement, choice of victim, rest, rotation.
 
 use super::*;
-use crate::fake::{FakeSystem, run};
+use crate::fake::{self, FakeSystem, run, start};
 use sim_core::ids::{CpuId, Id};
 use sim_core::machine::Level as Tree;
 use sim_core::policy::TaskState;
@@ -9,24 +9,7 @@ use sim_core::policy::TaskState;
 const MS: u64 = 1_000_000;
 
 fn policy(changes: &[(&str, u64)]) -> Box<dyn Policy> {
-    let mut values = Values::defaults(PARAMETERS);
-    for (name, value) in changes {
-        values.set(name, *value).unwrap();
-    }
-    let system = FakeSystem::new(&[(Tree::Core, 1)]);
-    build(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
-}
-
-fn start(levels: &[(Tree, u32)], threads: u32, policy: &mut dyn Policy) -> FakeSystem {
-    let mut system = FakeSystem::new(levels);
-    let app = system.add_app(threads, false);
-    policy.init(&mut system);
-    policy.app_started(&mut system, app);
-    for task in &mut system.tasks {
-        task.view.state = TaskState::Running;
-    }
-    policy.app_ready(&mut system, app);
-    system
+    fake::built(&ENTRY, changes)
 }
 
 #[test]
@@ -143,7 +126,7 @@ fn the_queue_as_measure_sees_strangers_and_no_shares() {
 #[test]
 fn progress_as_measure_sees_a_thread_that_only_polls() {
     // Alone on core 1, thread 1 has the cpu and does nothing: by cpu time core 1 is fast, by progress it is the slow one.
-    let polls = |system: &mut FakeSystem| system.tasks[1].view.weight = crate::fake::POLLS;
+    let polls = |system: &mut FakeSystem| system.tasks[1].view.weight = fake::POLLS;
     let by_share = looks(1, &[], polls).homes(AppId(0));
     assert_eq!(by_share.iter().filter(|home| **home == Some(1)).count(), 2, "{by_share:?}");
     let by_work = looks(1, &[("measure", 2)], polls).homes(AppId(0));
@@ -163,7 +146,7 @@ fn a_sleeper_makes_its_core_slow_unless_it_is_skipped() {
 #[test]
 fn each_level_beyond_the_shared_cache_is_looked_at_half_as_often() {
     let level = |levels: &[(Tree, u32)], cpu| {
-        let machine = crate::fake::machine(levels);
+        let machine = fake::machine(levels);
         balancers::level_of(&machine, CpuId(0), CpuId(cpu))
     };
     let tigerton = [(Tree::Package, 4), (Tree::Cache, 2), (Tree::Core, 2)];
