@@ -9,7 +9,7 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
 use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 
-use crate::profile::{Datum, VARIATION, half_width};
+use crate::profile::{Datum, VARIATION, half_width, scale, scaled};
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::serial_part;
 
@@ -60,6 +60,7 @@ const PARAMETERS: &[Parameter] = &[
         max: 10_000,
         about: "Half-width of the variation of the work between two barriers, as for `npb`",
     },
+    scale("Share of the job to simulate: its first kernels, whole rounds of the mix, at least one"),
 ];
 
 /// The entry of the registry.
@@ -183,7 +184,19 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let (work, count) = (Span::from_ns(nominal as u64), values.get("kernels") as u32);
     let spread = half_width(values.get("variation"));
     let kernels = cycle(values.choice("kernel"))?;
+    let (work, count) = first(work, count, kernels.len() as u32, values.get("scale"));
     job(&kernels, context.tasks, work, count, share, spread).map(Built::even)
+}
+
+/// Work and kernels of this share (hundredths of a per cent) of a job, in whole rounds of `round` kernels.
+fn first(work: Span, count: u32, round: u32, share: u64) -> (Span, u32) {
+    if share >= 10_000 || count <= round {
+        return (work, count);
+    }
+    let rounds = scaled(u64::from(count) / u64::from(round), share);
+    let kept = (rounds * u64::from(round)).min(u64::from(count)) as u32;
+    let ns = u128::from(work.ns()) * u128::from(kept) / u128::from(count);
+    (Span::from_ns(ns as u64), kept)
 }
 
 /// The kernels that a job executes in turn.
@@ -291,6 +304,23 @@ mod tests {
             let expected = 200_000_000_000 * speed / 1_000 * (10_000 - share) / 10_000;
             let total = (parallel * u128::from(tasks)) >> WORK_FRACTION_BITS;
             assert!(total.abs_diff(expected) < 1_000_000, "{total} of {expected}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_a_job_is_whole_rounds_of_its_kernels() {
+        let first = |share: u64| {
+            let mut values = Values::defaults(PARAMETERS);
+            values.set("scale", share).unwrap();
+            let built = build(&values, &Context { tasks: 8, runtime: "openmp", machine: "" }).unwrap();
+            let (barriers, _, _, work) = census(&built.program);
+            (barriers, work / u128::from(barriers))
+        };
+        let (all, each) = first(10_000);
+        for (share, kernels) in [(1_000, 512), (1, 32)] {
+            let (barriers, same) = first(share);
+            assert_eq!((all, barriers), (5_000, kernels));
+            assert!(same.abs_diff(each) < each / 1_000, "{same} and {each}");
         }
     }
 

@@ -49,14 +49,7 @@ const PARAMETERS: &[Parameter] = &[
         max: 10_000,
         about: "Half-width of the variation of the work between two barriers, as for `npb`",
     },
-    Parameter {
-        name: "scale",
-        kind: Kind::Percent,
-        default: 10_000,
-        min: 1,
-        max: 10_000,
-        about: "Share of the run to simulate: its first regions, for quick looks",
-    },
+    profile::scale("Share of the run to simulate: its first regions, for quick looks"),
 ];
 
 /// The entry of the registry.

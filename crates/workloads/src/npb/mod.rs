@@ -5,8 +5,9 @@ mod size;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::program::{MemoryProfile, Pages, Spread};
+use sim_core::time::Span;
 
-use crate::profile::{Profile, Trial, VARIATION};
+use crate::profile::{Profile, Trial, VARIATION, scale, scaled};
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::{order, serial_part, spread};
 use crate::spmd::{Spmd, Transfers, Variation};
@@ -64,6 +65,9 @@ const PARAMETERS: &[Parameter] = &[
         0,
         "Order in which the tasks of ft and is read from the others; `auto` = all start at task 0 in UPC, each at its successor in MPI",
     ),
+    scale(
+        "Share of the run to simulate: its first iterations, at least one (of ep its first pairs). What happens in an iteration is unchanged, so ratios of times are those of the whole run; only start-up weighs more",
+    ),
 ];
 
 /// The entry of the registry.
@@ -90,7 +94,9 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     model_data.admits(benchmark, model, context.tasks)?;
     let spmd = problem(&code, model_data, &code.profile(context.machine)?, values, context.tasks)?;
     let transfers = transfers(&code, model, model_data, values);
-    Ok(Built::even(Spmd { transfers, ..spmd }.program(context.tasks)?))
+    let whole = Spmd { transfers, ..spmd };
+    let part = first(&whole, u64::from(code.size.iterations()), values.get("scale"));
+    Ok(Built::even(part.program(context.tasks)?))
 }
 
 /// A code with this profile instead of the one in the data file, cut to at most `most` intervals: what calibration runs.
@@ -125,6 +131,40 @@ pub fn profile(benchmark: &str, class: &str, machine: &str) -> Result<Profile, S
 /// A sentence: no such code or class.
 pub fn operations(benchmark: &str, class: &str) -> Result<u128, String> {
     Ok(catalogue()?.code(benchmark, class)?.size.operations())
+}
+
+/// The first iterations of a problem: this share of them (hundredths of a per cent), at least one. Its intervals and
+/// transfers are those of the whole; a problem of one interval is cut within it.
+fn first(spmd: &Spmd, iterations: u64, share: u64) -> Spmd {
+    if share >= 10_000 {
+        return *spmd;
+    }
+    let part = |whole: u64, of: (u64, u64)| {
+        (u128::from(whole) * u128::from(of.0)).div_ceil(u128::from(of.1.max(1))) as u64
+    };
+    let all = u64::from(spmd.intervals);
+    let (intervals, kept) = match spmd.transfers {
+        _ if all == 1 => (1, (share, 10_000)),
+        Some(transfers) => {
+            let count = u64::from(transfers.count);
+            let intervals = part(all, (scaled(count, share), count));
+            (intervals, (intervals, all))
+        }
+        None => {
+            let intervals = scaled(all, share).max(all / iterations.max(1)).max(1);
+            (intervals, (intervals, all))
+        }
+    };
+    let transfers =
+        spmd.transfers.map(|t| Transfers { count: scaled(u64::from(t.count), share) as u32, ..t });
+    let shorten = |span: Span| Span::from_ns(part(span.ns(), kept));
+    Spmd {
+        serial: shorten(spmd.serial),
+        alone: shorten(spmd.alone),
+        intervals: intervals as u32,
+        transfers,
+        ..*spmd
+    }
 }
 
 /// The all-to-all transfers of codes that have them.

@@ -186,6 +186,33 @@ fn ft_transposes_its_grid_once_per_iteration() {
 }
 
 #[test]
+fn a_share_of_a_run_has_the_iterations_of_the_whole() {
+    let first = |code: &str, share: &str| {
+        let program = built(&[("benchmark", code), ("class", "B"), ("scale", share)], 16, "upc");
+        let work = program.ops().iter().find_map(|op| match op {
+            Op::Compute { work, spread, .. } => Some((work.raw(), spread.0)),
+            _ => None,
+        });
+        (census(&program), work.unwrap())
+    };
+    for (code, barriers, transfers) in [("cg", 1_788, 0), ("mg", 111, 0), ("ft", 14, 2), ("is", 10, 1)] {
+        let ((all, _, _, work), piece) = first(code, "100%");
+        let (part, same) = first(code, "10%");
+        assert_eq!((part.0, part.2), (barriers, transfers), "{code}");
+        let expected = work * u128::from(barriers) / u128::from(all);
+        assert!(part.3.abs_diff(expected) < expected / 1_000, "{code}");
+        assert!(same.0.abs_diff(piece.0) < piece.0 / 1_000 && same.1.abs_diff(piece.1) < 10, "{code}");
+    }
+    // At least one iteration: 235 barriers and its part of those around the iterations.
+    assert_eq!(first("cg", "0.01%").0.0, 17_877 / 75);
+    assert_eq!((first("ft", "0.01%").0.0, first("ft", "0.01%").0.2), (7, 1));
+    // ep makes a tenth of its pairs, its barriers are what they were.
+    let ((all, _, _, work), (part, _, _, tenth)) = (first("ep", "100%").0, first("ep", "10%").0);
+    assert_eq!((all, part), (13, 13));
+    assert!(tenth.abs_diff(work / 10) < 1 << 21);
+}
+
+#[test]
 fn long_intervals_vary_less() {
     let spread = |benchmark, class| {
         let program = built(&[("benchmark", benchmark), ("class", class)], 16, "upc");
