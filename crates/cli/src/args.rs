@@ -22,6 +22,14 @@ Examples:
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  oversim reproduce --quick
+  oversim reproduce --group yield --group affinity
+  oversim reproduce --claims mine.yaml --machine barcelona --format json
+
+Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
+
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
 #[command(name = "oversim", version, after_help = EXAMPLES)]
@@ -45,6 +53,9 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Derive the catalogue's profiles from published measurements and show how well these come back.
     Calibrate(Calibrate),
+    /// Run the published experiments and set every published claim beside what the simulator says.
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(Reproduce),
     /// Look at a machine.
     Machine {
         #[command(subcommand)]
@@ -63,6 +74,60 @@ pub(crate) struct Calibrate {
     /// Also show what the constants do that no measurement determines.
     #[arg(long)]
     pub(crate) sensitivity: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Reproduce {
+    /// Claims to check instead of those built in: a YAML file of the same form.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) claims: Option<PathBuf>,
+    /// Only the claims of this group; repeatable.
+    #[arg(long = "group", value_name = "NAME")]
+    pub(crate) groups: Vec<String>,
+    /// Only the claims about this machine; repeatable.
+    #[arg(long = "machine", value_name = "NAME")]
+    pub(crate) machines: Vec<String>,
+    /// A first look in under a minute: one or two replicates, shortened programs, only the cells that claims need.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Form of the report on standard output.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Where finished runs are kept, so that an interrupted reproduction goes on. Default: oversim/reproduce in the user's cache directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+    /// Do not use what an interrupted reproduction left.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// No progress bar and no remarks.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReportFormat {
+    /// Tables for people.
+    Text,
+    /// Everything, one object.
+    Json,
+    /// One claim per row.
+    Csv,
+    /// Tables in Markdown.
+    Markdown,
+}
+
+impl ReportFormat {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Markdown => "markdown",
+        }
+    }
 }
 
 #[derive(Args, Debug)]

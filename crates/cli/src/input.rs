@@ -12,6 +12,11 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The name and the text of a scenario; `-` is standard input.
 pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
+    read_up_to(path, MAX_BYTES, "scenario")
+}
+
+/// The name and the text of a file of at most so many bytes.
+pub(crate) fn read_up_to(path: &Path, most: u64, what: &str) -> Result<(String, String), Failure> {
     let standard = path.as_os_str() == "-";
     let name = if standard { "<stdin>".to_owned() } else { path.display().to_string() };
     let source: io::Result<Box<dyn Read>> = if standard {
@@ -21,10 +26,10 @@ pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
     };
     let mut bytes = Vec::new();
     source
-        .and_then(|s| s.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|s| s.take(most + 1).read_to_end(&mut bytes))
         .map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Failure::Input(format!("{name} is no scenario: it is larger than {MAX_BYTES} bytes")));
+    if bytes.len() as u64 > most {
+        return Err(Failure::Input(format!("{name} is no {what}: it is larger than {most} bytes")));
     }
     let text = String::from_utf8(bytes)
         .map_err(|e| Failure::Input(format!("{name} is not UTF-8 text: {}", e.utf8_error())))?;

@@ -45,6 +45,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
+        Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
     }
 }

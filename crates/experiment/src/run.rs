@@ -126,7 +126,10 @@ pub(crate) fn each<T: Send>(
 }
 
 /// One run from beginning to end.
-pub(crate) fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
+///
+/// # Errors
+/// Why the simulator refuses it, a sentence.
+pub fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
     let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
     simulate_under(plan, &mut *policy, observer)
 }

@@ -12,6 +12,9 @@ use crate::diagnostics::{Diagnostic, Place, Sources};
 /// Longest text accepted, in bytes: scenarios are written by hand.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// Longest table of data accepted, in bytes: some thousands of entries.
+pub const MAX_DATA_BYTES: usize = 16 << 20;
+
 /// Parses one YAML document into a type.
 ///
 /// # Errors
@@ -25,7 +28,29 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
 /// # Errors
 /// A diagnostic, to be rendered with the sources.
 pub fn tree(source: u32, text: &str) -> Result<Node, Diagnostic> {
-    let spanned: Spanned<Raw> = read(text).map_err(|mut diagnostic| {
+    tree_within(source, text, HAND_WRITTEN)
+}
+
+/// As [`tree`], for tables of data: up to [`MAX_DATA_BYTES`].
+///
+/// # Errors
+/// As [`tree`].
+pub fn data_tree(source: u32, text: &str) -> Result<Node, Diagnostic> {
+    tree_within(source, text, DATA)
+}
+
+/// How much is read.
+#[derive(Clone, Copy)]
+struct Limits {
+    bytes: usize,
+    nodes: usize,
+}
+
+const HAND_WRITTEN: Limits = Limits { bytes: MAX_BYTES, nodes: 50_000 };
+const DATA: Limits = Limits { bytes: MAX_DATA_BYTES, nodes: 1_000_000 };
+
+fn tree_within(source: u32, text: &str, limits: Limits) -> Result<Node, Diagnostic> {
+    let spanned: Spanned<Raw> = read_within(text, limits).map_err(|mut diagnostic| {
         diagnostic.place.source = source;
         diagnostic
     })?;
@@ -33,8 +58,12 @@ pub fn tree(source: u32, text: &str) -> Result<Node, Diagnostic> {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
-    if text.len() > MAX_BYTES {
-        let message = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
+    read_within(text, HAND_WRITTEN)
+}
+
+fn read_within<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Diagnostic> {
+    if text.len() > limits.bytes {
+        let message = format!("the text has {} bytes; at most {} are read", text.len(), limits.bytes);
         return Err(Diagnostic::new(Place::NONE, message));
     }
     if let Some(at) = text.find('\0') {
@@ -43,8 +72,8 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_documents: 1,
-            max_nodes: 50_000,
-            max_events: 200_000,
+            max_nodes: limits.nodes,
+            max_events: 4 * limits.nodes,
             max_aliases: 1_000,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100_000 },
@@ -169,6 +198,13 @@ impl Node {
                 Some(entry) => entry.value = value,
                 None => entries.push(Entry { key: key.to_owned(), place, value }),
             }
+        }
+    }
+
+    /// Takes a key out of a mapping, if it is there.
+    pub fn remove(&mut self, key: &str) {
+        if let Content::Map(entries) = &mut self.content {
+            entries.retain(|entry| entry.key != key);
         }
     }
 

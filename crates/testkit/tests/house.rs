@@ -12,7 +12,8 @@ const START: &str = "<!-- files -->\n";
 const END: &str = "<!-- /files -->";
 /// Crates by floor; arrows point to lower floors only. Nothing that ships depends on the test kit.
 const FLOORS: &[(&str, u32)] = &[
-    ("oversim", 4),
+    ("oversim", 5),
+    ("reproduction", 4),
     ("experiment", 3),
     ("calibration", 3),
     ("policies", 2),
@@ -23,7 +24,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("notation", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 10] = [
     "sim-core",
     "notation",
     "policies",
@@ -31,6 +32,7 @@ const ORDER: [&str; 9] = [
     "machines",
     "experiment",
     "calibration",
+    "reproduction",
     "cli",
     "testkit",
 ];

@@ -5,5 +5,6 @@ pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod machine;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -117,6 +117,7 @@ fn overrides(args: &Run) -> Overrides {
         repeat: args.repeat,
         stepwise: args.stepwise,
         best_partition: args.best_partition,
+        one_point: false,
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Overrides {
     pub stepwise: bool,
     /// Search the best static partition, whatever the scenario says.
     pub best_partition: bool,
+    /// Leave the sweep out: one point, that of the file and of `set`.
+    pub one_point: bool,
 }
 
 /// Reads and resolves a scenario; `name` is the file's name in messages, and machine files are looked for beside it.
@@ -114,6 +116,9 @@ fn apply(root: &mut Node, overrides: &Overrides, sources: &mut Sources, reader: 
             }
             applied.push(pair);
         }
+    }
+    if overrides.one_point {
+        root.remove("sweep");
     }
     if !overrides.policies.is_empty() {
         choose_policies(root, &overrides.policies, sources);

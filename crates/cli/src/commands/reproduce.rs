@@ -1,0 +1,119 @@
+//! `oversim reproduce`: every published claim beside what the simulator says.
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use reproduction::claims::{self, Claim};
+use reproduction::lab::{Campaign, Store};
+use reproduction::{fields, report};
+
+use crate::args::Reproduce;
+use crate::failure::Failure;
+use crate::{input, output};
+
+/// Most bytes of a file of claims, as its reader has it.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Runs what the claims ask for and reports.
+pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
+    let claims = chosen(args)?;
+    let store = store(args)?;
+    let bar = bar(args.quiet);
+    let campaign = Campaign {
+        jobs: args.jobs.map_or(0, NonZeroUsize::get),
+        quick: args.quick,
+        adjusted: &[],
+        progress: &|done, all| {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+        },
+        store: &store,
+    };
+    let done = reproduction::reproduce::reproduce(claims, &campaign, !args.quick);
+    bar.finish_and_clear();
+    let done = done.map_err(Failure::Input)?;
+    let Some(form) = report::form(args.format.name()) else {
+        return Err(Failure::Output(format!("no format {}", args.format.name())));
+    };
+    output::to_stdout(|out| (form.write)(&done, out))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The claims of the file, or those built in, that were asked for.
+fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
+    let (name, text) = match &args.claims {
+        Some(path) => input::read_up_to(path, MAX_BYTES, "file of claims")?,
+        None => (claims::SHIPPED_NAME.to_owned(), claims::SHIPPED.to_owned()),
+    };
+    let all = claims::read(&name, &text).map_err(Failure::Rendered)?;
+    for group in &args.groups {
+        if !all.iter().any(|claim| claim.group == *group) {
+            return Err(Failure::Input(unknown(
+                "group",
+                group,
+                all.iter().map(|claim| claim.group.clone()).collect(),
+            )));
+        }
+    }
+    for machine in &args.machines {
+        if !all.iter().any(|claim| fields::machines(claim).contains(machine)) {
+            return Err(Failure::Input(unknown(
+                "machine",
+                machine,
+                all.iter().flat_map(fields::machines).collect(),
+            )));
+        }
+    }
+    let asked = |claim: &Claim| {
+        (args.groups.is_empty() || args.groups.contains(&claim.group))
+            && (args.machines.is_empty() || fields::machines(claim).iter().any(|m| args.machines.contains(m)))
+    };
+    Ok(all.into_iter().filter(asked).collect())
+}
+
+fn unknown(what: &str, name: &str, mut known: Vec<String>) -> String {
+    known.sort_unstable();
+    known.dedup();
+    if known.is_empty() {
+        return format!("no claim is of the {what} `{name}`: there are no claims");
+    }
+    format!("no claim is of the {what} `{name}`; there are {}", known.join(", "))
+}
+
+/// The runs that an interrupted reproduction left, and the place for new ones.
+fn store(args: &Reproduce) -> Result<Store, Failure> {
+    let Some(directory) = args.cache.clone().or_else(cache) else {
+        return Ok(Store::none());
+    };
+    let variant = if args.quick { "quick" } else { "full" };
+    match Store::open(&directory, variant, args.fresh) {
+        Ok(store) => Ok(store),
+        // Asked for: it must work. Not asked for (a read-only home): do without.
+        Err(e) if args.cache.is_some() => {
+            Err(Failure::Input(format!("cannot keep runs in {}: {e}", directory.display())))
+        }
+        Err(_) => Ok(Store::none()),
+    }
+}
+
+/// The user's cache directory, by the XDG base directory specification.
+fn cache() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("oversim").join("reproduce"))
+}
+
+/// A bar on standard error when that is a terminal.
+fn bar(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} cells, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,311 @@
+//! Reads a file of claims; what is wrong with it is said with file and line.
+
+use std::collections::BTreeSet;
+
+use notation::diagnostics::{Diagnostic, Sources};
+use notation::suggest::nearest;
+use notation::yaml::{self, Content, Node};
+
+use super::{Claim, Form, Tolerance, ToleranceKind, Value};
+
+/// Texts that every prediction has.
+const TEXTS: [&str; 15] = [
+    "id",
+    "group",
+    "source",
+    "machine",
+    "workload",
+    "class",
+    "model",
+    "threads",
+    "policy",
+    "baseline",
+    "yield",
+    "wait",
+    "environment",
+    "metric",
+    "unit",
+];
+/// Texts that may be left out: they explain and are not resolved.
+const OPTIONAL: [&str; 3] = ["source", "wait", "unit"];
+/// The predictions of a file; entries of the kind `calibration` are inputs and left out, other keys than those of a [`Claim`] ignored.
+///
+/// # Errors
+/// All that is wrong with it, rendered with file, line and column.
+pub fn read(name: &str, text: &str) -> Result<Vec<Claim>, String> {
+    let sources = Sources::new(name, text);
+    let mut reader = Reader { problems: Vec::new() };
+    let root = yaml::data_tree(0, text).map_err(|problem| sources.render(&[problem]))?;
+    let claims = reader.file(&root);
+    if reader.problems.is_empty() { Ok(claims) } else { Err(sources.render(&reader.problems)) }
+}
+
+struct Reader {
+    problems: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn wrong(&mut self, node: &Node, message: impl Into<String>, hint: impl Into<String>) {
+        self.problems.push(Diagnostic::new(node.place, message).hint(hint));
+    }
+
+    fn file(&mut self, root: &Node) -> Vec<Claim> {
+        if !matches!(root.content, Content::Map(_)) {
+            self.wrong(
+                root,
+                format!("a file of claims is a mapping, not {}", root.what()),
+                "it has a list `claims`",
+            );
+            return Vec::new();
+        }
+        let Some(list) = root.get("claims") else {
+            self.wrong(root, "there is no list `claims`", "write `claims:` and its entries");
+            return Vec::new();
+        };
+        let Content::List(items) = &list.value.content else {
+            let message = format!("`claims` must be a list, not {}", list.value.what());
+            self.wrong(&list.value, message, "each entry starts with `- id:`");
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        let mut claims = Vec::new();
+        for item in items {
+            let Some(claim) = self.entry(item) else { continue };
+            if !seen.insert(claim.id.clone()) {
+                self.wrong(item, format!("the id `{}` is given twice", claim.id), "");
+            }
+            claims.push(claim);
+        }
+        claims
+    }
+
+    /// A prediction; `None` for inputs, and for what is wrong.
+    fn entry(&mut self, item: &Node) -> Option<Claim> {
+        if !matches!(item.content, Content::Map(_)) {
+            self.wrong(item, format!("a claim is a mapping, not {}", item.what()), "");
+            return None;
+        }
+        match self.text(item, "kind")?.as_str() {
+            "prediction" => {}
+            "calibration" => return None,
+            other => {
+                let hint = advice(other, &["prediction", "calibration"]);
+                self.wrong(item, format!("unknown kind `{other}`"), hint);
+                return None;
+            }
+        }
+        let texts: Vec<Option<String>> = TEXTS.iter().map(|key| self.text(item, key)).collect();
+        let form = self.form(item);
+        let tolerance = self.tolerance(item);
+        let uncertain = self.uncertain(item);
+        let value = self.value(item, form?)?;
+        let mut texts = texts.into_iter();
+        let mut next = || texts.next().flatten();
+        Some(Claim {
+            id: next()?,
+            group: next()?,
+            source: next()?,
+            machine: next()?,
+            workload: next()?,
+            class: next()?,
+            model: next()?,
+            threads: next()?,
+            policy: next()?,
+            baseline: next()?,
+            yields: next()?,
+            wait: next()?,
+            environment: next()?,
+            metric: next()?,
+            unit: next()?,
+            form: form?,
+            value,
+            tolerance: tolerance?,
+            uncertain: uncertain?,
+        })
+    }
+
+    fn text(&mut self, item: &Node, key: &str) -> Option<String> {
+        match item.get(key).map(|entry| &entry.value) {
+            None if OPTIONAL.contains(&key) => Some(String::new()),
+            None => {
+                self.wrong(item, format!("the claim has no `{key}`"), "");
+                None
+            }
+            Some(node) => match &node.content {
+                Content::Scalar(text) => Some(text.clone()),
+                _ => {
+                    self.wrong(node, format!("`{key}` must be a text, not {}", node.what()), "");
+                    None
+                }
+            },
+        }
+    }
+
+    fn form(&mut self, item: &Node) -> Option<Form> {
+        let name = self.text(item, "form")?;
+        let form = Form::named(&name);
+        if form.is_none() {
+            let names: Vec<&str> = Form::NAMES.iter().map(|(name, _)| *name).collect();
+            let node = item.get("form").map_or(item, |entry| &entry.value);
+            self.wrong(node, format!("unknown form `{name}`"), advice(&name, &names));
+        }
+        form
+    }
+
+    fn tolerance(&mut self, item: &Node) -> Option<Tolerance> {
+        let Some(node) = item.get("tolerance").map(|entry| &entry.value) else {
+            self.wrong(item, "the claim has no `tolerance`", "write `tolerance: { type: rel, value: 0.1 }`");
+            return None;
+        };
+        let name = match node.get("type").map(|entry| &entry.value.content) {
+            Some(Content::Scalar(name)) => name.as_str(),
+            _ => "",
+        };
+        let Some(kind) = ToleranceKind::named(name) else {
+            let names: Vec<&str> = ToleranceKind::NAMES.iter().map(|(name, _)| *name).collect();
+            self.wrong(node, format!("unknown type of tolerance `{name}`"), advice(name, &names));
+            return None;
+        };
+        let amount = match node.get("value").map(|entry| &entry.value) {
+            Some(amount) => self.number(amount)?,
+            None if kind == ToleranceKind::Bool => 0.0,
+            None => {
+                self.wrong(node, "the tolerance has no `value`", "");
+                return None;
+            }
+        };
+        let least = if kind == ToleranceKind::Factor { 1.0 } else { 0.0 };
+        if amount < least {
+            self.wrong(node, format!("a tolerance of {amount} admits nothing"), format!("at least {least}"));
+            return None;
+        }
+        Some(Tolerance { kind, amount })
+    }
+
+    fn uncertain(&mut self, item: &Node) -> Option<Option<String>> {
+        let flag = match item.get("uncertain").map(|entry| &entry.value.content) {
+            None => false,
+            Some(Content::Scalar(text)) if text == "false" => false,
+            Some(Content::Scalar(text)) if text == "true" => true,
+            Some(_) => {
+                self.wrong(item, "`uncertain` is true or false", "");
+                return None;
+            }
+        };
+        let reason = match item.get("uncertain_reason").map(|entry| &entry.value.content) {
+            Some(Content::Scalar(text)) => text.clone(),
+            _ => String::new(),
+        };
+        Some(flag.then_some(reason))
+    }
+
+    fn number(&mut self, node: &Node) -> Option<f64> {
+        let parsed = match &node.content {
+            Content::Scalar(text) => text.parse::<f64>().ok().filter(|x| x.is_finite()),
+            _ => None,
+        };
+        if parsed.is_none() {
+            self.wrong(node, "this must be a number", "");
+        }
+        parsed
+    }
+
+    /// The value, which must suit the form.
+    fn value(&mut self, item: &Node, form: Form) -> Option<Value> {
+        let nothing = Node { place: item.place, used: None, content: Content::Null };
+        let node = item.get("value").map_or(&nothing, |entry| &entry.value);
+        match form {
+            Form::Missing => Some(Value::None),
+            Form::Ordering | Form::Qualitative | Form::Correlation => match &node.content {
+                Content::Scalar(text) => Some(Value::Text(text.clone())),
+                _ => {
+                    self.wrong(node, format!("a claim of the form {} has a text as value", form.name()), "");
+                    None
+                }
+            },
+            Form::Range => match &node.content {
+                Content::List(ends) if ends.len() == 2 => {
+                    let (low, high) = (self.number(&ends[0])?, self.number(&ends[1])?);
+                    if low > high {
+                        self.wrong(node, format!("{low} is above {high}"), "write `[lower, upper]`");
+                        return None;
+                    }
+                    Some(Value::Range(low, high))
+                }
+                _ => {
+                    self.wrong(node, "a range is two numbers", "write `[lower, upper]`");
+                    None
+                }
+            },
+            _ => match &node.content {
+                Content::Map(entries) if !entries.is_empty() => {
+                    let part = |entry: &yaml::Entry| Some((entry.key.clone(), self.number(&entry.value)?));
+                    entries.iter().map(part).collect::<Option<Vec<_>>>().map(Value::Parts)
+                }
+                _ => self.number(node).map(Value::Number),
+            },
+        }
+    }
+}
+
+fn advice(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "claims:\n- {id: a, kind: prediction, group: g, machine: m, workload: w, class: c, model: upc, threads: t, policy: P, baseline: b, yield: posix, environment: e, metric: x, form: exact, value: 1.5, tolerance: {type: pp, value: 2}}\n";
+
+    #[test]
+    fn a_claim_is_read() {
+        let claims = read("f", ONE).unwrap();
+        assert_eq!(claims.len(), 1);
+        assert_eq!(claims[0].value, Value::Number(1.5));
+        assert_eq!(claims[0].tolerance, Tolerance { kind: ToleranceKind::Pp, amount: 2.0 });
+        assert_eq!(claims[0].uncertain, None);
+    }
+
+    #[test]
+    fn inputs_are_left_out_whatever_they_hold() {
+        let text = "claims:\n- {id: a, kind: calibration, value: [x, y]}\n";
+        assert!(read("f", text).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let cases = [
+            ("", "mapping"),
+            ("claims: 3\n", "must be a list"),
+            ("claim: []\n", "no list `claims`"),
+            ("claims:\n- 7\n", "a claim is a mapping"),
+            ("claims:\n- {id: a, kind: guess}\n", "unknown kind `guess`"),
+        ];
+        for (text, part) in cases {
+            let error = read("file.yaml", text).unwrap_err();
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+        let changes = [
+            ("form: exact", "form: exactly", "did you mean `exact`"),
+            ("type: pp", "type: percent", "unknown type of tolerance"),
+            ("value: 2}", "value: -2}", "admits nothing"),
+            ("value: 1.5", "value: nan", "must be a number"),
+            ("policy: P", "polcy: P", "no `policy`"),
+            ("form: exact, value: 1.5", "form: range, value: [2, 1]", "2 is above 1"),
+        ];
+        for (old, new, part) in changes {
+            let error = read("file.yaml", &ONE.replacen(old, new, 1)).unwrap_err();
+            assert!(error.contains(part) && error.contains("file.yaml:2"), "{new}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_shipped_claims_are_read() {
+        let claims = read(super::super::SHIPPED_NAME, super::super::SHIPPED).unwrap();
+        assert!(claims.len() > 250, "{}", claims.len());
+    }
+}

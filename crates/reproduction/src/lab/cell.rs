@@ -1,0 +1,68 @@
+//! A cell of a study: its scenario with some settings, under one policy.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A cell. Two cells with the same key are the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    study: &'static str,
+    policy: String,
+    settings: BTreeMap<String, String>,
+}
+
+impl Cell {
+    /// The cell of a study as its file says, under one of its policies (or any of the registry, or `UPPER/BENEATH`).
+    #[must_use]
+    pub fn new(study: &'static str, policy: &str) -> Self {
+        Self { study, policy: policy.to_owned(), settings: BTreeMap::new() }
+    }
+
+    /// The same with one more setting, by the paths of a sweep.
+    #[must_use]
+    pub fn set(mut self, path: &str, value: impl fmt::Display) -> Self {
+        self.settings.insert(path.to_owned(), value.to_string());
+        self
+    }
+
+    /// The same under another policy.
+    #[must_use]
+    pub fn under(mut self, policy: &str) -> Self {
+        policy.clone_into(&mut self.policy);
+        self
+    }
+
+    /// Name of the study.
+    #[must_use]
+    pub const fn study(&self) -> &'static str {
+        self.study
+    }
+
+    /// Label of the policy.
+    #[must_use]
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+
+    /// Paths and values, by path: what a path belongs to comes before it.
+    #[must_use]
+    pub const fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// What tells it from all others.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let mut key = format!("{} {}", self.study, self.policy);
+        for (path, value) in &self.settings {
+            key.push_str(&format!(" {path}={value}"));
+        }
+        key
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key())
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs cells: each is read as a scenario, planned and simulated, several at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use experiment::run::simulate_one;
+use experiment::scenario::{Overrides, load};
+use rayon::prelude::*;
+
+use super::{Cell, RunSample, Store};
+use crate::studies::{self, Study};
+
+/// How a campaign is run.
+pub struct Campaign<'a> {
+    /// Threads; 0 = as many as this process may use.
+    pub jobs: usize,
+    /// Few replicates and short programs.
+    pub quick: bool,
+    /// Parameters of all cells that are set otherwise than stated, as `path=value` (for sensitivity); applied where the path exists.
+    pub adjusted: &'a [String],
+    /// Called after each cell with the number of finished and of all cells.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// What earlier campaigns left.
+    pub store: &'a Store,
+}
+
+/// Simulates the cells that the store does not have; the answers by key. A cell that cannot be read or simulated says so in its samples.
+///
+/// # Errors
+/// The threads cannot be started.
+pub fn simulate(
+    cells: &[Cell],
+    campaign: &Campaign<'_>,
+) -> Result<BTreeMap<String, Arc<Vec<RunSample>>>, String> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(campaign.jobs).build();
+    let pool = pool.map_err(|e| format!("cannot start {} threads: {e}", campaign.jobs))?;
+    let done = AtomicUsize::new(0);
+    let one = |cell: &Cell| {
+        let key = cell.key();
+        let runs = match campaign.store.found.get(&key) {
+            Some(runs) => runs.clone(),
+            None => {
+                let runs = runs(cell, campaign);
+                campaign.store.keep(&key, &runs);
+                Arc::new(runs)
+            }
+        };
+        (campaign.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, cells.len());
+        (key, runs)
+    };
+    Ok(pool.install(|| cells.par_iter().with_max_len(1).map(one).collect()))
+}
+
+/// All replicates of a cell.
+fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
+    let Some(study) = studies::find(cell.study()) else {
+        return vec![RunSample::refused(format!("there is no study {}", cell.study()))];
+    };
+    let experiment = match load(study.name, study.text, &overrides(study, cell, campaign)) {
+        Ok(experiment) => experiment,
+        Err(problem) => return vec![RunSample::refused(problem)],
+    };
+    let one = |plan: &experiment::plan::RunPlan| match simulate_one(plan, &mut ()) {
+        Ok(report) => RunSample::of(&report),
+        Err(reason) => RunSample::refused(reason),
+    };
+    experiment.runs.iter().map(one).collect()
+}
+
+/// What the cell changes in its study's scenario.
+fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
+    let mut set = vec!["baseline=none".to_owned()];
+    if campaign.quick {
+        set.extend(study.quick.iter().map(ToString::to_string));
+    }
+    set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
+    set.extend(campaign.adjusted.iter().cloned());
+    Overrides { set, policies: vec![cell.policy().to_owned()], one_point: true, ..Overrides::default() }
+}

@@ -1,0 +1,122 @@
+//! What is kept of a run: enough for every metric of the claims, small enough to store thousands.
+
+use experiment::statistics::rounded;
+use serde::{Deserialize, Serialize};
+use sim_core::account::{Account, Category};
+use sim_core::outcome::{AppReport, Outcome, RunReport};
+use sim_core::time::{Span, Time};
+
+/// What user time is made of: all but the kernel's work and idling.
+const USER: [Category; 6] = [
+    Category::Compute,
+    Category::MemoryStall,
+    Category::Remote,
+    Category::Smt,
+    Category::Refill,
+    Category::Spin,
+];
+
+/// One run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RunSample {
+    /// Why it is of no use; `None` when it completed.
+    pub trouble: Option<String>,
+    /// Simulated seconds until the last foreground application ended.
+    pub makespan: f64,
+    /// Seconds of user time (computing, waiting for memory, polling) of each cpu.
+    pub user: Vec<f64>,
+    /// The applications in the order of the file, copies written out.
+    pub apps: Vec<AppSample>,
+}
+
+/// One application of a run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct AppSample {
+    /// Its name; copies are `name-1`, `name-2`.
+    pub name: String,
+    /// Arrival, in seconds from the start of the run.
+    pub arrived: f64,
+    /// First task created.
+    pub start: f64,
+    /// Last task ended.
+    pub end: f64,
+    /// From start to end.
+    pub run_time: f64,
+    /// What the program times itself: from behind the start barrier to the end.
+    pub timed: f64,
+    /// Cpu seconds of each task.
+    pub task_cpu: Vec<f64>,
+    /// Barriers one task went through.
+    pub barriers: f64,
+    /// Bytes fetched from memory per second of work.
+    pub bytes_per_work: f64,
+    /// Share of the one-second snapshots in which each task ran on its home node, in per cent; empty unless the study samples.
+    pub home: Vec<f64>,
+    /// Share of the snapshots in which its cpu had changed, in per cent; empty unless the study samples.
+    pub moved: Vec<f64>,
+}
+
+impl RunSample {
+    /// What every cell answers in the planning pass.
+    #[must_use]
+    pub fn dummy() -> Self {
+        Self { makespan: 1.0, user: vec![1.0], apps: Vec::new(), trouble: None }
+    }
+
+    /// A run that could not be made.
+    #[must_use]
+    pub fn refused(reason: String) -> Self {
+        Self { trouble: Some(reason), ..Self::default() }
+    }
+
+    /// What is kept of a report.
+    #[must_use]
+    pub fn of(report: &RunReport) -> Self {
+        let trouble = match &report.outcome {
+            Outcome::Completed => None,
+            Outcome::Horizon => Some("the horizon came first".to_owned()),
+            Outcome::Deadlock(why) => Some(format!("deadlock: {why}")),
+            Outcome::Livelock(why) => Some(format!("livelock: {why}")),
+        };
+        Self {
+            trouble,
+            makespan: instant(report.makespan),
+            user: report.cpus.iter().map(user).collect(),
+            apps: report.apps.iter().map(AppSample::of).collect(),
+        }
+    }
+}
+
+impl AppSample {
+    fn of(app: &AppReport) -> Self {
+        let tasks = app.task_cpu.len().max(1) as f64;
+        let run_time = app.run_time().map_or(0.0, seconds);
+        Self {
+            name: app.name.clone(),
+            arrived: instant(app.arrived),
+            start: instant(app.start),
+            end: app.end.map_or(0.0, instant),
+            run_time,
+            timed: run_time,
+            task_cpu: app.task_cpu.iter().copied().map(seconds).collect(),
+            barriers: rounded(app.counters.barriers as f64 / tasks),
+            bytes_per_work: rounded(
+                app.counters.bytes_fetched as f64 * 1e9 / (app.counters.work_done_ns.max(1)) as f64,
+            ),
+            home: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.ns() as f64 / 1e9
+}
+
+fn instant(time: Time) -> f64 {
+    time.ns() as f64 / 1e9
+}
+
+fn user(account: &Account) -> f64 {
+    USER.iter().map(|category| account.get(*category).ns()).sum::<u64>() as f64 / 1e9
+}

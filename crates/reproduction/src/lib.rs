@@ -1,0 +1,11 @@
+//! Runs the published experiments and sets every published claim beside what the simulator says.
+
+pub mod answer;
+pub mod claims;
+pub mod fields;
+pub mod lab;
+pub mod report;
+pub mod reproduce;
+pub mod score;
+pub mod studies;
+pub mod verdict;

@@ -1,0 +1,72 @@
+//! The report in Markdown: a table per group.
+
+use std::io::{self, Write};
+
+use super::{short, simulated};
+use crate::reproduce::Reproduction;
+use crate::score;
+
+/// Writes it.
+pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
+    summary(reproduction, out)?;
+    for group in &reproduction.groups {
+        writeln!(out, "\n## {}\n", group.group)?;
+        table(reproduction, &group.group, out)?;
+    }
+    Ok(())
+}
+
+/// The groups and the score.
+pub fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "| group | reproduced | uncertain ones | median error / tolerance | rank correlation |")?;
+    writeln!(out, "|---|---:|---:|---:|---:|")?;
+    let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
+    for group in &reproduction.groups {
+        let of = |passed: usize, n: usize| if n == 0 { "-".to_owned() } else { format!("{passed} of {n}") };
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            group.group,
+            of(group.passed, group.n),
+            of(group.uncertain_passed, group.uncertain),
+            number(group.median_abs_error),
+            number(group.rank_correlation),
+        )?;
+    }
+    match score::overall(&reproduction.groups) {
+        Some(score) => {
+            writeln!(out, "\nReproduced, as the mean over the groups: **{:.1} %**.", score * 100.0)
+        }
+        None => Ok(()),
+    }
+}
+
+/// The claims of a group.
+pub fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "| claim | machine | workload | metric | published | simulated | tolerance | |")?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|")?;
+    for (claim, finding) in reproduction.claims.iter().zip(&reproduction.findings) {
+        if claim.group != group {
+            continue;
+        }
+        let mark = if claim.uncertain.is_some() { " (uncertain)" } else { "" };
+        writeln!(
+            out,
+            "| {}{mark} | {} | {} | {} | {} | {} | {} {} | {} |",
+            claim.id,
+            claim.machine,
+            cell(&claim.workload),
+            claim.metric,
+            cell(&claim.published()),
+            if finding.points.is_empty() { cell(&finding.reason) } else { simulated(finding) },
+            claim.tolerance.kind.name(),
+            claim.tolerance.amount,
+            finding.verdict.name(),
+        )?;
+    }
+    Ok(())
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

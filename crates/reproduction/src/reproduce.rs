@@ -1,0 +1,83 @@
+//! One reproduction: claims to cells, cells to runs, runs to findings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::claims::{Claim, Form, Value};
+use crate::lab::{Campaign, Cell, Lab, RunSample, simulate};
+use crate::score::{self, Group};
+use crate::studies;
+use crate::verdict::{Finding, judge};
+
+/// What came out.
+pub struct Reproduction {
+    /// The claims in the order of the file.
+    pub claims: Vec<Claim>,
+    /// What the simulator says of each.
+    pub findings: Vec<Finding>,
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// Every cell simulated, by key.
+    pub cells: BTreeMap<String, Arc<Vec<RunSample>>>,
+}
+
+/// The cells that claims ask for, each once.
+#[must_use]
+pub fn wanted(claims: &[Claim]) -> Vec<Cell> {
+    let mut lab = Lab::planning();
+    for claim in claims {
+        // What cannot be resolved is found again, and told, when claims are judged.
+        let _ = studies::answer(claim, &mut lab);
+    }
+    lab.into_wanted()
+}
+
+/// Runs what the claims ask for, and with `grids` all other cells of the studies that answer them; judges the claims.
+///
+/// # Errors
+/// The threads cannot be started, or a study's file is wrong.
+pub fn reproduce(claims: Vec<Claim>, campaign: &Campaign<'_>, grids: bool) -> Result<Reproduction, String> {
+    let mut cells = wanted(&claims);
+    if grids {
+        add_grids(&mut cells)?;
+    }
+    let measured = simulate(&cells, campaign)?;
+    let mut lab = Lab::measured(measured.clone());
+    let findings: Vec<Finding> = claims
+        .iter()
+        .map(|claim| judge(claim, &studies::answer(claim, &mut lab), mean_of_table(claim, &claims)))
+        .collect();
+    let groups = score::groups(&claims, &findings);
+    Ok(Reproduction { claims, findings, groups, cells: measured })
+}
+
+/// Adds the rest of each study that has a cell already.
+fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
+    let mut keys: std::collections::BTreeSet<String> = cells.iter().map(Cell::key).collect();
+    let mut named: Vec<&str> = cells.iter().map(Cell::study).collect();
+    named.sort_unstable();
+    named.dedup();
+    for study in named.into_iter().filter_map(studies::find) {
+        for cell in studies::grid(study)? {
+            if keys.insert(cell.key()) {
+                cells.push(cell);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and machine.
+fn mean_of_table(claim: &Claim, claims: &[Claim]) -> Option<f64> {
+    let same = |other: &&Claim| {
+        other.form == Form::Average
+            && other.group == claim.group
+            && other.metric == claim.metric
+            && other.policy == claim.policy
+            && other.machine == claim.machine
+    };
+    claims.iter().find(same).and_then(|other| match other.value {
+        Value::Number(mean) => Some(mean),
+        _ => None,
+    })
+}

@@ -1,0 +1,145 @@
+//! The score: how many claims of each group are reproduced, how far off, and whether the order of a table is right.
+
+use serde::Serialize;
+
+use crate::claims::Claim;
+use crate::verdict::{Finding, Verdict};
+
+/// Fewest cells of a table for which a rank correlation means anything.
+const LEAST_CELLS: usize = 5;
+
+/// A group of claims.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub group: String,
+    /// Claims, without those marked uncertain.
+    pub n: usize,
+    /// Reproduced ones among them.
+    pub passed: usize,
+    /// Median of the absolute errors of its numbers, in shares of the tolerance: at most 1 is within it. `None` without numbers.
+    pub median_abs_error: Option<f64>,
+    /// Spearman's rank correlation of published and simulated numbers, the mean over its metrics with at least five cells, weighted by
+    /// their cells.
+    pub rank_correlation: Option<f64>,
+    /// Claims marked uncertain.
+    pub uncertain: usize,
+    /// Reproduced ones among them.
+    pub uncertain_passed: usize,
+}
+
+/// All groups in the order of their first claims.
+#[must_use]
+pub fn groups(claims: &[Claim], findings: &[Finding]) -> Vec<Group> {
+    let mut names: Vec<&str> = Vec::new();
+    for claim in claims {
+        if !names.contains(&claim.group.as_str()) {
+            names.push(&claim.group);
+        }
+    }
+    names.into_iter().map(|name| group(name, claims, findings)).collect()
+}
+
+fn group(name: &str, claims: &[Claim], findings: &[Finding]) -> Group {
+    let all: Vec<(&Claim, &Finding)> = claims.iter().zip(findings).filter(|(c, _)| c.group == name).collect();
+    let certain = || all.iter().filter(|(c, _)| c.uncertain.is_none());
+    let passed = |(_, f): &&(&Claim, &Finding)| f.verdict == Verdict::Pass;
+    let mut errors: Vec<f64> = certain().filter_map(|(c, f)| relative_error(c, f)).collect();
+    errors.sort_by(f64::total_cmp);
+    let uncertain = || all.iter().filter(|(c, _)| c.uncertain.is_some());
+    Group {
+        group: name.to_owned(),
+        n: certain().count(),
+        passed: certain().filter(passed).count(),
+        median_abs_error: median(&errors),
+        rank_correlation: correlation(&all),
+        uncertain: uncertain().count(),
+        uncertain_passed: uncertain().filter(passed).count(),
+    }
+}
+
+/// The error in shares of the tolerance.
+fn relative_error(claim: &Claim, finding: &Finding) -> Option<f64> {
+    let (published, _) = finding.pairs.first()?;
+    let width = claim.tolerance.beyond(*published);
+    (width > 0.0).then_some(finding.error?.abs() / width)
+}
+
+fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+/// Over the metrics of a group, each with its own scale.
+fn correlation(all: &[(&Claim, &Finding)]) -> Option<f64> {
+    let mut metrics: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
+    for (claim, finding) in all.iter().filter(|(c, _)| c.form.is_number()) {
+        match metrics.iter_mut().find(|(name, _)| *name == claim.metric) {
+            Some((_, pairs)) => pairs.extend(&finding.pairs),
+            None => metrics.push((&claim.metric, finding.pairs.clone())),
+        }
+    }
+    let (mut sum, mut cells) = (0.0, 0);
+    for (_, pairs) in metrics.iter().filter(|(_, pairs)| pairs.len() >= LEAST_CELLS) {
+        if let Some(rho) = spearman(pairs) {
+            sum += rho * pairs.len() as f64;
+            cells += pairs.len();
+        }
+    }
+    (cells > 0).then(|| sum / cells as f64)
+}
+
+/// Spearman's rank correlation, ties sharing their mean rank; `None` when one side does not vary.
+#[must_use]
+pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    let first = ranks(&pairs.iter().map(|(a, _)| *a).collect::<Vec<_>>());
+    let second = ranks(&pairs.iter().map(|(_, b)| *b).collect::<Vec<_>>());
+    let mean = (pairs.len() as f64 + 1.0) / 2.0;
+    let (mut both, mut one, mut two) = (0.0, 0.0, 0.0);
+    for (a, b) in first.iter().zip(&second) {
+        both += (a - mean) * (b - mean);
+        one += (a - mean) * (a - mean);
+        two += (b - mean) * (b - mean);
+    }
+    (one > 0.0 && two > 0.0).then(|| both / (one * two).sqrt())
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let below = |x: f64| values.iter().filter(|y| **y < x).count() as f64;
+    let equal = |x: f64| values.iter().filter(|y| y.total_cmp(&&x).is_eq()).count() as f64;
+    values.iter().map(|x| below(*x) + (equal(*x) + 1.0) / 2.0).collect()
+}
+
+/// The mean over the groups of the share reproduced, uncertain claims apart; `None` without a claim.
+#[must_use]
+pub fn overall(groups: &[Group]) -> Option<f64> {
+    let scored: Vec<f64> = groups.iter().filter(|g| g.n > 0).map(|g| g.passed as f64 / g.n as f64).collect();
+    (!scored.is_empty()).then(|| scored.iter().sum::<f64>() / scored.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_correlation_of_known_samples() {
+        let rho = |pairs: &[(f64, f64)]| spearman(pairs).unwrap();
+        assert!((rho(&[(1.0, 10.0), (2.0, 100.0), (3.0, 1000.0)]) - 1.0).abs() < 1e-12);
+        assert!((rho(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]) + 1.0).abs() < 1e-12);
+        // Kendall and Gibbons, ties share their mean rank: 1, 2.5, 2.5, 4 against 1, 2, 3, 4 gives 0.9487.
+        let tied = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0), (3.0, 4.0)];
+        assert!((rho(&tied) - 0.948_683).abs() < 1e-6);
+        assert_eq!(spearman(&[(1.0, 1.0), (1.0, 2.0)]), None);
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[1.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(median(&[1.0, 2.0]), Some(1.5));
+    }
+}

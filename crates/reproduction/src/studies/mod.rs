@@ -1,0 +1,70 @@
+//! The published experiments: a scenario file each, and how the claims of each group are read off its cells.
+
+use crate::answer::{Answer, Trouble};
+use crate::claims::Claim;
+use crate::lab::{Cell, Lab};
+use experiment::scenario::{Overrides, load};
+
+/// A published experiment.
+pub struct Study {
+    /// Its name: that of the file without ending.
+    pub name: &'static str,
+    /// The scenario; its sweep is the whole grid of the experiment.
+    pub text: &'static str,
+    /// Settings of a quick look, as `path=value`: fewer replicates, shorter programs.
+    pub quick: &'static [&'static str],
+}
+
+/// A study by the name of its file.
+macro_rules! study {
+    ($name:literal, $quick:expr) => {
+        Study {
+            name: $name,
+            text: include_str!(concat!("../../../../scenarios/studies/", $name, ".yaml")),
+            quick: $quick,
+        }
+    };
+}
+
+/// All studies.
+pub const STUDIES: &[Study] = &[study!("dedicated", &["repeat=1", "apps.a.workload.scale=2%"])];
+
+/// How claims of a group are answered.
+type Family = fn(&Claim, &mut Lab) -> Result<Answer, Trouble>;
+
+/// The groups of claims and the family that answers them.
+const GROUPS: &[(&str, Family)] = &[];
+
+/// The study of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Study> {
+    STUDIES.iter().find(|study| study.name == name)
+}
+
+/// What the simulator says about a claim, by its fields.
+///
+/// # Errors
+/// It cannot be resolved, or a run did not complete.
+pub fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    match GROUPS.iter().find(|(group, _)| *group == claim.group) {
+        Some((_, family)) => family(claim, lab),
+        None => Err(Trouble::uncovered(format!("no study answers the group `{}`", claim.group))),
+    }
+}
+
+/// The whole grid of a study: every point of its sweep under every policy of its file.
+///
+/// # Errors
+/// The scenario is wrong: the rendered message.
+pub fn grid(study: &'static Study) -> Result<Vec<Cell>, String> {
+    let experiment = load(study.name, study.text, &Overrides::default())?;
+    let mut cells = Vec::new();
+    for point in &experiment.points {
+        for policy in &experiment.policies {
+            let cell = Cell::new(study.name, policy);
+            let settings = point.settings.iter();
+            cells.push(settings.fold(cell, |cell, (path, value)| cell.set(path, value)));
+        }
+    }
+    Ok(cells)
+}
