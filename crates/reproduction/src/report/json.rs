@@ -12,7 +12,7 @@ use crate::score::{self, Group};
 use crate::verdict::Finding;
 
 /// Name and version of the schema.
-pub const SCHEMA: &str = "oversim.reproduce/1";
+pub(super) const SCHEMA: &str = "oversim.reproduce/1";
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -17,7 +17,7 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
 }
 
 /// The groups and the score.
-pub fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "| group | reproduced | uncertain ones | median error / tolerance | rank correlation |")?;
     writeln!(out, "|---|---:|---:|---:|---:|")?;
     let number = |x: Option<f64>| x.map_or("-".to_owned(), short);
@@ -42,7 +42,7 @@ pub fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<(
 }
 
 /// The claims of a group.
-pub fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "| claim | machine | workload | metric | published | simulated | tolerance | |")?;
     writeln!(out, "|---|---|---|---|---|---|---|---|")?;
     for (claim, finding) in reproduction.claims.iter().zip(&reproduction.findings) {

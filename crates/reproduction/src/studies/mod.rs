@@ -1,5 +1,12 @@
 //! The published experiments: a scenario file each, and how the claims of each group are read off its cells.
 
+mod dedicated;
+mod parbench;
+mod sharing;
+mod speed;
+mod swomps;
+mod waiting;
+
 use crate::answer::{Answer, Trouble};
 use crate::claims::Claim;
 use crate::lab::{Cell, Lab};
