@@ -170,8 +170,8 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["experiment", "calibration"],
-        "the command line uses nothing but `experiment` and `calibration`"
+        ["experiment", "calibration", "reproduction"],
+        "the command line uses nothing but `experiment`, `calibration` and `reproduction`"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);
     assert!(arrows["sim-core"].is_empty() && arrows["notation"].is_empty());

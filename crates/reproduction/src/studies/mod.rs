@@ -40,7 +40,36 @@ pub const STUDIES: &[Study] = &[study!("dedicated", &["repeat=1", "apps.a.worklo
 type Family = fn(&Claim, &mut Lab) -> Result<Answer, Trouble>;
 
 /// The groups of claims and the family that answers them.
-const GROUPS: &[(&str, Family)] = &[];
+const GROUPS: &[(&str, Family)] = &[
+    ("dedicated-upc", dedicated::answer),
+    ("dedicated-mpi", dedicated::answer),
+    ("dedicated-omp", dedicated::answer),
+    ("predictor", dedicated::answer),
+    ("counters", dedicated::answer),
+    ("reversal", dedicated::answer),
+    ("expectation", dedicated::answer),
+    ("yield", waiting::answer),
+    ("affinity", waiting::answer),
+    ("kmp", waiting::answer),
+    ("share-partition", sharing::answer),
+    ("share-dedicated", sharing::answer),
+    ("share-variation", sharing::answer),
+    ("imbalanced", sharing::answer),
+    ("gang", sharing::answer),
+    ("speed", speed::answer),
+    ("hog", speed::answer),
+    ("swomps-t1-binding", swomps::answer),
+    ("swomps-t4-pairs", swomps::answer),
+    ("swomps-t5-pairs", swomps::answer),
+    ("swomps-queue11", swomps::answer),
+    ("swomps-queue3", swomps::answer),
+    ("parbench-seq", parbench::answer),
+    ("parbench-t1", parbench::answer),
+    ("parbench-t2", parbench::answer),
+    ("parbench-t3", parbench::answer),
+    ("parbench-t4", parbench::answer),
+    ("parbench-t5", parbench::answer),
+];
 
 /// The study of this name.
 #[must_use]
