@@ -52,7 +52,7 @@ impl Bench {
         &self.machine
     }
 
-    /// Seconds that `program` takes with one thread on each of these cpus, bound, under this runtime.
+    /// Seconds from the start-up barrier on (as programs time themselves) that `program` takes with one thread on each of these cpus, bound, under this runtime.
     ///
     /// # Errors
     /// A sentence when it cannot be run or does not complete.
@@ -67,7 +67,7 @@ impl Bench {
         let options = Options { seed: 1, horizon: HORIZON, ..Options::default() };
         let simulation = Simulation::new(self.machine.clone(), self.kernel.clone(), apps, options)?;
         let report = simulation.run(&mut *policy, &mut ());
-        match (report.outcome, report.apps.first().and_then(sim_core::outcome::AppReport::run_time)) {
+        match (report.outcome, report.apps.first().and_then(sim_core::outcome::AppReport::timed_run_time)) {
             (Outcome::Completed, Some(time)) => Ok(time.ns() as f64 / 1e9),
             (outcome, _) => Err(format!("a calibration run did not complete: {outcome:?}")),
         }

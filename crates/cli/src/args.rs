@@ -90,6 +90,15 @@ pub(crate) struct Reproduce {
     /// A first look in under a minute: one or two replicates, shortened programs, only the cells that claims need.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Also write every simulated cell to this file, as CSV.
+    #[arg(long, value_name = "FILE", conflicts_with = "sensitivity")]
+    pub(crate) cells: Option<PathBuf>,
+    /// Also write docs/validation.md and its pictures below this directory, the root of the sources.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["claims", "groups", "machines", "quick"])]
+    pub(crate) write: Option<PathBuf>,
+    /// Show instead how headlines move when an uncertain parameter is 20 % smaller or larger.
+    #[arg(long, conflicts_with_all = ["claims", "groups", "machines", "quick"])]
+    pub(crate) sensitivity: bool,
     /// Form of the report on standard output.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

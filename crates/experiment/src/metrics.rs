@@ -1,6 +1,6 @@
 //! The metrics of a run, one line each: name, unit, meaning and the function that measures it.
 
-use sim_core::account::Category;
+use sim_core::account::{Account, Category};
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::time::Span;
 
@@ -76,6 +76,13 @@ use Scope::{All, App};
 /// All metrics, in the order of the cells.
 pub const METRICS: &[Metric] = &[
     metric(App, "run_time", "s", "from the start of the first to the end of the last task", run_time),
+    metric(
+        App,
+        "timed_run_time",
+        "s",
+        "from the first task past the start-up barrier to the end of the last task: the time a benchmark reports",
+        timed_run_time,
+    ),
     metric(App, "queue_time", "s", "from arrival to start: waiting to be admitted", queue_time),
     metric(App, "turnaround", "s", "from arrival to the end of the last task", turnaround),
     metric(App, "slowdown", "ratio", "run_time over the mean run_time of the dedicated runs", slowdown),
@@ -185,6 +192,13 @@ pub const METRICS: &[Metric] = &[
     metric(All, "account_kernel", "share", "ticks, wake-ups, sleeps, forks, interrupts", account::<9>),
     metric(All, "account_daemon", "share", "user-level scheduling daemons", account::<10>),
     metric(All, "account_idle", "share", "nothing to run", account::<11>),
+    metric(
+        All,
+        "user_time_balance",
+        "ratio",
+        "user time of the cpu that has the least over that of the one that has the most: 1 = even",
+        user_time_balance,
+    ),
     metric(All, "corrections", "count", "decisions of the policy the kernel refused or corrected", |s| {
         Some(s.run.corrections as f64)
     }),
@@ -213,6 +227,12 @@ const fn compared(_: &Sample<'_>) -> Option<f64> {
 fn run_time(s: &Sample<'_>) -> Option<f64> {
     let app = app(s)?;
     if app.background { None } else { app.run_time().map(seconds) }
+}
+
+/// The same without the start-up.
+fn timed_run_time(s: &Sample<'_>) -> Option<f64> {
+    let app = app(s)?;
+    if app.background { None } else { app.timed_run_time().map(seconds) }
 }
 
 fn queue_time(s: &Sample<'_>) -> Option<f64> {
@@ -261,6 +281,22 @@ fn throughput(s: &Sample<'_>) -> Option<f64> {
     ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
 }
 
+/// What the kernel books as user time: computing with all that slows it, refills, polling; not calls, switches or ticks.
+const USER: [Category; 6] = [
+    Category::Compute,
+    Category::MemoryStall,
+    Category::Remote,
+    Category::Smt,
+    Category::Refill,
+    Category::Spin,
+];
+
+fn user_time_balance(s: &Sample<'_>) -> Option<f64> {
+    let user = |cpu: &Account| USER.iter().map(|part| seconds(cpu.get(*part))).sum::<f64>();
+    let times = || s.run.cpus.iter().map(user);
+    ratio(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max))
+}
+
 /// The share of category `C` in cpus x makespan.
 fn account<const C: usize>(s: &Sample<'_>) -> Option<f64> {
     let account = s.run.account();
@@ -274,7 +310,6 @@ fn ratio(over: f64, under: f64) -> Option<f64> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use sim_core::account::Account;
     use sim_core::outcome::{Counters, Outcome};
     use sim_core::time::Time;
 
@@ -296,6 +331,7 @@ pub(crate) mod tests {
             background: false,
             arrived: Time::ZERO,
             start: Time::ZERO,
+            program_start: Time::from_ns(ns / 4),
             end: Some(Time::from_ns(ns)),
             counters,
             task_cpu: vec![Span::from_ns(ns / 2); 2],
@@ -326,6 +362,7 @@ pub(crate) mod tests {
             assert!((got - want).abs() < 1e-9, "{name}: {got} instead of {want}");
         };
         near("run_time", App, 1.0);
+        near("timed_run_time", App, 0.75);
         near("slowdown", App, 2.0);
         near("slowdown_paired", App, 2.5);
         near("barrier_interval", App, 0.1);
@@ -347,6 +384,15 @@ pub(crate) mod tests {
         assert_eq!(value("migrations", App, &run), Some(3.0));
         run.apps[0].counters.work_done_ns = 0;
         assert_eq!(value("misses_per_1000_instructions", App, &run), None);
+    }
+
+    #[test]
+    fn user_time_is_computing_and_polling() {
+        let mut run = run_of(1_000);
+        run.cpus[1].add(Category::Spin, Span::from_ns(300));
+        run.cpus[1].add(Category::Yield, Span::from_ns(10_000));
+        let balance = value("user_time_balance", All, &run).unwrap();
+        assert!((balance - 500.0 / 800.0).abs() < 1e-12, "{balance}");
     }
 
     #[test]

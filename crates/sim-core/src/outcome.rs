@@ -105,6 +105,9 @@ pub struct AppReport {
     pub arrived: Time,
     /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
+    /// When its program proper began: when the first task was past the start-up barrier. Equal to `start` without such a
+    /// barrier, or when nobody ever was past it.
+    pub program_start: Time,
     /// When its last task ended; `None` when it was cut off.
     pub end: Option<Time>,
     /// Its counters.
@@ -118,6 +121,13 @@ impl AppReport {
     #[must_use]
     pub fn run_time(&self) -> Option<Span> {
         self.end.map(|end| end - self.start)
+    }
+
+    /// From the begin of the program proper to the end: what benchmarks that time themselves report (NPB starts its
+    /// clock behind a barrier).
+    #[must_use]
+    pub fn timed_run_time(&self) -> Option<Span> {
+        self.end.map(|end| end - self.program_start)
     }
 
     /// From arrival to end.

@@ -1,14 +1,17 @@
 //! `oversim reproduce`: every published claim beside what the simulator says.
 
-use std::io::IsTerminal;
+use std::fs;
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reproduction::claims::{self, Claim};
 use reproduction::lab::{Campaign, Store};
-use reproduction::{fields, report};
+use reproduction::report::page;
+use reproduction::reproduce::Reproduction;
+use reproduction::{fields, report, sensitivity, studies};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
@@ -25,21 +28,69 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let campaign = Campaign {
         jobs: args.jobs.map_or(0, NonZeroUsize::get),
         quick: args.quick,
-        adjusted: &[],
+        adjusted: &studies::as_stated,
         progress: &|done, all| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
         },
         store: &store,
     };
+    if args.sensitivity {
+        let nothing_kept = Store::none();
+        let table = sensitivity::table(&claims, &Campaign { store: &nothing_kept, ..campaign });
+        bar.finish_and_clear();
+        let table = table.map_err(Failure::Input)?;
+        if let Some(root) = &args.write {
+            write_sensitivity(root, &table)?;
+        }
+        output::to_stdout(|out| out.write_all(table.as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let done = reproduction::reproduce::reproduce(claims, &campaign, !args.quick);
     bar.finish_and_clear();
     let done = done.map_err(Failure::Input)?;
+    if let Some(root) = &args.write {
+        write(root, &done)?;
+    }
+    if let Some(path) = &args.cells {
+        output::to_file(path, true, &|out| report::cells(&done, out))?;
+    }
     let Some(form) = report::form(args.format.name()) else {
         return Err(Failure::Output(format!("no format {}", args.format.name())));
     };
     output::to_stdout(|out| (form.write)(&done, out))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page as it is, if there is one.
+fn page_of(root: &Path) -> Result<String, Failure> {
+    let path = root.join(page::PATH);
+    fs::read_to_string(&path).map_err(|e| {
+        Failure::Input(format!("{}: {e}; `--write` wants the root of the sources", path.display()))
+    })
+}
+
+/// Writes the page and its pictures; the table of sensitivities stays.
+fn write(root: &Path, done: &Reproduction) -> Result<(), Failure> {
+    let old = page_of(root)?;
+    let files = page::files(done, page::sensitivity_of(&old)).map_err(Failure::Output)?;
+    let pictures = root.join(page::PICTURES);
+    let failed = |path: &Path, e: &io::Error| Failure::Output(format!("{}: {e}", path.display()));
+    fs::create_dir_all(&pictures).map_err(|e| failed(&pictures, &e))?;
+    for (name, text) in files {
+        let path = root.join(name);
+        fs::write(&path, text).map_err(|e| failed(&path, &e))?;
+    }
+    Ok(())
+}
+
+/// Writes the table of sensitivities into the page.
+fn write_sensitivity(root: &Path, table: &str) -> Result<(), Failure> {
+    let old = page_of(root)?;
+    let path = root.join(page::PATH);
+    let marked = |text: &str| format!("{}{text}{}", page::SENSITIVITY.0, page::SENSITIVITY.1);
+    let new = old.replacen(&marked(page::sensitivity_of(&old)), &marked(table), 1);
+    fs::write(&path, new).map_err(|e| Failure::Output(format!("{}: {e}", path.display())))
 }
 
 /// The claims of the file, or those built in, that were asked for.
@@ -108,7 +159,7 @@ fn cache() -> Option<PathBuf> {
 
 /// A bar on standard error when that is a terminal.
 fn bar(quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
+    if quiet || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(0);

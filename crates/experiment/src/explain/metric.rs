@@ -17,6 +17,12 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     ),
     (
         App,
+        "timed_run_time",
+        "end of its last task - instant at which its first task was past the start-up barrier: the creation of its tasks does not count. Benchmarks such as NPB start their clocks there. Equal to run_time for runtimes without that barrier.",
+        "First task starts at 0.002 s, all 128 have met at 0.215 s, the last one ends at 4.010 s: timed_run_time = 3.795 s.",
+    ),
+    (
+        App,
         "queue_time",
         "start - arrival. 0 without `admission`.",
         "With `admission: { jobs: 1 }` two jobs of 3 s arrive together: queue_time is 0 s for the first, 3 s for the second.",
@@ -164,6 +170,12 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
         "context_switches",
         "sum over all applications, background ones included.",
         "One program with 500, one with 700: 1,200.",
+    ),
+    (
+        All,
+        "user_time_balance",
+        "smallest / largest user time over the cpus; user time is computing with all that slows it, refills and polling, but not system calls (`sched_yield`), switches and ticks.",
+        "15 cpus compute and poll for 10 s, one for 8 s and spends 2 s in `sched_yield`: 8 / 10 = 0.8.",
     ),
     (
         All,

@@ -12,13 +12,14 @@ use super::{Cell, RunSample, Store};
 use crate::studies::{self, Study};
 
 /// How a campaign is run.
+#[derive(Clone, Copy)]
 pub struct Campaign<'a> {
     /// Threads; 0 = as many as this process may use.
     pub jobs: usize,
     /// Few replicates and short programs.
     pub quick: bool,
-    /// Parameters of all cells that are set otherwise than stated, as `path=value` (for sensitivity); applied where the path exists.
-    pub adjusted: &'a [String],
+    /// What is set otherwise than stated in a cell, as `path=value`; [`studies::as_stated`] for nothing.
+    pub adjusted: &'a (dyn Fn(&Study, &Cell) -> Vec<String> + Sync),
     /// Called after each cell with the number of finished and of all cells.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// What earlier campaigns left.
@@ -75,6 +76,6 @@ fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
         set.extend(study.quick.iter().map(ToString::to_string));
     }
     set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
-    set.extend(campaign.adjusted.iter().cloned());
+    set.extend((campaign.adjusted)(study, cell));
     Overrides { set, policies: vec![cell.policy().to_owned()], one_point: true, ..Overrides::default() }
 }

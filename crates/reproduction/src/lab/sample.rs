@@ -97,7 +97,7 @@ impl AppSample {
             start: instant(app.start),
             end: app.end.map_or(0.0, instant),
             run_time,
-            timed: run_time,
+            timed: app.timed_run_time().map_or(0.0, seconds),
             task_cpu: app.task_cpu.iter().copied().map(seconds).collect(),
             barriers: rounded(app.counters.barriers as f64 / tasks),
             bytes_per_work: rounded(

@@ -1,9 +1,13 @@
 //! Reports of a reproduction, one form per file.
 
+mod cells;
 mod csv;
 mod json;
 mod markdown;
+pub mod page;
 mod text;
+
+pub use cells::write as cells;
 
 use std::io::{self, Write};
 

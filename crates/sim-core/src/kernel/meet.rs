@@ -181,6 +181,7 @@ impl<O: Observer> Kernel<'_, O> {
             counters.barrier_wait_ns += now.since(arrived).ns();
         } else {
             task.stage = Stage::Program;
+            self.apps[app].met.get_or_insert(now);
         }
         self.tell_polling(cpu);
         self.observe(Observation::Released { task: id, circle, episode });

@@ -175,6 +175,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         after: spec.after,
         arrived: Time::ZERO,
         begun: Time::ZERO,
+        met: None,
         fork_noise,
         started: false,
         forked: 0,

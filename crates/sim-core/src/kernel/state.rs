@@ -354,6 +354,8 @@ pub(crate) struct App {
     /// When it came, and when it was admitted.
     pub(crate) arrived: Time,
     pub(crate) begun: Time,
+    /// When the first task was past the start-up barrier.
+    pub(crate) met: Option<Time>,
     pub(crate) started: bool,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,

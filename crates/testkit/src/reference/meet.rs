@@ -312,6 +312,8 @@ impl Reference<'_> {
             let counters = &mut self.apps[task.app].counters;
             counters.barriers += 1;
             counters.barrier_wait_ns += now - task.arrived;
+        } else if self.apps[task.app].met.is_none() {
+            self.apps[task.app].met = Some(now);
         }
         task.up = true;
         self.tell_polling(c);

@@ -347,6 +347,8 @@ pub(super) struct RefApp {
     pub(super) first: usize,
     pub(super) arrived: u64,
     pub(super) begun: u64,
+    /// When the first task was past the start-up barrier.
+    pub(super) met: Option<u64>,
     pub(super) started: bool,
     pub(super) forked: u32,
     pub(super) exited: u32,

@@ -177,6 +177,25 @@ fn nobody_begins_before_all_have_met() {
     assert!((20 * MS + FORK..20 * MS + 2 * FORK).contains(&without), "{without} ns");
 }
 
+#[test]
+fn the_timed_section_begins_when_all_have_met() {
+    let timed = |forks, barrier| {
+        let report = barcelona(forks, barrier, 0).run();
+        let app = &report.apps[0];
+        assert_eq!(app.program_start - app.start, app.run_time().unwrap() - app.timed_run_time().unwrap());
+        (app.program_start.ns() - app.start.ns(), app.timed_run_time().unwrap().ns())
+    };
+    // Fifteen creations by rank 0, sixteen by a launcher; then 20 ms of work, and some microseconds to be released.
+    for (forks, creations) in [(Forks::Master, 15), (Forks::Launcher, 16)] {
+        let (up, time) = timed(forks, true);
+        assert!((creations * FORK..(creations + 1) * FORK).contains(&up), "{up} ns");
+        assert!((20 * MS..20 * MS + FORK).contains(&time), "{time} ns");
+    }
+    let (up, time) = timed(Forks::Master, false);
+    assert_eq!(up, 0, "without that barrier the program begins with its first task");
+    assert!((20 * MS + 15 * FORK..20 * MS + 16 * FORK).contains(&time), "{time} ns");
+}
+
 /// Rank 1 is created on cpu 0 of node 0 and moved to cpu 12 of node 3 at 7.5 ms; the others stay where they are created.
 struct Mover;
 

@@ -1,0 +1,154 @@
+//! The page `docs/validation.md` and its pictures.
+
+use std::fmt::Write;
+
+use super::markdown;
+use super::{short, simulated};
+use crate::claims::Claim;
+use crate::notes::{self, Analysis};
+use crate::plot::{self, Dot};
+use crate::reproduce::Reproduction;
+use crate::score::Group;
+use crate::verdict::{Finding, Verdict};
+
+/// Where the page is, from the root of the sources.
+pub const PATH: &str = "docs/validation.md";
+/// Where its pictures are.
+pub const PICTURES: &str = "docs/validation";
+/// Markers of the table of sensitivities, which a command of its own writes.
+pub const SENSITIVITY: (&str, &str) = ("<!-- sensitivity -->\n", "<!-- /sensitivity -->\n");
+/// Shown where nobody has looked at a miss yet.
+pub const NOT_ANALYSED: &str = "not analysed yet";
+
+const HEAD: &str = "\
+# Validation
+
+Every published outcome this program knows, beside what it says itself. The page is made by
+
+```text
+oversim reproduce --write .      in the root of the sources
+```
+
+and `oversim reproduce` shows the same at the terminal (`--quick`: a first look). The claims are data
+(`crates/reproduction/data/claims.yaml`), each with its source and a tolerance that was set before anything was simulated. A claim
+is resolved to cells of a *study* by its fields: machine, workload, classes, model, threads, policy, metric. The studies are the scenario files in
+`scenarios/studies`; any of them runs with `oversim run`. All share one set of parameters per machine, kernel, runtime and program
+([model.md](model.md), [calibration.md](calibration.md)); outcomes are not fitted.
+
+**pass**: within the tolerance. Of claims over several cells (all, none below, the largest) the worst cell decides. *Uncertain* claims - a damaged
+source, sources in conflict, conditions not stated - are judged like the others and counted apart. Errors are given in shares
+of the tolerance, so that 1 is just reproduced.
+
+";
+
+/// The page and its pictures as (path, text).
+///
+/// # Errors
+/// A picture cannot be drawn, or the notes built in are wrong.
+pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(String, String)>, String> {
+    let analyses = notes::analyses()?;
+    let about = notes::groups()?;
+    let mut pictures = Vec::new();
+    let mut page = HEAD.to_owned();
+    let mut summary = Vec::new();
+    markdown::summary(reproduction, &mut summary).map_err(|e| e.to_string())?;
+    let _ = writeln!(page, "## Score\n\n{}", String::from_utf8_lossy(&summary));
+    for group in &reproduction.groups {
+        let about = about.get(&group.group).map_or("", String::as_str);
+        let _ = writeln!(page, "## {}\n\n{about}\n", group.group);
+        for (metric, unit, dots) in panels(reproduction, group) {
+            let title = format!("{}: {metric}", group.group);
+            let name = format!("{}-{metric}.svg", group.group);
+            pictures.push((format!("{PICTURES}/{name}"), plot::svg(&title, &unit, &dots)?));
+            let _ = writeln!(page, "![{title}](validation/{name})");
+        }
+        let mut table = Vec::new();
+        markdown::table(reproduction, &group.group, &mut table).map_err(|e| e.to_string())?;
+        let _ = writeln!(page, "\n{}", String::from_utf8_lossy(&table));
+        misses(&mut page, reproduction, group, &analyses);
+    }
+    let _ = write!(page, "{TAIL}{}{sensitivity}{}", SENSITIVITY.0, SENSITIVITY.1);
+    pictures.insert(0, (PATH.to_owned(), page));
+    Ok(pictures)
+}
+
+const TAIL: &str = "\
+## Sensitivity: what the conclusions rest on
+
+How headlines move when one uncertain parameter of the machines or workloads is 20 % smaller or larger, all else kept (quick settings; `oversim reproduce
+--sensitivity`). Shown are the parameters that move a headline by more than a tenth of its tolerance; the others do not.
+
+";
+
+/// What stands between the markers of sensitivities on a page; empty without.
+#[must_use]
+pub fn sensitivity_of(page: &str) -> &str {
+    page.split_once(SENSITIVITY.0)
+        .and_then(|(_, rest)| rest.split_once(SENSITIVITY.1))
+        .map_or("", |(text, _)| text)
+}
+
+/// The numbers of a group by metric: name, unit and dots.
+fn panels(reproduction: &Reproduction, group: &Group) -> Vec<(String, String, Vec<Dot>)> {
+    let mut panels: Vec<(String, String, Vec<Dot>)> = Vec::new();
+    for (claim, finding) in of_group(reproduction, group) {
+        let dots = finding.pairs.iter().map(|(published, simulated)| Dot {
+            published: *published,
+            simulated: *simulated,
+            tolerance: claim.tolerance.beyond(*published),
+            pass: claim.tolerance.admits(*published, *simulated),
+        });
+        match panels.iter_mut().find(|(metric, ..)| *metric == claim.metric) {
+            Some((.., all)) => all.extend(dots),
+            None => panels.push((claim.metric.clone(), claim.unit.clone(), dots.collect())),
+        }
+    }
+    panels.retain(|(.., dots)| !dots.is_empty());
+    panels
+}
+
+fn of_group<'a>(
+    reproduction: &'a Reproduction,
+    group: &'a Group,
+) -> impl Iterator<Item = (&'a Claim, &'a Finding)> {
+    let all = reproduction.claims.iter().zip(&reproduction.findings);
+    all.filter(|(claim, _)| claim.group == group.group)
+}
+
+/// Why the misses of a group miss: each analysis once, with its claims.
+fn misses(page: &mut String, reproduction: &Reproduction, group: &Group, analyses: &[Analysis]) {
+    let missed: Vec<(&Claim, &Finding)> =
+        of_group(reproduction, group).filter(|(_, finding)| finding.verdict != Verdict::Pass).collect();
+    if missed.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "**Misses**\n");
+    let mut told: Vec<&str> = Vec::new();
+    for (claim, _) in &missed {
+        if told.contains(&claim.id.as_str()) {
+            continue;
+        }
+        let analysis = analyses.iter().find(|analysis| analysis.claims.contains(&claim.id));
+        let same =
+            |id: &str| analysis.is_some_and(|analysis| analysis.claims.iter().any(|other| other == id));
+        let together: Vec<&(&Claim, &Finding)> =
+            missed.iter().filter(|(other, _)| other.id == claim.id || same(&other.id)).collect();
+        let names: Vec<String> = together.iter().map(|(claim, finding)| named(claim, finding)).collect();
+        told.extend(together.iter().map(|(claim, _)| claim.id.as_str()));
+        let text = match analysis {
+            Some(analysis) => {
+                format!("{} *What would settle it:* {}", analysis.mechanism.trim(), analysis.settle.trim())
+            }
+            None => NOT_ANALYSED.to_owned(),
+        };
+        let _ = writeln!(page, "- {}: {text}", names.join(", "));
+    }
+    page.push('\n');
+}
+
+fn named(claim: &Claim, finding: &Finding) -> String {
+    let off = finding.error.map_or(String::new(), |error| format!(", off by {}", short(error)));
+    let said = simulated(finding);
+    let said = if said.is_empty() { finding.reason.clone() } else { said };
+    format!("`{}` (says {said}{off})", claim.id)
+}
