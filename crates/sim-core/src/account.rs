@@ -79,11 +79,13 @@ pub struct Account {
 
 impl Account {
     /// Books time.
+    #[inline]
     pub const fn add(&mut self, category: Category, span: Span) {
         self.spans[category as usize] += span.ns();
     }
 
     /// Moves up to `span` from one category to another.
+    #[inline]
     pub(crate) fn rebook(&mut self, from: Category, to: Category, span: Span) {
         let moved = span.ns().min(self.spans[from as usize]);
         self.spans[from as usize] -= moved;

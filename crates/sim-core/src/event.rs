@@ -15,76 +15,88 @@ use crate::time::Time;
 const ARITY: usize = 4;
 
 /// A 4-ary tournament tree: the earliest of one instant per source, the lowest source among equals.
+///
+/// All groups of four lie in one vector, the root first, the children of group g at 4g + 1 to 4g + 4.
 pub(crate) struct Tournament {
-    levels: Vec<Vec<u64>>,
+    groups: Vec<[u64; ARITY]>,
+    /// The first group of the lowest level.
+    leaves: usize,
+}
+
+/// The least of a group.
+#[inline]
+fn best(group: &[u64; ARITY]) -> u64 {
+    group[0].min(group[1]).min(group[2].min(group[3]))
 }
 
 impl Tournament {
     pub(crate) fn new(sources: usize) -> Self {
-        let mut levels = Vec::new();
-        let mut len = sources.max(1);
-        loop {
-            let padded = len.next_multiple_of(ARITY);
-            levels.push(vec![u64::MAX; padded]);
-            if padded == ARITY {
-                break;
-            }
-            len = padded / ARITY;
+        let (mut leaves, mut width) = (0, 1);
+        while width * ARITY < sources {
+            leaves += width;
+            width *= ARITY;
         }
-        Self { levels }
+        let used = sources.max(1).div_ceil(ARITY);
+        Self { groups: vec![[u64::MAX; ARITY]; leaves + used], leaves }
     }
 
     /// Makes room for at least this many sources; doubles, so that growing one by one costs little.
+    #[inline]
     pub(crate) fn grow(&mut self, sources: usize) {
-        let old = &self.levels[0];
-        if sources <= old.len() {
-            return;
+        if sources > (self.groups.len() - self.leaves) * ARITY {
+            self.regrow(sources);
         }
-        let mut tree = Self::new(sources.max(2 * old.len()));
-        for (source, at) in old.iter().enumerate() {
+    }
+
+    fn regrow(&mut self, sources: usize) {
+        let old = &self.groups[self.leaves..];
+        let mut tree = Self::new(sources.max(2 * ARITY * old.len()));
+        for (source, at) in old.as_flattened().iter().enumerate() {
             tree.set(source, Time::from_ns(*at));
         }
         *self = tree;
     }
 
-    fn best(group: &[u64]) -> u64 {
-        group.iter().copied().min().unwrap_or(u64::MAX)
-    }
-
     /// Arms a source; `Time::NEVER` disarms it.
+    #[inline]
     pub(crate) fn set(&mut self, source: usize, at: Time) {
-        let mut at = at.ns();
-        let mut index = source;
-        for level in &mut self.levels {
-            if level[index] == at {
+        let (mut group, mut slot, mut at) = (self.leaves + source / ARITY, source % ARITY, at.ns());
+        loop {
+            let slots = &mut self.groups[group];
+            let before = best(slots);
+            slots[slot] = at;
+            at = best(slots);
+            if at == before || group == 0 {
                 return;
             }
-            level[index] = at;
-            let group = index / ARITY;
-            at = Self::best(&level[group * ARITY..(group + 1) * ARITY]);
-            index = group;
+            (group, slot) = ((group - 1) / ARITY, (group - 1) % ARITY);
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, source: usize) -> Time {
-        Time::from_ns(self.levels[0][source])
+        Time::from_ns(self.groups[self.leaves + source / ARITY][source % ARITY])
     }
 
     /// The earliest instant.
+    #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.levels.last().map_or(Time::NEVER, |top| Time::from_ns(Self::best(top)))
+        Time::from_ns(best(&self.groups[0]))
     }
 
     /// The lowest source armed at the earliest instant.
+    #[inline]
     pub(crate) fn first(&self) -> usize {
         let at = self.earliest().ns();
         let mut group = 0;
-        for level in self.levels.iter().rev() {
-            let slots = &level[group * ARITY..(group + 1) * ARITY];
+        loop {
+            let slots = &self.groups[group];
             let slot = slots.iter().position(|t| *t == at).unwrap_or(0);
-            group = group * ARITY + slot;
+            if group >= self.leaves {
+                return (group - self.leaves) * ARITY + slot;
+            }
+            group = group * ARITY + 1 + slot;
         }
-        group
     }
 }
 

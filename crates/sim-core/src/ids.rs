@@ -18,9 +18,11 @@ macro_rules! id {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub u32);
         impl Id for $name {
+            #[inline]
             fn index(self) -> usize {
                 self.0 as usize
             }
+            #[inline]
             fn new(index: usize) -> Self {
                 Self(index as u32)
             }
@@ -55,10 +57,12 @@ impl TaskId {
     /// "No task" in packed records.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
+    #[inline]
     pub(crate) const fn is_none(self) -> bool {
         self.0 == u32::MAX
     }
 
+    #[inline]
     pub(crate) const fn some(self) -> Option<Self> {
         if self.is_none() { None } else { Some(self) }
     }
@@ -83,32 +87,38 @@ impl<I: Id, T> IdVec<I, T> {
 
     /// The number of entries.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// True when there is no entry.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
     /// The entries in id order.
+    #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
     }
 
     /// The entries in id order, mutable.
+    #[inline]
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
     }
 
     /// All ids.
+    #[inline]
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
     /// Adds an entry and returns its id.
+    #[inline]
     pub fn push(&mut self, item: T) -> I {
         self.items.push(item);
         I::new(self.items.len() - 1)
@@ -116,12 +126,14 @@ impl<I: Id, T> IdVec<I, T> {
 }
 
 impl<I: Id, T> FromIterator<T> for IdVec<I, T> {
+    #[inline]
     fn from_iter<It: IntoIterator<Item = T>>(items: It) -> Self {
         Self { items: items.into_iter().collect(), kind: PhantomData }
     }
 }
 
 impl<I, T> Default for IdVec<I, T> {
+    #[inline]
     fn default() -> Self {
         Self { items: Vec::new(), kind: PhantomData }
     }
@@ -129,11 +141,13 @@ impl<I, T> Default for IdVec<I, T> {
 
 impl<I: Id, T> Index<I> for IdVec<I, T> {
     type Output = T;
+    #[inline]
     fn index(&self, id: I) -> &T {
         &self.items[id.index()]
     }
 }
 impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
+    #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]
     }

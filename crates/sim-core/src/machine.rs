@@ -121,18 +121,21 @@ impl Topology {
 
     /// The number of cpus within one instance of `level`.
     #[must_use]
+    #[inline]
     pub const fn span(&self, level: Level) -> u32 {
         self.span[level.slot()]
     }
 
     /// The number of instances of `level`.
     #[must_use]
+    #[inline]
     pub const fn count(&self, level: Level) -> u32 {
         self.cpus / self.span(level)
     }
 
     /// Which instance of `level` holds `cpu`.
     #[must_use]
+    #[inline]
     pub const fn group(&self, level: Level, cpu: CpuId) -> u32 {
         cpu.0 / self.span(level)
     }
@@ -146,6 +149,7 @@ impl Topology {
 
     /// How far apart two cpus are.
     #[must_use]
+    #[inline]
     pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
         let shared = |level| self.group(level, a) == self.group(level, b);
         if a == b {
@@ -338,6 +342,7 @@ impl Machine {
 
     /// Time until a store on one cpu is seen on another.
     #[must_use]
+    #[inline]
     pub fn signal_latency(&self, from: CpuId, to: CpuId) -> Span {
         self.costs.line[self.topology.distance(from, to) as usize].max(Span::from_ns(1))
     }

@@ -52,6 +52,7 @@ pub fn key(seed: u64, purpose: Purpose, entity: u64) -> u64 {
 /// The n-th value of the counter-based stream `key`, uniform over all `u32`. SplitMix64's output function
 /// (Steele, Lea, Flood, OOPSLA 2014) over a Weyl sequence.
 #[must_use]
+#[inline]
 pub const fn draw(key: u64, n: u64) -> u32 {
     let mut z = key.wrapping_add(n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -65,9 +65,12 @@ impl Meeting {
     }
 
     /// How many meet.
+    #[inline]
     pub(crate) const fn ranks(&self) -> u32 {
         self.ranks
     }
+
+    #[inline]
 
     pub(crate) const fn is_central(&self) -> bool {
         matches!(self.kind, BarrierKind::Central)
@@ -87,6 +90,7 @@ impl Meeting {
     }
 
     /// A rank arrives.
+    #[inline]
     pub(crate) fn arrive(&mut self, rank: u32) -> Turn {
         match self.kind {
             BarrierKind::Central => {
@@ -125,6 +129,7 @@ impl Meeting {
     }
 
     /// The turn of a rank that enters a round of the dissemination barrier.
+    #[inline]
     pub(crate) fn round(&self, rank: u32, round: u32) -> Turn {
         if round >= self.rounds {
             return Turn::Done;
@@ -132,22 +137,27 @@ impl Meeting {
         Turn::TellRound(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
     }
 
+    #[inline]
+
     const fn flag(&self, rank: u32, round: u32, episode: u32) -> usize {
         ((rank * self.rounds + round) * 2 + episode % 2) as usize
     }
 
     /// Sets a rank's flag of a round.
+    #[inline]
     pub(crate) fn set_flag(&mut self, rank: u32, round: u32, episode: u32, visible: Time) {
         let at = self.flag(rank, round, episode);
         self.flags[at] = Flag(visible);
     }
 
     /// When a rank's flag of a round is visible.
+    #[inline]
     pub(crate) fn flag_time(&self, rank: u32, round: u32, episode: u32) -> Time {
         self.flags[self.flag(rank, round, episode)].0
     }
 
     /// A rank has seen its flag of a round.
+    #[inline]
     pub(crate) fn clear_flag(&mut self, rank: u32, round: u32, episode: u32) {
         let at = self.flag(rank, round, episode);
         self.flags[at] = UNSET;

@@ -34,36 +34,42 @@ impl Time {
 
     /// The instant `ns` nanoseconds after the start.
     #[must_use]
+    #[inline]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
     /// Nanoseconds since the start.
     #[must_use]
+    #[inline]
     pub const fn ns(self) -> u64 {
         self.0
     }
 
     /// True for [`Time::NEVER`].
     #[must_use]
+    #[inline]
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
 
     /// The time from `earlier` to `self`, zero when `earlier` is later.
     #[must_use]
+    #[inline]
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
     /// `self - span`, or the start of the run when that is later.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, span: Span) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
 
     /// `self + span`, or `NEVER` when that overflows.
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -77,36 +83,42 @@ impl Span {
 
     /// A span of `ns` nanoseconds.
     #[must_use]
+    #[inline]
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
     /// A span of `us` microseconds.
     #[must_use]
+    #[inline]
     pub const fn from_us(us: u64) -> Self {
         Self(us * 1_000)
     }
 
     /// A span of `ms` milliseconds.
     #[must_use]
+    #[inline]
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
     /// Nanoseconds.
     #[must_use]
+    #[inline]
     pub const fn ns(self) -> u64 {
         self.0
     }
 
     /// The sum, or the longest span when that overflows.
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, zero when `other` is longer.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -120,6 +132,7 @@ impl Work {
 
     /// The work done in `span` at nominal speed; spans beyond 2^43 ns (2.4 hours) are cut to that.
     #[must_use]
+    #[inline]
     pub const fn from_span(span: Span) -> Self {
         let limit = Self::MAX.0 >> WORK_FRACTION_BITS;
         let ns = if span.0 < limit { span.0 } else { limit };
@@ -128,30 +141,35 @@ impl Work {
 
     /// From raw fixed-point units.
     #[must_use]
+    #[inline]
     pub const fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
     /// Raw fixed-point units.
     #[must_use]
+    #[inline]
     pub const fn raw(self) -> u64 {
         self.0
     }
 
     /// Whole nanoseconds at nominal speed, rounded down.
     #[must_use]
+    #[inline]
     pub const fn floor_ns(self) -> u64 {
         self.0 >> WORK_FRACTION_BITS
     }
 
     /// The difference, zero when `other` is larger.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// The time this work takes at `speed`, rounded up to whole nanoseconds.
     #[must_use]
+    #[inline]
     pub const fn duration_at(self, speed: Speed) -> Span {
         Span(self.0.div_ceil(speed.0))
     }
@@ -163,6 +181,7 @@ impl Speed {
 
     /// `numerator / denominator` of nominal speed, rounded down, at least the smallest positive speed.
     #[must_use]
+    #[inline]
     pub const fn ratio(numerator: u64, denominator: u64) -> Self {
         let raw = ((numerator as u128) << WORK_FRACTION_BITS) / (denominator as u128);
         if raw == 0 { Self(1) } else { Self(raw as u64) }
@@ -170,18 +189,21 @@ impl Speed {
 
     /// From raw fixed-point units; zero becomes the smallest positive speed.
     #[must_use]
+    #[inline]
     pub const fn from_raw(raw: u64) -> Self {
         if raw == 0 { Self(1) } else { Self(raw) }
     }
 
     /// Raw fixed-point units.
     #[must_use]
+    #[inline]
     pub const fn raw(self) -> u64 {
         self.0
     }
 
     /// The work done in `span` at this speed. Exact.
     #[must_use]
+    #[inline]
     pub const fn work_in(self, span: Span) -> Work {
         Work(span.0 * self.0)
     }
@@ -189,6 +211,7 @@ impl Speed {
 
 impl Mul for Speed {
     type Output = Self;
+    #[inline]
     fn mul(self, other: Self) -> Self {
         Self::from_raw(((u128::from(self.0) * u128::from(other.0)) >> WORK_FRACTION_BITS) as u64)
     }
@@ -196,62 +219,73 @@ impl Mul for Speed {
 
 impl Add<Span> for Time {
     type Output = Self;
+    #[inline]
     fn add(self, span: Span) -> Self {
         Self(self.0 + span.0)
     }
 }
 impl AddAssign<Span> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Span) {
         self.0 += span.0;
     }
 }
 impl Sub for Time {
     type Output = Span;
+    #[inline]
     fn sub(self, earlier: Self) -> Span {
         Span(self.0 - earlier.0)
     }
 }
 impl Add for Span {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 impl AddAssign for Span {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
 }
 impl Sub for Span {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
 }
 impl SubAssign for Span {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         self.0 -= other.0;
     }
 }
 impl Mul<u64> for Span {
     type Output = Self;
+    #[inline]
     fn mul(self, times: u64) -> Self {
         Self(self.0 * times)
     }
 }
 impl Add for Work {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 }
 impl AddAssign for Work {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
 }
 impl Sub for Work {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }

@@ -25,12 +25,14 @@ pub enum WaitMode {
 impl WaitMode {
     /// True when a poll is followed by a yield.
     #[must_use]
+    #[inline]
     pub const fn yields(self) -> bool {
         matches!(self, Self::Yield | Self::YieldTo | Self::SpinThenBlock { yielding: true, .. })
     }
 
     /// How long the task polls before it sleeps; `None` = it never sleeps.
     #[must_use]
+    #[inline]
     pub const fn sleeps_after(self) -> Option<Span> {
         match self {
             Self::Spin | Self::Yield | Self::YieldTo => None,

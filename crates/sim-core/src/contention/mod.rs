@@ -42,6 +42,7 @@ struct Key {
 }
 
 impl Key {
+    #[inline]
     fn hash(self) -> u64 {
         let mixed = (u64::from(self.profile) << 42) ^ (u64::from(self.slot) << 21) ^ u64::from(self.place);
         let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -134,6 +135,7 @@ impl Contention {
     }
 
     /// The class of a task with this profile and home node on this cpu.
+    #[inline]
     pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId) -> ClassId {
         let demand = &self.demands[profile as usize];
         if demand.bound == 0 && demand.bytes == 0 {
@@ -156,6 +158,7 @@ impl Contention {
     }
 
     /// Page node of a task with this home, or the number of nodes when its pages are interleaved.
+    #[inline]
     fn slot(&self, profile: u32, home: NodeId) -> u32 {
         match self.demands[profile as usize].pages {
             Pages::FirstTouch | Pages::NextTouch | Pages::Master => home.0,
@@ -202,11 +205,13 @@ impl Contention {
     }
 
     /// What a task demands before growth: at its core's own speed at most what one core can draw, slowed by `factor` (1/65,536).
+    #[inline]
     pub(crate) fn offer(&self, profile: u32, own: Speed, factor: u64) -> u64 {
         (self.draw(profile, own) * factor) >> 16
     }
 
     /// The same without the slow-down, bytes per second; at most 2^44.
+    #[inline]
     pub(crate) fn draw(&self, profile: u32, own: Speed) -> u64 {
         let bytes = self.demands[profile as usize].bytes;
         let drawn = (u128::from(bytes) * u128::from(own.raw())) >> 20;
@@ -214,11 +219,13 @@ impl Contention {
     }
 
     /// Memory-bound share of a profile, 1/65,536.
+    #[inline]
     pub(crate) fn bound(&self, profile: u32) -> u64 {
         self.demands[profile as usize].bound
     }
 
     /// Factor of distance over all accesses of a class, 1/65,536.
+    #[inline]
     pub(crate) fn remote(&self, class: ClassId) -> u64 {
         self.classes.get(class.0 as usize).map_or(ONE, |class| class.remote)
     }
@@ -230,15 +237,20 @@ impl Contention {
     }
 
     /// The working set of a task that starts or stops to compute on a cpu.
+    #[inline]
     pub(crate) fn occupy(&mut self, profile: u32, cpu: CpuId, enters: bool) {
         if let Some(group) = cpu.0.checked_div(self.cache.span) {
             self.loads.occupy(group, self.demands[profile as usize].working_set, enters);
         }
     }
 
+    #[inline]
+
     fn clock(class: &Class, now: Time) -> u64 {
         class.clock.wrapping_add(now.since(class.at).ns().wrapping_mul(class.rate))
     }
+
+    #[inline]
 
     fn traffic(class: &Class, now: Time) -> u64 {
         let speed = (class.rate * class.growth) >> 16;
@@ -290,6 +302,7 @@ impl Contention {
     }
 
     /// The work left of a running task, at most `work`.
+    #[inline]
     pub(crate) fn left(&self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> Work {
         let clock = Self::clock(&self.classes[class.0 as usize], now);
         let left = self.heaps.target(cpu.0).wrapping_sub(clock) as i64;
@@ -297,6 +310,7 @@ impl Contention {
     }
 
     /// When the next member of the class completes.
+    #[inline]
     pub(crate) fn next(&self, class: u32) -> Time {
         let record = &self.classes[class as usize];
         if record.root == NO_CPU {
@@ -314,6 +328,7 @@ impl Contention {
     }
 
     /// The home node of what is first touched on a cpu.
+    #[inline]
     pub(crate) const fn node(&self, cpu: CpuId) -> NodeId {
         NodeId(cpu.0 / self.cpus_per_node)
     }

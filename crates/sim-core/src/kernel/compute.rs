@@ -9,6 +9,7 @@ use crate::observe::Observer;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
 /// Work at nominal speed as work on a cpu of this speed, rounded up.
+#[inline]
 fn to_cpu(work: Work, speed: Speed) -> Work {
     if speed == Speed::NOMINAL {
         return work;
@@ -18,6 +19,7 @@ fn to_cpu(work: Work, speed: Speed) -> Work {
 }
 
 /// The reverse of [`to_cpu`], rounded up.
+#[inline]
 fn from_cpu(work: Work, speed: Speed) -> Work {
     if speed == Speed::NOMINAL {
         return work;

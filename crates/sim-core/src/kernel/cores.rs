@@ -79,16 +79,19 @@ impl Cores {
     }
 
     /// Speed of a cpu.
+    #[inline]
     pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
         self.speed[cpu]
     }
 
     /// Speed its core has for it alone.
+    #[inline]
     pub(crate) fn own(&self, cpu: CpuId) -> Speed {
         self.own[cpu]
     }
 
     /// What sharing the core leaves of it, 1/65,536.
+    #[inline]
     pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
         self.factor[cpu]
     }
@@ -100,6 +103,7 @@ impl Cores {
     }
 
     /// Something has happened on a cpu.
+    #[inline]
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         if self.core > 1 || !self.turbo.is_empty() {
             self.look_at(cpu.0 / self.core);

@@ -74,9 +74,12 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// What a turn of one cycle is charged.
+    #[inline]
     fn turn(self) -> Span {
         self.charged + self.cycle()
     }
+
+    #[inline]
 
     fn cycle(self) -> Span {
         self.poll + self.call
@@ -131,15 +134,19 @@ impl Default for Ring {
 
 impl Ring {
     /// The member at a position of the queue.
+    #[inline]
     pub(crate) fn at(&self, position: usize) -> &Member {
         &self.members[self.order[position] as usize]
     }
+
+    #[inline]
 
     pub(crate) fn at_mut(&mut self, position: usize) -> &mut Member {
         &mut self.members[self.order[position] as usize]
     }
 
     /// The members in queue order.
+    #[inline]
     pub(crate) fn queue(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
         self.order.iter().map(|at| &self.members[*at as usize])
     }
@@ -212,6 +219,7 @@ impl Ring {
     }
 
     /// Whole cycles that end strictly before `limit` when the first ends at `first_end`.
+    #[inline]
     fn cycles_before(&self, limit: Time, first_end: Time) -> u64 {
         if limit.is_never() {
             u64::MAX
@@ -301,6 +309,7 @@ impl Ring {
     }
 
     /// After a pick: under O(1) the arrays may have changed places, in 2.6.27 another member may be leftmost.
+    #[inline]
     fn note_pick(&mut self) {
         match self.rule {
             YieldRule::Ladder(Ladder::O1(_)) => {
@@ -404,6 +413,8 @@ impl Ring {
         self.charged = (end + cost).saturating_sub(self.prices.charged);
         self.note_pick();
     }
+
+    #[inline]
 
     pub(crate) fn switch_cost(&self, old: &Member, new: &Member) -> Span {
         if old.process == new.process { self.prices.thread } else { self.prices.process }

@@ -39,9 +39,13 @@ impl Lead {
         spin: Span::ZERO,
     };
 
+    #[inline]
+
     pub(crate) fn total(&self) -> Span {
         self.switch + self.migration + self.kernel + self.daemon + self.refill + self.spin
     }
+
+    #[inline]
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.switch += other.switch;
@@ -53,6 +57,7 @@ impl Lead {
     }
 
     /// Books up to `elapsed` of the lead, takes it off, and returns what of `elapsed` lies behind the lead.
+    #[inline]
     pub(crate) fn pay(&mut self, elapsed: Span, account: &mut Account) -> Span {
         let mut rest = elapsed;
         let parts = [
@@ -313,6 +318,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// The episode of the barrier it is at.
+    #[inline]
     pub(crate) const fn episode(&self) -> u32 {
         self.episodes[self.circle as usize]
     }
@@ -332,6 +338,7 @@ pub(crate) struct Seat {
 
 impl Seat {
     /// The task that has a number.
+    #[inline]
     pub(crate) const fn task(&self, number: u32) -> TaskId {
         TaskId(self.first + number * self.step)
     }
@@ -380,6 +387,7 @@ impl App {
     }
 
     /// Where a rank sits in a circle.
+    #[inline]
     pub(crate) const fn seat(&self, circle: Circle, rank: u32) -> Seat {
         let (first, team) = (self.first.0, self.team);
         match circle {

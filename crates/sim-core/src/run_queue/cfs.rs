@@ -48,6 +48,7 @@ impl Waker {
 }
 
 /// Virtual runtime of a span for a weight: exact for nice 0, rounded down otherwise.
+#[inline]
 pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
     if weight as u128 == NICE_0 {
         span.ns() as i64
@@ -57,12 +58,14 @@ pub(crate) const fn weighted(span: Span, weight: u32) -> i64 {
 }
 
 /// Period in which each of `running` tasks runs once.
+#[inline]
 fn period(params: &CfsParams, running: u32) -> Span {
     if running <= params.nr_latency { params.latency } else { params.min_granularity * u64::from(running) }
 }
 
 /// The slice of a task of this weight among `running` tasks of total weight `load`: its share of one latency
 /// period, or of `running` minimum granularities when they are more than `nr_latency`.
+#[inline]
 pub(crate) fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     let period = period(params, running);
     Span::from_ns((u128::from(period.ns()) * u128::from(weight) / u128::from(load.max(1))) as u64)
@@ -70,6 +73,7 @@ pub(crate) fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) ->
 
 /// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone; it never
 /// goes back.
+#[inline]
 pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) {
     let follows = params.release != CfsRelease::V27;
     let current = cpu.current.some().filter(|_| follows).map(|id| tasks[id].vruntime);
@@ -167,6 +171,7 @@ pub(crate) fn buddy(
 }
 
 /// A task is no buddy any more.
+#[inline]
 pub(crate) fn forget(cpu: &mut Cpu, id: TaskId) {
     for buddy in [&mut cpu.next_buddy, &mut cpu.last_buddy] {
         if *buddy == id {

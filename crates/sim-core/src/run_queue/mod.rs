@@ -31,6 +31,7 @@ pub(crate) enum Entry {
 }
 
 /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
+#[inline]
 pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let by_deadline = matches!(discipline, Discipline::Eevdf(_));
     let key = |t: &Task| (t.band, if by_deadline { t.vdeadline } else { t.vruntime });
@@ -57,6 +58,7 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
 }
 
 /// Takes a task out of the list.
+#[inline]
 pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let (previous, next) = (tasks[id].previous, tasks[id].next);
     if previous.is_none() {
@@ -134,6 +136,7 @@ pub(crate) fn setting(ladder: &Ladder, tasks: &Tasks, cpu: &Cpu) -> Setting {
 }
 
 /// The queue's minimum after a change, where there is one.
+#[inline]
 pub(crate) fn advance_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     if let Discipline::Cfs(params) = discipline {
         cfs::advance_minimum(params, tasks, cpu);
@@ -142,6 +145,7 @@ pub(crate) fn advance_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut 
 
 /// A task has been picked. O(1): when it stood in the expired array, the arrays change places. CFS of 2.6.27: the
 /// minimum follows the leftmost of those that wait now.
+#[inline]
 pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     match discipline {
         Discipline::O1(_) => {
@@ -338,6 +342,7 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
 }
 
 /// The current task of a cpu has been picked in place of another one.
+#[inline]
 pub(crate) fn picked(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     if let Discipline::Eevdf(params) = discipline {
         eevdf::picked(params, tasks, cpu, now);
@@ -358,6 +363,7 @@ pub(crate) fn leave(
 }
 
 /// Whether a timer tick is a reason to pick again whatever it finds; under EEVDF it finds out itself.
+#[inline]
 pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
     !matches!(discipline, Discipline::Eevdf(_))
 }
