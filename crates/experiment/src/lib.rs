@@ -15,6 +15,7 @@ mod samples;
 pub mod scenario;
 pub mod schedule;
 pub mod schema;
+pub mod snapshots;
 pub mod statistics;
 pub mod summary;
 pub mod yardsticks;

@@ -53,6 +53,17 @@ pub enum Placement {
     },
 }
 
+/// Why a task has lost its place on a cpu, under a discipline whose priorities change with time ([`Policy::displaced`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Displacement {
+    /// A better one has taken the cpu; it waits before its equals (Solaris: `setfrontdq`).
+    Preempted,
+    /// Its slice is used up and an equal or better one has the cpu; it waits behind its equals (Solaris: `setbackdq`).
+    Expired,
+    /// It waited, and its priority was raised (Solaris: `ts_update`).
+    Lifted,
+}
+
 /// The band ([`System::set_band`]) whose tasks never run: a cpu with no others is idle, and they are still counted in its
 /// queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job control (`SIGSTOP`) does.
 pub const PARKED: u8 = u8::MAX;
@@ -227,6 +238,17 @@ pub trait View {
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
     /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
     fn waits_in_vain(&self, task: TaskId) -> bool;
+    /// The priority of a task under the time-sharing class of Solaris, 0 to 59, larger is better: of a sleeping task the one
+    /// with which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. What has
+    /// run since is reckoned in when the policy [watches displaced tasks](Policy::watches_displaced).
+    fn priority(&self, task: TaskId) -> i64 {
+        let _ = task;
+        0
+    }
+    /// The best [priority](View::priority) of the runnable tasks of a cpu, the running one included; none when there are none.
+    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+        (self.nr_running(cpu) > 0).then_some(0)
+    }
     /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
     /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
     fn because(&self, why: Why) {
@@ -245,6 +267,12 @@ pub trait System: View {
     /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
     /// what a counter of useful instructions tells. Polling, system calls and stalls add nothing.
     fn progress(&mut self, task: TaskId) -> Span;
+    /// What a task has used and what it has left of its slice, under a discipline whose slices last over several turns; none
+    /// under others.
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        let _ = task;
+        None
+    }
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
@@ -319,6 +347,16 @@ pub trait Policy: Send {
     /// Whether [`Policy::waits`] and [`Policy::proceeds`] are wanted; asked once, before the run begins.
     fn watches_waits(&self) -> bool {
         false
+    }
+    /// Whether [`Policy::displaced`] is wanted and priorities are to be up to date in it, in `select_cpu` and in `timer`; asked
+    /// once, before the run begins. Only under the time-sharing class of Solaris.
+    fn watches_displaced(&self) -> bool {
+        false
+    }
+    /// A task waits in the queue of `cpu` because it has lost it, or has a better priority there. It may be moved. Told when
+    /// all cpus have decided at this instant, if it still waits there.
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        let _ = (system, task, cpu, why);
     }
     /// A task has come to where it has to wait for others of its application, and begins to: by polling at first, whatever
     /// it does later. Told when all cpus have decided at this instant; by then it may have been displaced.
@@ -401,6 +439,12 @@ impl View for UserSystem<'_> {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.0.waits_in_vain(task)
     }
+    fn priority(&self, task: TaskId) -> i64 {
+        self.0.priority(task)
+    }
+    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+        self.0.best_priority(cpu)
+    }
     fn because(&self, why: Why) {
         self.0.because(why);
     }
@@ -418,6 +462,9 @@ impl System for UserSystem<'_> {
     }
     fn progress(&mut self, task: TaskId) -> Span {
         self.0.progress(task)
+    }
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        self.0.slice(task)
     }
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
         self.0.migrate(task, to)
@@ -489,6 +536,12 @@ impl Policy for Stacked {
     }
     fn watches_waits(&self) -> bool {
         self.kernel.watches_waits() || self.user.watches_waits()
+    }
+    fn watches_displaced(&self) -> bool {
+        self.kernel.watches_displaced()
+    }
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        self.kernel.displaced(system, task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.kernel.waits(system, task, what);

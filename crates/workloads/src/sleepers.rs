@@ -39,7 +39,15 @@ const SERVICES_TABLE: &[Parameter] = &[
         max: 9_999,
         about: "Share of the time a service works when it has a cpu to itself; the default (five of 55 %) is uncertain",
     },
-    time("burst", 20 * MS, 1, "Mean work of one burst, exponential; uncertain"),
+    time("burst", 20 * MS, 1, "Mean time of one burst on a core of that speed, exponential; uncertain"),
+    Parameter {
+        name: "core",
+        kind: Kind::Factor,
+        default: 1_000,
+        min: 1,
+        max: 100_000,
+        about: "Speed of the core for which `busy` and `burst` are stated (that of an e25k: 0.3); on another one services are busier or less so",
+    },
 ];
 
 /// Services of the operating system.
@@ -59,11 +67,13 @@ fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
     let (busy, burst) = (u128::from(values.get("busy")), values.get("burst"));
     // busy = burst / (burst + pause).
     let pause = (u128::from(burst) * (10_000 - busy) / busy).max(1) as u64;
-    let program = bursts(0, pause, burst)?;
+    let work = u128::from(burst) * u128::from(values.get("core")) / 1_000;
+    let program = bursts(0, pause, work.clamp(1, u128::from(u64::MAX)) as u64)?;
     Ok(Built { background: true, processes: true, tasks: 5, ..Built::even(program) })
 }
 
-/// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds.
+/// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds, the work at
+/// nominal speed.
 fn bursts(times: u32, pause: u64, burst: u64) -> Result<Program, String> {
     let spread = Spread::EXPONENTIAL;
     let work = Work::from_span(Span::from_ns(burst));
@@ -89,6 +99,12 @@ mod tests {
         // 20 / (20 + 16.36) = 55 %.
         assert_eq!(span, Span::from_ns(16_363_636));
         assert!(built.background && built.processes && built.tasks == 5);
+        // On a core of a third of the speed a burst is a third of the work; the pause stays.
+        let mut values = Values::defaults(SERVICES_TABLE);
+        values.set("core", 300).unwrap();
+        let built = (SERVICES.build)(&values, &CONTEXT).unwrap();
+        let [_, Op::Sleep { span, .. }, Op::Compute { work, .. }, ..] = built.program.ops() else { panic!() };
+        assert_eq!((*span, *work), (Span::from_ns(16_363_636), Work::from_span(Span::from_ms(6))));
     }
 
     #[test]

@@ -71,6 +71,7 @@ enum Word {
     Proceeds,
     Drained,
     Enqueued,
+    Displaced,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -143,6 +144,7 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Proceeds(task) => (Word::Proceeds, u64::from(task.0)),
         Hook::Drained(cpu) => (Word::Drained, u64::from(cpu.0)),
         Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
+        Hook::Displaced(task) => (Word::Displaced, u64::from(task.0)),
     };
     CallLine {
         at: call.at.ns(),
@@ -284,6 +286,7 @@ fn call(line: &CallLine) -> Result<Call, String> {
         Word::Proceeds => Hook::Proceeds(TaskId(of()?)),
         Word::Drained => Hook::Drained(CpuId(of()?)),
         Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
+        Word::Displaced => Hook::Displaced(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("a cpu belongs to each `place`, and to nothing else".into());

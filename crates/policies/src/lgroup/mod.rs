@@ -8,7 +8,7 @@ mod load;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{Displacement, Placement, Policy, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -92,10 +92,10 @@ const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "ties",
         kind: Kind::Choice(&["random", "last"]),
-        default: 0,
+        default: 1,
         min: 0,
         max: 1,
-        about: "Where a thread goes when no cpu is idle: at random among the shortest queues of the machine, or its last cpu.",
+        about: "Where a thread goes: as the source has it, its last cpu if it left it a short while ago, else the lowest priority at home (`last`); or any idle cpu, else at random among the shortest queues of the machine (`random`).",
     },
     Parameter::flag("steal", true, "A cpu that goes idle takes a waiting thread (disp_getwork)."),
 ];
@@ -105,6 +105,8 @@ struct Thread {
     home: Option<u32>,
     homed: Time,
     runnable: bool,
+    /// A timer is set for the end of its quantum.
+    watched: bool,
 }
 
 struct Lgroup {
@@ -187,7 +189,8 @@ impl Lgroup {
         self.groups[home].chosen = self.choices;
         self.groups[home].load += THREAD;
         self.used(view, task)[home] += 1;
-        *self.thread(task) = Thread { home: Some(home as u32), homed: now, runnable: false };
+        let watched = self.thread(task).watched;
+        *self.thread(task) = Thread { home: Some(home as u32), homed: now, runnable: false, watched };
         home as u32
     }
 
@@ -209,19 +212,110 @@ impl Lgroup {
         best
     }
 
-    /// `setbackdq`. Where the source leaves a thread on a busy cpu for an idle one to steal within microseconds, it goes to
-    /// that idle cpu directly.
+    /// `setbackdq` of a thread that is created or wakes. Where the source leaves it in the queue of a cpu that does not take it
+    /// for an idle one to steal within microseconds, it goes to that idle cpu directly.
     fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuId {
         let home = self.home(view, task);
         let recent = view.now().since(view.task(task).last_ran) <= self.rechoose;
         let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
-        let (cpu, rule) =
-            self.idle_cpu(view, task, home, kept).unwrap_or_else(|| self.busy_cpu(view, task, home, kept));
+        let (cpu, rule) = if self.sticky {
+            let (cpu, rule) = match kept {
+                Some(cpu) => (cpu, "placed: its last cpu, left a short while ago, is at home"),
+                None => self.lowest(view, task, home, last),
+            };
+            let takes = view.best_priority(cpu).is_none_or(|best| best < view.priority(task));
+            let idle = if takes { None } else { self.idle_near(view, task, cpu) };
+            match idle {
+                Some(idle) => (idle, "placed: nobody there gives way, idle cpu nearby"),
+                None => self.balanced(view, task, cpu, rule, view.nr_running(cpu).saturating_sub(1)),
+            }
+        } else {
+            self.idle_cpu(view, task, home, kept).unwrap_or_else(|| {
+                (
+                    self.shortest(view, task, 0..view.machine().cpus()),
+                    "placed: nothing idle, shortest queue of the machine",
+                )
+            })
+        };
+        view.because(self.reason(view, home, cpu, rule));
+        cpu
+    }
+
+    fn reason(&self, view: &dyn View, home: u32, cpu: CpuId, rule: &'static str) -> Why {
         let threads = self.groups[home as usize].load * 1_000 / THREAD;
         let why = Why::rule(rule).with("home group", home.into());
         let why = why.with("load of its home, thousandths of a thread", threads);
-        view.because(why.with("threads on the cpu", view.nr_running(cpu).into()));
-        cpu
+        why.with("threads on the cpu", view.nr_running(cpu).into())
+    }
+
+    /// `disp_lowpri_cpu`: the cpu at home with the lowest priority if that is idle or lower than the thread's, else the one of
+    /// all others, else the best one at home, where it will wait. Among equals at home the search begins with `hint`.
+    fn lowest(&self, view: &dyn View, task: TaskId, home: u32, hint: Option<CpuId>) -> (CpuId, &'static str) {
+        let (start, cpus, mine) = (home * self.span, view.machine().cpus(), view.priority(task));
+        let size = self.span.min(cpus - start);
+        let first = hint.filter(|hint| self.queues.group(*hint) == home).map_or(0, |hint| hint.0 - start);
+        let near = (0..size).map(|i| CpuId(start + (first + i) % size));
+        let far = (0..cpus).map(CpuId).filter(|cpu| self.queues.group(*cpu) != home);
+        let best = |cpus: &mut dyn Iterator<Item = CpuId>| {
+            let allowed = cpus.filter(|cpu| view.allowed(task, *cpu));
+            allowed
+                .map(|cpu| (view.best_priority(cpu).unwrap_or(-1), cpu))
+                .reduce(|a, b| if b.0 < a.0 { b } else { a })
+        };
+        let at_home = best(&mut near.into_iter());
+        if let Some((priority, cpu)) = at_home.filter(|(priority, _)| *priority < mine) {
+            return (
+                cpu,
+                if priority < 0 { "placed: idle cpu at home" } else { "placed: lowest priority at home" },
+            );
+        }
+        let elsewhere = if self.far_is_hopeless(mine) { None } else { best(&mut far.into_iter()) };
+        match (elsewhere.filter(|(priority, _)| *priority < mine), at_home) {
+            (Some((_, cpu)), _) => (cpu, "placed: nobody at home gives way, lowest priority elsewhere"),
+            (None, Some((_, cpu))) => (cpu, "placed: nobody gives way, lowest priority at home"),
+            (None, None) => (first_allowed(view, task), "placed: no cpu at home allowed"),
+        }
+    }
+
+    /// Nothing is below priority 0 but an idle cpu.
+    fn far_is_hopeless(&self, priority: i64) -> bool {
+        priority <= 0 && self.queues.idle() == 0
+    }
+
+    /// `setbackdq` balances: the next cpu of the group if fewer wait there. Threads of priority 16 and more bear two more
+    /// (`RUNQ_MATCH_PRI`, `RUNQ_MAX_DIFF`); threads of all priorities are counted, not only its own.
+    fn balanced(
+        &self,
+        view: &dyn View,
+        task: TaskId,
+        cpu: CpuId,
+        rule: &'static str,
+        waiting: u32,
+    ) -> (CpuId, &'static str) {
+        let start = self.queues.group(cpu) * self.span;
+        let next = CpuId(start + (cpu.0 - start + 1) % self.span.min(view.machine().cpus() - start));
+        let slack = if view.priority(task) >= 16 { 2 } else { 0 };
+        let there = view.nr_running(next).saturating_sub(1);
+        if there + slack < waiting && view.allowed(task, next) {
+            (next, "placed: fewer wait on the next cpu of the group")
+        } else {
+            (cpu, rule)
+        }
+    }
+
+    /// An idle cpu, of the group of `cpu` if there is one: it steals what waits there.
+    fn idle_near(&self, view: &dyn View, task: TaskId, cpu: CpuId) -> Option<CpuId> {
+        if !self.steal || self.queues.idle() == 0 {
+            return None;
+        }
+        let (group, cpus) = (self.queues.group(cpu), view.machine().cpus());
+        let (start, idle) =
+            (group * self.span, |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu));
+        let near = (start..(start + self.span).min(cpus))
+            .map(CpuId)
+            .find(idle)
+            .filter(|_| self.queues.idle_in(group) > 0);
+        near.or_else(|| (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle))
     }
 
     /// Its last cpu, one at home, one anywhere, if it is idle; and why.
@@ -232,49 +326,22 @@ impl Lgroup {
         home: u32,
         kept: Option<CpuId>,
     ) -> Option<(CpuId, &'static str)> {
-        let (start, cpus) = (home * self.span, view.machine().cpus());
-        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
-        if let Some(cpu) = kept.filter(idle) {
+        if let Some(cpu) = kept.filter(|cpu| view.nr_running(*cpu) == 0) {
             return Some((cpu, "placed: its last cpu is idle and at home"));
         }
-        if self.queues.idle_in(home) > 0
-            && let Some(cpu) = (start..(start + self.span).min(cpus)).map(CpuId).find(idle)
-        {
-            return Some((cpu, "placed: idle cpu at home"));
-        }
+        let cpus = view.machine().cpus();
+        let start = home * self.span;
+        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
         if self.queues.idle() == 0 {
             return None;
         }
         let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle)?;
-        Some((cpu, "placed: nothing idle at home, idle cpu of another group"))
-    }
-
-    /// Where a thread waits when no cpu is idle; and why.
-    fn busy_cpu(
-        &mut self,
-        view: &dyn View,
-        task: TaskId,
-        home: u32,
-        kept: Option<CpuId>,
-    ) -> (CpuId, &'static str) {
-        let (start, cpus) = (home * self.span, view.machine().cpus());
-        match kept {
-            Some(cpu) if self.sticky => {
-                // A shorter queue of the next cpu of the group is taken instead.
-                let next = CpuId(start + (cpu.0 - start + 1) % self.span);
-                let shorter = view.allowed(task, next) && view.nr_running(next) < view.nr_running(cpu);
-                if shorter {
-                    (next, "placed: nothing idle, the next cpu's queue is shorter than its last one's")
-                } else {
-                    (cpu, "placed: nothing idle, its last cpu")
-                }
-            }
-            _ if self.sticky => {
-                let cpu = self.shortest(view, task, start..(start + self.span).min(cpus));
-                (cpu, "placed: nothing idle, shortest queue at home")
-            }
-            _ => (self.shortest(view, task, 0..cpus), "placed: nothing idle, shortest queue of the machine"),
-        }
+        let rule = if self.queues.group(cpu) == home {
+            "placed: idle cpu at home"
+        } else {
+            "placed: nothing idle at home, idle cpu of another group"
+        };
+        Some((cpu, rule))
     }
 
     /// A cpu with the fewest threads, at random among equals.
@@ -298,6 +365,49 @@ impl Lgroup {
             }
         }
         best.map_or_else(|| first_allowed(view, task), |(_, cpu)| cpu)
+    }
+
+    /// A thread that runs away from home looks for a cpu at home whenever its quantum ends (`ts_tick`, `setbackdq`,
+    /// `cpu_choose`): from now on it is looked after.
+    fn look_after(&mut self, system: &mut dyn System, task: TaskId) {
+        if self.thread(task).watched {
+            return;
+        }
+        if let Some((_, left)) = system.slice(task) {
+            self.thread(task).watched = true;
+            system.at(system.now() + left.max(Span::from_ns(1)), u64::from(task.0));
+        }
+    }
+
+    /// The group that is home to a thread with one, if it runs or waits elsewhere.
+    fn away(&self, task: TaskId, cpu: CpuId) -> Option<u32> {
+        let home = self.threads.get(task.index()).and_then(|thread| thread.home)?;
+        (self.queues.group(cpu) != home).then_some(home)
+    }
+
+    /// Moves a thread that waits in the queue of `cpu` to where the dispatcher puts it, or to an idle cpu that steals it there.
+    fn requeue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        let Some(home) = self.threads.get(task.index()).and_then(|thread| thread.home) else { return };
+        let stale =
+            why == Displacement::Lifted && system.now().since(system.task(task).last_ran) > self.rechoose;
+        let (mut to, mut rule) = (cpu, "moved: it was displaced");
+        if stale || self.queues.group(cpu) != home {
+            (to, rule) = self.lowest(system, task, home, Some(cpu));
+        }
+        if why != Displacement::Preempted {
+            // Where it was displaced it does not count itself, but the one that runs there by now waited.
+            let waiting = system.nr_running(to).saturating_sub(1);
+            (to, rule) = self.balanced(system, task, to, rule, waiting);
+        }
+        if system.nr_running(to) > 0
+            && let Some(idle) = self.idle_near(system, task, to)
+        {
+            (to, rule) = (idle, "taken: displaced, an idle cpu steals it");
+        }
+        if to != cpu {
+            system.because(self.reason(system, home, to, rule));
+            system.migrate(task, to);
+        }
     }
 
     /// Takes the thread that waits longest on one of these cpus.
@@ -379,6 +489,50 @@ impl Policy for Lgroup {
         if self.queues.crowded() > self.queues.crowded_in(group) {
             let far = (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus));
             self.take(system, far, cpu, "taken: nobody waits in this group, it waited in another one");
+        }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, token: u64) {
+        let task = TaskId(token as u32);
+        self.thread(task).watched = false;
+        let seen = system.task(task);
+        let runs = seen.state == TaskState::Running;
+        let Some(home) = self.away(task, seen.cpu).filter(|_| runs || seen.state == TaskState::Queued) else {
+            return;
+        };
+        let Some((used, _)) = system.slice(task) else { return };
+        // Quanta end at ticks: what began within the last one has just begun.
+        if runs && used < system.kernel().tick {
+            let (to, rule) = self.lowest(system, task, home, Some(seen.cpu));
+            let best = system.best_priority(to);
+            // Elsewhere its own cpu counts as idle to it: only an idle one that comes before it is as good.
+            let better = if self.queues.group(to) == home {
+                best.is_none_or(|best| best < system.priority(task))
+            } else {
+                best.is_none() && to < seen.cpu
+            };
+            if better {
+                system.because(self.reason(system, home, to, rule));
+                system.migrate(task, to);
+            }
+        }
+        let cpu = system.task(task).cpu;
+        if self.away(task, cpu).is_some() {
+            self.look_after(system, task);
+        }
+    }
+
+    fn watches_displaced(&self) -> bool {
+        self.sticky
+    }
+
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        self.requeue(system, task, cpu, why);
+    }
+
+    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        if self.sticky && self.away(task, cpu).is_some() {
+            self.look_after(system, task);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 
@@ -196,6 +196,12 @@ impl Policy for Perturbed {
     }
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
+    }
+    fn watches_displaced(&self) -> bool {
+        self.inner.watches_displaced()
+    }
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        self.inner.displaced(&mut Tapped::new(system, &mut self.disturb), task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.inner.waits(&mut Tapped::new(system, &mut self.disturb), task, what);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
 use sim_core::time::Time;
 
 use super::request::{Request, Tap, Tapped};
@@ -37,6 +37,8 @@ pub enum Hook {
     Drained(CpuId),
     /// [`Policy::enqueued`].
     Enqueued(TaskId),
+    /// [`Policy::displaced`].
+    Displaced(TaskId),
 }
 
 /// A hook call in which something was asked for or a cpu was chosen.
@@ -161,6 +163,12 @@ impl Policy for Recorder {
     }
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
+    }
+    fn watches_displaced(&self) -> bool {
+        self.inner.watches_displaced()
+    }
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        self.call(system, Hook::Displaced(task), |inner, system| inner.displaced(system, task, cpu, why));
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.call(system, Hook::Waits(task), |inner, system| inner.waits(system, task, what));

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Awaited, PARKED, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Displacement, PARKED, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::record::{Call, Counts, Hook, Schedule};
@@ -43,6 +43,7 @@ pub struct Replayer {
     end: Option<Time>,
     over: bool,
     watches_waits: bool,
+    watches_displaced: bool,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
@@ -65,6 +66,7 @@ impl Replayer {
             end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
             watches_waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
+            watches_displaced: calls.keys().any(|hook| matches!(hook, Hook::Displaced(_))),
             parked: BTreeSet::new(),
             calls,
             counts: Counts::default(),
@@ -179,6 +181,12 @@ impl Policy for Replayer {
     }
     fn watches_waits(&self) -> bool {
         self.watches_waits
+    }
+    fn watches_displaced(&self) -> bool {
+        self.watches_displaced
+    }
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Displacement) {
+        self.call(system, Hook::Displaced(task));
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
         self.call(system, Hook::Waits(task));

@@ -144,6 +144,12 @@ impl View for Tapped<'_> {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.system.waits_in_vain(task)
     }
+    fn priority(&self, task: TaskId) -> i64 {
+        self.system.priority(task)
+    }
+    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+        self.system.best_priority(cpu)
+    }
     fn because(&self, why: Why) {
         self.why.set(why);
     }
@@ -161,6 +167,9 @@ impl System for Tapped<'_> {
     }
     fn progress(&mut self, task: TaskId) -> Span {
         self.system.progress(task)
+    }
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        self.system.slice(task)
     }
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
         self.ask(Request::Migrate(task, to))

@@ -31,7 +31,7 @@ use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Awaited, Policy, Why};
+use crate::policy::{Awaited, Displacement, Policy, TaskState, Why};
 use crate::program::{AppSpec, MemoryProfile};
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -104,6 +104,10 @@ pub(crate) struct Kernel<'o, O> {
     watched: bool,
     /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
     waits: Vec<(TaskId, Option<Awaited>)>,
+    /// The policy wants to know who is displaced, and the discipline has priorities that change with time.
+    turns: bool,
+    /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
+    displaced: Vec<(TaskId, CpuId, Displacement)>,
     ring: Ring,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
@@ -131,6 +135,7 @@ pub(crate) struct Kernel<'o, O> {
 impl<O: Observer> Kernel<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.watched = policy.watches_waits();
+        self.turns = policy.watches_displaced() && matches!(self.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -212,6 +217,7 @@ impl<O: Observer> Kernel<'_, O> {
             self.working.clear();
             self.tell(policy);
             self.tell_waits(policy);
+            self.tell_displaced(policy);
         }
         self.refresh_cores();
         let sources = &mut self.sources;
@@ -238,7 +244,10 @@ impl<O: Observer> Kernel<'_, O> {
             }
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.tick(self, cpu),
-            Timer::Policy(token) => policy.timer(self, token),
+            Timer::Policy(token) => {
+                self.refresh_priorities();
+                policy.timer(self, token);
+            }
             Timer::Slot => policy.slot(self),
         }
     }
@@ -268,6 +277,30 @@ impl<O: Observer> Kernel<'_, O> {
             self.tell(policy);
         }
         self.waits.clear();
+    }
+
+    /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
+    fn tell_displaced(&mut self, policy: &mut dyn Policy) {
+        if self.displaced.is_empty() {
+            return;
+        }
+        for (task, cpu, why) in std::mem::take(&mut self.displaced) {
+            let record = &self.tasks[task];
+            if record.state == TaskState::Queued && record.cpu == cpu {
+                self.refresh_priorities();
+                policy.displaced(self, task, cpu, why);
+                self.tell(policy);
+            }
+        }
+    }
+
+    /// Reckons in what has run since the priorities that the policy sees were last looked at.
+    pub(crate) fn refresh_priorities(&mut self) {
+        if self.turns {
+            for cpu in 0..self.cpus.len() {
+                self.catch_up(CpuId(cpu as u32));
+            }
+        }
     }
 
     fn mark(&mut self, cpu: CpuId) {
@@ -366,7 +399,7 @@ pub(crate) const FEW: usize = 5;
 impl<O: Observer> Kernel<'_, O> {
     /// For the deadlock message: how many wait, and the first few of them.
     fn who_waits(&self) -> String {
-        let waits = |t: &Task| !matches!(t.state, crate::policy::TaskState::Exited) && !self.background(t);
+        let waits = |t: &Task| !matches!(t.state, TaskState::Exited) && !self.background(t);
         let all = self.tasks.iter().filter(|t| waits(t)).count();
         let few = self.tasks.iter().filter(|t| waits(t)).take(FEW);
         let names: Vec<String> =

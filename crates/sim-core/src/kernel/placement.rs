@@ -36,6 +36,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The cpu that the policy chooses for a task.
     pub(crate) fn placed(&mut self, id: TaskId, placement: Placement, policy: &mut dyn Policy) -> CpuId {
+        self.refresh_priorities();
         let choice = policy.select_cpu(self, id, placement);
         let cpu = self.corrected(id, choice);
         self.decided(Some(id), Action::Placed { placement, cpu });

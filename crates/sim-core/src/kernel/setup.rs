@@ -312,6 +312,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             turn: None,
             notices: Vec::with_capacity(64),
             watched: false,
+            turns: false,
+            displaced: Vec::new(),
             waits: Vec::new(),
             ring: Ring::default(),
             passed: 0,

@@ -4,7 +4,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Lead, Waiting};
 use crate::observe::{LeaveReason, Observer};
-use crate::policy::{PARKED, Policy, TaskState};
+use crate::policy::{Displacement, PARKED, Policy, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
@@ -290,6 +290,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
         let id = record.current;
         run_queue::interrupted(discipline, &mut self.tasks, record, now, over);
+        let first = self.tasks[id].share.front;
         let next = self.choose(cpu, true);
         let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
         if next == Some(id) {
@@ -300,6 +301,10 @@ impl<O: Observer> Kernel<'_, O> {
         }
         self.close_segment(cpu);
         run_queue::put_back_key(&self.model.discipline, &mut self.tasks, &self.cpus[cpu], id);
+        if self.turns {
+            let why = if first { Displacement::Preempted } else { Displacement::Expired };
+            self.displaced.push((id, cpu, why));
+        }
         match next {
             Some(next) => self.switch(cpu, next, LeaveReason::Preempted, policy),
             None => {

@@ -4,11 +4,12 @@ use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Activity, After, Waiting};
-use crate::kernel_model::KernelModel;
+use crate::kernel_model::{Discipline, KernelModel};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::policy::{Action, Affinity, AppView, Decision, PARKED, System, TaskState, TaskView, View, Why};
-use crate::run_queue;
+use crate::run_queue::ladder::Ladder;
+use crate::run_queue::{self, ts};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl<O: Observer> View for Kernel<'_, O> {
@@ -79,6 +80,22 @@ impl<O: Observer> View for Kernel<'_, O> {
         self.tasks[task].waiting != Waiting::No && self.tasks[task].ready > self.now
     }
 
+    fn priority(&self, task: TaskId) -> i64 {
+        let Discipline::Ts(params) = &self.model.discipline else { return 0 };
+        let record = &self.tasks[task];
+        match record.state {
+            TaskState::Embryo => i64::from(params.start),
+            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.share.waited),
+            _ => -record.vruntime,
+        }
+    }
+
+    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+        let record = &self.cpus[cpu];
+        // The head has the best key of its band; parked and co-scheduled tasks are not told apart.
+        [record.current, record.head].into_iter().filter_map(TaskId::some).map(|id| self.priority(id)).max()
+    }
+
     fn because(&self, why: Why) {
         self.why.set(why);
     }
@@ -138,6 +155,15 @@ impl<O: Observer> System for Kernel<'_, O> {
         let record = &self.tasks[task];
         let raw = record.done + u128::from(self.computed(record.cpu, task).raw());
         Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
+    }
+
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        let ladder = Ladder::of(&self.model.discipline)?;
+        let cpu = self.tasks[task].cpu;
+        self.catch_up(cpu);
+        let record = &self.tasks[task];
+        let room = ladder.room(&record.share, record.vruntime, record.weight, self.cpus[cpu].running);
+        Some((Span::from_ns(record.share.used), Span::from_ns(room)))
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {

@@ -5,7 +5,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel_model::{Discipline, TsParams};
 use crate::observe::Observer;
-use crate::policy::TaskState;
+use crate::policy::{Displacement, TaskState};
 use crate::run_queue::{self, ts};
 
 impl<O: Observer> Kernel<'_, O> {
@@ -46,6 +46,9 @@ impl<O: Observer> Kernel<'_, O> {
             run_queue::remove(&mut self.tasks, record, id);
             self.tasks[id].vruntime = key;
             run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
+            if self.turns {
+                self.displaced.push((id, self.tasks[id].cpu, Displacement::Lifted));
+            }
         }
     }
 }

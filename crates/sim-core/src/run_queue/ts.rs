@@ -91,14 +91,23 @@ pub(crate) fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>,
         Entry::Move => return,
         Entry::Fork => task.vruntime = parent.map_or(-i64::from(params.start), |parent| parent.key),
         Entry::Wake => {
-            if !params.every_sleep && task.share.waited <= patience(params, -task.vruntime) {
+            if !rests(params, task.vruntime, task.share.waited) {
                 return;
             }
-            task.vruntime = -rested(params, -task.vruntime);
+            task.vruntime = woken(params, task.vruntime, task.share.waited);
         }
     }
     task.share.used = 0;
     task.share.waited = 0;
+}
+
+const fn rests(params: &TsParams, key: i64, waited: u32) -> bool {
+    params.every_sleep || waited > patience(params, -key)
+}
+
+/// The key with which a sleeping task wakes.
+pub(crate) const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
+    if rests(params, key, waited) { -rested(params, -key) } else { key }
 }
 
 /// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a whole

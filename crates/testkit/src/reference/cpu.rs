@@ -3,7 +3,7 @@
 use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{PARKED, Policy, TaskState};
+use sim_core::policy::{Displacement, PARKED, Policy, TaskState};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
@@ -271,6 +271,7 @@ impl Reference<'_> {
         let over = std::mem::take(&mut self.cpus[c].slice_over);
         self.cpus[c].resched = false;
         self.interrupted(c, t, over);
+        let first = self.tasks[t].front;
         let next = self.choose(c);
         if next == Some(t) {
             self.picked(c);
@@ -278,6 +279,10 @@ impl Reference<'_> {
         }
         self.close(c);
         self.put_back(c, t);
+        if self.turns {
+            let why = if first { Displacement::Preempted } else { Displacement::Expired };
+            self.displaced.push((t, c, why));
+        }
         match next {
             Some(next) => self.switch(c, t, next, LeaveReason::Preempted, policy),
             None => self.vacate(c, t, LeaveReason::Preempted),

@@ -29,7 +29,7 @@ use sim_core::limits::MAX_ROUNDS_PER_INSTANT;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Policy};
+use sim_core::policy::{Awaited, Displacement, Policy};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
@@ -87,6 +87,9 @@ struct Reference<'o> {
     /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
     watched: bool,
+    /// The policy wants to know who is displaced, under the time-sharing class.
+    turns: bool,
+    displaced: Vec<(usize, usize, Displacement)>,
     complete_apps: Vec<usize>,
     /// Applications that have arrived and not started, in order.
     queue: Vec<usize>,
@@ -165,6 +168,8 @@ impl<'o> Reference<'o> {
             notices: Vec::new(),
             waits: Vec::new(),
             watched: false,
+            turns: false,
+            displaced: Vec::new(),
             complete_apps: Vec::new(),
             queue: Vec::new(),
             corrections: 0,
@@ -175,6 +180,7 @@ impl<'o> Reference<'o> {
 
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
         self.watched = policy.watches_waits();
+        self.turns = policy.watches_displaced() && matches!(self.model.discipline, Discipline::Ts(_));
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -270,6 +276,7 @@ impl<'o> Reference<'o> {
             self.deciding = None;
             self.tell(policy);
             self.tell_waits(policy);
+            self.tell_displaced(policy);
         }
         self.new_speeds();
         self.new_rates();
@@ -290,7 +297,10 @@ impl<'o> Reference<'o> {
             Timer::Wake { task, by } => self.wake(task, by, policy),
             Timer::Update => self.update_priorities(),
             Timer::Tick(cpu) => policy.tick(self, CpuId(cpu)),
-            Timer::Policy(token) => policy.timer(self, token),
+            Timer::Policy(token) => {
+                self.refresh_priorities();
+                policy.timer(self, token);
+            }
             Timer::Slot => policy.slot(self),
         }
     }
@@ -354,6 +364,24 @@ impl<'o> Reference<'o> {
                 None => policy.proceeds(self, TaskId(t as u32)),
             }
             self.tell(policy);
+        }
+    }
+
+    /// Tells the policy who still waits where it lost its cpu or was lifted.
+    fn tell_displaced(&mut self, policy: &mut dyn Policy) {
+        for (t, c, why) in std::mem::take(&mut self.displaced) {
+            if self.cpus[c].queue.contains(&t) {
+                self.refresh_priorities();
+                policy.displaced(self, TaskId(t as u32), CpuId(c as u32), why);
+                self.tell(policy);
+            }
+        }
+    }
+
+    /// Everybody is charged for what it has used until now.
+    pub(super) fn refresh_priorities(&mut self) {
+        if self.turns {
+            (0..self.cpus.len()).for_each(|c| self.charge(c));
         }
     }
 

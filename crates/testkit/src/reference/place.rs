@@ -24,6 +24,7 @@ impl Reference<'_> {
             self.leave_delayed(t);
         }
         let why = Placement::Wake { waker: CpuId(by as u32), previous: CpuId(from as u32) };
+        self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let to = self.corrected(t, choice);
         if to != from {
@@ -144,6 +145,7 @@ impl Reference<'_> {
         task.parent = None;
         self.tell(policy);
         let why = Placement::Fork { parent: CpuId(c as u32) };
+        self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let target = self.corrected(t, choice);
         self.enqueue(t, target, Entry::Fork, Some(c));

@@ -1,7 +1,7 @@
 //! The disciplines with priorities in the reference kernel: O(1), ULE and the time-sharing class, rule by rule.
 
 use sim_core::kernel_model::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
-use sim_core::policy::TaskState;
+use sim_core::policy::{Displacement, TaskState};
 
 use super::queue::Entry;
 use super::{Reference, Timer};
@@ -106,6 +106,18 @@ impl Reference<'_> {
             _ => u64::MAX,
         };
         slice.max(1)
+    }
+
+    /// The priority of a task as a policy sees it.
+    pub(super) fn priority_of(&self, t: usize) -> i64 {
+        let Discipline::Ts(params) = &self.model.discipline else { return 0 };
+        let task = &self.tasks[t];
+        let (_, _, rested, _, patience) = ts_row(params, (-task.vruntime).clamp(0, 59));
+        match task.state {
+            TaskState::Embryo => i64::from(params.start),
+            TaskState::Sleeping if params.every_sleep || task.waited > patience => rested,
+            _ => -task.vruntime,
+        }
     }
 
     /// The current task has run for so long; at the end of each slice it gets a new priority.
@@ -266,6 +278,9 @@ impl Reference<'_> {
                 self.tasks[t].vruntime = -lifted;
                 self.tasks[t].used = 0;
                 self.insert(c, t);
+                if self.turns {
+                    self.displaced.push((t, c, Displacement::Lifted));
+                }
             }
         }
         for c in 0..self.cpus.len() {

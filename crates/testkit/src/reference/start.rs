@@ -171,6 +171,7 @@ impl Reference<'_> {
     pub(super) fn fork(&mut self, parent: usize, app: usize, rank: u32, policy: &mut dyn Policy) {
         let t = self.task(app, rank);
         let why = Placement::Fork { parent: CpuId(parent as u32) };
+        self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let c = self.corrected(t, choice);
         self.apps[app].forked += 1;

@@ -73,6 +73,15 @@ impl View for Reference<'_> {
         task.waiting != Waiting::No && task.ready > self.now
     }
 
+    fn priority(&self, task: TaskId) -> i64 {
+        self.priority_of(task.0 as usize)
+    }
+
+    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+        let all = &self.cpus[cpu.0 as usize];
+        all.current.into_iter().chain(all.queue.first().copied()).map(|t| self.priority_of(t)).max()
+    }
+
     fn is_buddy(&self, task: TaskId) -> bool {
         let t = task.0 as usize;
         let cpu = &self.cpus[self.tasks[t].cpu];
@@ -122,6 +131,17 @@ impl System for Reference<'_> {
         let left = if computes { self.nominal_left(c, t) } else { self.tasks[t].remaining };
         let done = self.tasks[t].done + u128::from(self.tasks[t].remaining - left);
         Span::from_ns((done >> WORK_FRACTION_BITS) as u64)
+    }
+
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        let t = task.0 as usize;
+        if !self.has_priorities() {
+            return None;
+        }
+        let c = self.tasks[t].cpu;
+        Reference::charge(self, c);
+        let used = self.tasks[t].used;
+        Some((Span::from_ns(used), Span::from_ns(self.whole_slice(c, t).saturating_sub(used))))
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {

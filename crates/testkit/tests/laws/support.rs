@@ -10,7 +10,7 @@ use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Placement, Policy, System, View};
+use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -326,6 +326,12 @@ impl Policy for Placed {
     }
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
+    }
+    fn watches_displaced(&self) -> bool {
+        self.inner.watches_displaced()
+    }
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        self.inner.displaced(system, task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.inner.waits(system, task, what);
