@@ -23,6 +23,10 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Runs what the claims ask for and reports.
 pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let claims = chosen(args)?;
+    // Before the work, so that nobody waits in vain.
+    if let Some(root) = &args.write {
+        page_of(root)?;
+    }
     let store = store(args)?;
     let bar = bar(args.quiet);
     let campaign = Campaign {
