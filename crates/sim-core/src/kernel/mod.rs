@@ -11,6 +11,7 @@ mod placement;
 mod polling;
 mod ring;
 mod ring_eevdf;
+mod rotation;
 mod setup;
 mod startup;
 pub(crate) mod state;
@@ -105,6 +106,8 @@ pub(crate) struct Kernel<'o, O> {
     /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
     waits: Vec<(TaskId, Option<Awaited>)>,
     ring: Ring,
+    /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
+    rotates: bool,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
     observer: &'o mut O,
