@@ -11,6 +11,7 @@ mod placement;
 mod polling;
 mod ring;
 mod ring_eevdf;
+mod rotation;
 mod setup;
 mod startup;
 pub(crate) mod state;
@@ -109,6 +110,8 @@ pub(crate) struct Kernel<'o, O> {
     /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
     displaced: Vec<(TaskId, CpuId, Displacement)>,
     ring: Ring,
+    /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
+    rotates: bool,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
     observer: &'o mut O,

@@ -25,6 +25,10 @@ impl<O: Observer> Kernel<'_, O> {
         if first_end >= limit {
             return;
         }
+        if self.in_rotation(cpu) {
+            self.rotate(cpu, limit);
+            return;
+        }
         self.load(cpu);
         self.ring.run(limit);
         self.store(cpu);
@@ -41,6 +45,9 @@ impl<O: Observer> Kernel<'_, O> {
         let task = &self.tasks[record.current];
         if task.ready.min(task.deadline) <= check {
             return check;
+        }
+        if !self.options.stepwise && self.in_rotation(cpu) {
+            return self.forecast_rotation(cpu);
         }
         let delayed = run_queue::eevdf::delayed_in(&self.tasks, record, task.band);
         if self.options.stepwise || delayed {

@@ -9,6 +9,7 @@ use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
 use crate::kernel::ring::Ring;
+use crate::kernel::rotation::rotates;
 use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{Discipline, KernelModel};
@@ -23,7 +24,7 @@ use crate::run_queue::cfs::Waker;
 use crate::run_queue::ladder::Share;
 use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Speed, Time, Work};
-use crate::wait::{BarrierKind, Circle};
+use crate::wait::{BarrierKind, Circle, WaitMode};
 
 /// Refuses what cannot be simulated.
 pub(crate) fn check(
@@ -185,7 +186,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64, process: u64) -> Task {
+fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: u64, process: u64) -> Task {
     Task {
         vruntime: 0,
         vdeadline: 0,
@@ -205,9 +206,10 @@ fn build_task(app: AppId, rank: u32, weight: u32, affinity: Affinity, noise: u64
         waiting: Waiting::No,
         told: false,
         stage: Stage::New,
+        yields: spec.runtime.wait.yields(),
         app,
         rank,
-        weight,
+        weight: spec.weight,
         cpu: CpuId(0),
         home: None,
         pc: 0,
@@ -253,7 +255,7 @@ fn add_tasks(tasks: &mut IdVec<TaskId, Task>, spec: &AppSpec, app: AppId, seed: 
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        tasks.push(build_task(app, rank, spec.weight, affinity.clone(), noise, process));
+        tasks.push(build_task(spec, app, rank, affinity.clone(), noise, process));
     }
 }
 
@@ -315,6 +317,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             turns: false,
             displaced: Vec::new(),
             waits: Vec::new(),
+            rotates: rotates(&model.discipline) && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),

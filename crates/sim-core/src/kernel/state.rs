@@ -274,6 +274,8 @@ pub(crate) struct Task {
     /// The policy was told that it waits, or will be.
     pub(crate) told: bool,
     pub(crate) stage: Stage,
+    /// While it polls it yields after each look (as its runtime says).
+    pub(crate) yields: bool,
     pub(crate) app: AppId,
     pub(crate) rank: u32,
     pub(crate) weight: u32,
