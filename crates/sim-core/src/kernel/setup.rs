@@ -314,7 +314,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             notices: Vec::with_capacity(64),
             watched: false,
             waits: Vec::new(),
-            rotates: rotates(&model.discipline) && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
+            rotates: rotates(&model.discipline)
+                && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),
