@@ -40,12 +40,14 @@ fn price(costs: &Costs, from: &Task, to: &Task) -> Span {
 }
 
 /// The rounds of a rotation: of how many, when the first cycle of the current one ends, how long a round takes, and the
-/// instant before which cycles are done.
+/// instant before which cycles are done, how much the
+/// key of each member grows in a round.
 struct Rounds {
     members: u32,
     end: Time,
     round: Span,
     limit: Time,
+    gain: i64,
 }
 
 /// Whose turn it is: the task, the one before it, its number in the order of the beginning, the price of the switch.
@@ -146,6 +148,10 @@ impl<O: Observer> Kernel<'_, O> {
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
+        let turn = record.switch_charge + self.cycle();
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let growth = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
+        let mut gain = growth(first);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             if task.band != first.band {
@@ -154,6 +160,7 @@ impl<O: Observer> Kernel<'_, O> {
             soonest = soonest.min(if polls(task) { sight(task) } else { Time::ZERO });
             length += self.between(last, task) + self.cycle();
             members += 1;
+            gain += growth(task);
             (last, at) = (task, task.next);
         }
         let limit = if soonest < limit { limit.min(self.forecast_rotation(cpu)) } else { limit };
@@ -166,7 +173,7 @@ impl<O: Observer> Kernel<'_, O> {
         } else {
             let round = length + self.between(last, first) + self.cycle();
             let end = check + self.machine.costs.yield_call;
-            self.rotate_all(cpu, Rounds { members, end, round, limit });
+            self.rotate_all(cpu, Rounds { members, end, round, limit, gain });
         }
     }
 
@@ -178,8 +185,6 @@ impl<O: Observer> Kernel<'_, O> {
         let (first, band) = (record.current, self.tasks[record.current].band);
         let last = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(first);
         let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
-        let gain = self.gain_of_round(cpu, fair);
-        let record = &mut self.cpus[cpu];
         let mut key = self.tasks[last].vruntime;
         if fair {
             key = key.max(self.tasks[first].vruntime - 1);
@@ -204,7 +209,7 @@ impl<O: Observer> Kernel<'_, O> {
             }
             let task = &mut self.tasks[id];
             key += 1 + if fair { weighted(charge, task.weight) } else { 0 };
-            task.vruntime = key + gain * (times as i64 - 1);
+            task.vruntime = key + rounds.gain * (times as i64 - 1);
             task.cpu_time += span + (cost + cycle) * (times - 1);
             task.last_ran = end + rounds.round * (times - 1);
             let counters = &mut self.apps[task.app].counters;
@@ -225,21 +230,6 @@ impl<O: Observer> Kernel<'_, O> {
         self.book_rotation(cpu, turns, switching);
         self.relink_rotation(cpu, last, &place);
         self.begin_turn(cpu, &place);
-    }
-
-    /// How much the key of each member grows in a round.
-    fn gain_of_round(&self, cpu: CpuId, fair: bool) -> i64 {
-        let record = &self.cpus[cpu];
-        let turn = record.switch_charge + self.cycle();
-        let band = self.tasks[record.current].band;
-        let each = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
-        let mut gain = each(&self.tasks[record.current]);
-        let mut at = record.head;
-        while let Some(task) = at.some().map(|id| &self.tasks[id]).filter(|task| task.band == band) {
-            gain += each(task);
-            at = task.next;
-        }
-        gain
     }
 
     /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
