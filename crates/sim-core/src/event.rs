@@ -21,6 +21,8 @@ pub(crate) struct Tournament {
     groups: Vec<[u64; ARITY]>,
     /// The first group of the lowest level.
     leaves: usize,
+    /// The earliest instant.
+    least: u64,
 }
 
 /// The least of a group.
@@ -37,7 +39,7 @@ impl Tournament {
             width *= ARITY;
         }
         let used = sources.max(1).div_ceil(ARITY);
-        Self { groups: vec![[u64::MAX; ARITY]; leaves + used], leaves }
+        Self { groups: vec![[u64::MAX; ARITY]; leaves + used], leaves, least: u64::MAX }
     }
 
     /// Makes room for at least this many sources; doubles, so that growing one by one costs little.
@@ -63,13 +65,16 @@ impl Tournament {
         let (mut group, mut slot, mut at) = (self.leaves + source / ARITY, source % ARITY, at.ns());
         loop {
             let slots = &mut self.groups[group];
-            let before = best(slots);
             slots[slot] = at;
             at = best(slots);
-            if at == before || group == 0 {
+            if group == 0 {
+                self.least = at;
                 return;
             }
             (group, slot) = ((group - 1) / ARITY, (group - 1) % ARITY);
+            if self.groups[group][slot] == at {
+                return;
+            }
         }
     }
 
@@ -81,21 +86,24 @@ impl Tournament {
     /// The earliest instant.
     #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        Time::from_ns(best(&self.groups[0]))
+        Time::from_ns(self.least)
     }
 
-    /// The lowest source armed at the earliest instant.
+    /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
     #[inline]
-    pub(crate) fn first(&self) -> usize {
-        let at = self.earliest().ns();
-        let mut group = 0;
-        loop {
-            let slots = &self.groups[group];
-            let slot = slots.iter().position(|t| *t == at).unwrap_or(0);
-            if group >= self.leaves {
-                return (group - self.leaves) * ARITY + slot;
+    pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
+        self.visit(0, &mut found);
+    }
+
+    fn visit(&self, group: usize, found: &mut impl FnMut(usize)) {
+        for (slot, at) in self.groups[group].iter().enumerate() {
+            if *at == self.least {
+                if group >= self.leaves {
+                    found((group - self.leaves) * ARITY + slot);
+                } else {
+                    self.visit(group * ARITY + 1 + slot, found);
+                }
             }
-            group = group * ARITY + 1 + slot;
         }
     }
 }
@@ -167,6 +175,12 @@ impl Timers {
 mod tests {
     use super::*;
 
+    fn firsts(tree: &Tournament) -> Vec<usize> {
+        let mut found = Vec::new();
+        tree.each_first(|source| found.push(source));
+        found
+    }
+
     #[test]
     fn the_tree_agrees_with_a_scan() {
         for sources in [1, 3, 4, 5, 17, 64, 100] {
@@ -175,13 +189,14 @@ mod tests {
             for step in 0..2_000u64 {
                 let draw = u64::from(crate::rng::draw(sources as u64, step));
                 let source = (draw % sources as u64) as usize;
-                let at = if draw & 64 == 0 { u64::MAX } else { draw >> 24 };
+                let at = if draw & 64 == 0 { u64::MAX } else { draw >> 28 };
                 tree.set(source, Time::from_ns(at));
                 plain[source] = at;
                 let least = plain.iter().copied().min().unwrap();
                 assert_eq!(tree.earliest().ns(), least);
                 if least != u64::MAX {
-                    assert_eq!(tree.first(), plain.iter().position(|t| *t == least).unwrap());
+                    let due: Vec<usize> = (0..sources).filter(|at| plain[*at] == least).collect();
+                    assert_eq!(firsts(&tree), due);
                 }
             }
         }
@@ -193,9 +208,9 @@ mod tests {
         tree.set(2, Time::from_ns(7));
         tree.grow(50);
         tree.set(49, Time::from_ns(6));
-        assert_eq!((tree.first(), tree.get(2).ns()), (49, 7));
+        assert_eq!((firsts(&tree), tree.get(2).ns()), (vec![49], 7));
         tree.set(49, Time::NEVER);
-        assert_eq!((tree.first(), tree.earliest().ns()), (2, 7));
+        assert_eq!((firsts(&tree), tree.earliest().ns()), (vec![2], 7));
     }
 
     #[test]

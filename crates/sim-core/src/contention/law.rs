@@ -164,7 +164,11 @@ pub(super) fn stretch(table: &[u32], load: u64, capacity: u64) -> u64 {
     if capacity == 0 || load == 0 {
         return ONE;
     }
-    let scaled = ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity);
+    // In 64 bits where they suffice: below 2^40 bytes per second.
+    let scaled = match load.checked_mul(STEPS << 16) {
+        Some(product) => u128::from(product / capacity),
+        None => ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity),
+    };
     let (step, rest) = ((scaled >> 16) as u64, scaled as u64 & (ONE - 1));
     if step >= STEPS * REACH {
         return (scaled / u128::from(STEPS)) as u64;

@@ -1,7 +1,7 @@
 //! What the resources carry: exact sums of demands, stretches, and which occupied classes each resource concerns.
 
 use super::law::{ONE, stretch, stretch_table};
-use super::{Contention, NO_CPU};
+use super::{Class, Contention, NO_CPU};
 use crate::machine::Machine;
 use crate::time::Time;
 
@@ -48,6 +48,18 @@ pub(super) struct Loads {
     /// Lists of occupied classes: by page node, all with spread accesses, all that cross nodes, by bus, by cache group.
     lists: Vec<Vec<u32>>,
     stale: Vec<u32>,
+    moved: Vec<u32>,
+}
+
+/// A load divided evenly among nodes.
+fn part(load: Load, nodes: usize) -> Load {
+    if load == 0 {
+        0
+    } else if nodes.is_power_of_two() {
+        load >> nodes.ilog2()
+    } else {
+        load / nodes as u128
+    }
 }
 
 fn mark(at: u32, flags: &mut [bool], list: &mut Vec<u32>) {
@@ -87,6 +99,7 @@ impl Loads {
             far_is_dirty: false,
             lists: vec![Vec::new(); nodes + 2 + buses + groups],
             stale: Vec::new(),
+            moved: Vec::new(),
         }
     }
 
@@ -97,11 +110,19 @@ impl Loads {
         mark(group, &mut self.group_is_dirty, &mut self.dirty_groups);
     }
 
+    /// The next completion in a class may have moved.
+    #[inline]
+    pub(super) fn note_move(&mut self, class: u32, record: &mut Class) {
+        if !std::mem::replace(&mut record.moved, true) {
+            self.moved.push(class);
+        }
+    }
+
     /// Bytes per second on a controller and, of those, through its port.
     fn node_loads(&self, node: usize) -> (u64, u64) {
-        let nodes = self.home.len() as u128;
-        let all = self.home[node] + self.spread_sum / nodes;
-        let far = self.far[node] + (self.spread_sum - self.spread[node]) / nodes;
+        let nodes = self.home.len();
+        let all = self.home[node] + part(self.spread_sum, nodes);
+        let far = self.far[node] + part(self.spread_sum - self.spread[node], nodes);
         ((all >> 32) as u64, (far >> 32) as u64)
     }
 }
@@ -192,7 +213,7 @@ impl Contention {
     }
 
     /// Cost of an access of a class to a node: the greatest stretch on the way times the distance (32 fraction bits).
-    fn cost(&self, class: &super::Class, page: u32) -> u64 {
+    fn cost(&self, class: &Class, page: u32) -> u64 {
         let loads = &self.loads;
         let mut stretch = loads.controller[page as usize].max(loads.bus_stretch[class.bus as usize]);
         if page != class.node {
@@ -213,13 +234,13 @@ impl Contention {
         }
         if demand.spread > 0 {
             let sum: u128 = (0..self.nodes).map(|page| u128::from(self.cost(record, page))).sum();
-            slow += share * (sum / u128::from(self.nodes));
+            slow += share * part(sum, self.nodes as usize);
         }
         // Back from 48 fraction bits to 16.
         let slow = (slow >> 32).min(1 << 60);
         let memory = (((u128::from(demand.bound) * slow) >> 16) * u128::from(record.growth)) >> 16;
         let denominator = (u128::from(ONE - demand.bound) + memory).max(1);
-        ((1u128 << 36) / denominator).max(1) as u64
+        u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))
     }
 
     /// Brings a class's clocks to now.
@@ -242,7 +263,13 @@ impl Contention {
                 continue;
             }
             self.retime(class, now);
-            self.classes[class as usize].rate = self.rate(class);
+            let rate = self.rate(class);
+            let record = &mut self.classes[class as usize];
+            record.rate = rate;
+            self.loads.note_move(class, record);
+        }
+        while let Some(class) = self.loads.moved.pop() {
+            self.classes[class as usize].moved = false;
             changed(self, class);
         }
     }
@@ -330,8 +357,8 @@ impl Contention {
         }
         if std::mem::replace(&mut self.loads.far_is_dirty, false) {
             let loads = &mut self.loads;
-            let nodes = loads.home.len() as u128;
-            let load = loads.far_sum + loads.spread_sum / nodes * (nodes - 1);
+            let nodes = loads.home.len();
+            let load = loads.far_sum + part(loads.spread_sum, nodes) * (nodes as u128 - 1);
             let new = stretch(&loads.table, (load >> 32) as u64, loads.crossbar_bandwidth);
             if std::mem::replace(&mut loads.crossbar, new) != new {
                 self.make_list_stale(buses - 1);

@@ -77,6 +77,8 @@ struct Class {
     group: u32,
     /// Its rate has to be worked out anew.
     stale: bool,
+    /// Its next completion may have moved.
+    moved: bool,
     /// Where it stands in the lists of occupied classes.
     positions: [u32; LISTS],
 }
@@ -188,6 +190,7 @@ impl Contention {
             bus: cpu.0 / self.cpus_per_bus,
             group: cpu.0.checked_div(self.cache.span).unwrap_or(0),
             stale: false,
+            moved: false,
             positions: [u32::MAX; LISTS],
         });
         if self.classes.len() * 2 > self.index.len() {
@@ -276,6 +279,7 @@ impl Contention {
         self.entries[cpu] = Entry { clock, traffic, bytes };
         let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
         record.root = self.heaps.insert(record.root, cpu.0, target);
+        self.loads.note_move(class.0, record);
         self.load(class.0, bytes, true);
     }
 
@@ -294,6 +298,7 @@ impl Contention {
         };
         record.root = self.heaps.remove(record.root, cpu.0);
         let empty = record.root == NO_CPU;
+        self.loads.note_move(class.0, record);
         self.load(class.0, entry.bytes, false);
         if empty {
             self.unlist(class.0);

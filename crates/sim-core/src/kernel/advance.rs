@@ -36,13 +36,12 @@ impl<O: Observer> Kernel<'_, O> {
             return;
         }
         let app = self.tasks[id].app;
-        let program = self.apps[app].program.clone();
         loop {
-            let Some(op) = program.ops().get(self.tasks[id].pc as usize) else {
+            let Some(op) = self.apps[app].program.ops().get(self.tasks[id].pc as usize).copied() else {
                 self.exit(cpu, policy);
                 return;
             };
-            match *op {
+            match op {
                 Op::Serial { .. } if self.tasks[id].rank != 0 => self.tasks[id].pc += 1,
                 Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     self.tasks[id].pc += 1;
@@ -63,7 +62,7 @@ impl<O: Observer> Kernel<'_, O> {
                     self.tasks[id].pc += 1;
                 }
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    self.tasks[id].circle = circle_of(op);
+                    self.tasks[id].circle = circle_of(&op);
                     self.arrive(cpu, lead);
                     return;
                 }
@@ -88,16 +87,16 @@ impl<O: Observer> Kernel<'_, O> {
                     }
                 }
                 Op::Sleep { .. } | Op::Yield | Op::Respawn => {
-                    let (call, after) = self.call(id, *op);
+                    let (call, after) = self.call(id, op);
                     self.begin_syscall(cpu, call, after, lead);
                     return;
                 }
                 Op::RepeatShared(passes) => {
                     let (pc, rank) = (self.tasks[id].pc, self.tasks[id].rank);
                     let again = self.apps[app].loops.take(pc, rank, passes);
-                    self.tasks[id].pc = if again { pc } else { program.partner(pc) } + 1;
+                    self.tasks[id].pc = if again { pc } else { self.apps[app].program.partner(pc) } + 1;
                 }
-                Op::Repeat(_) | Op::End => self.turn_loop(id, &program),
+                Op::Repeat(_) | Op::End => self.turn_loop(id),
             }
         }
     }
@@ -123,8 +122,9 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Enters a loop, or goes from its end back to its start or on.
-    fn turn_loop(&mut self, id: TaskId, program: &Program) {
+    fn turn_loop(&mut self, id: TaskId) {
         let task = &mut self.tasks[id];
+        let program: &Program = &self.apps[task.app].program;
         if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
             task.loops[task.depth as usize] = *times;
             task.depth += 1;
@@ -164,7 +164,11 @@ impl<O: Observer> Kernel<'_, O> {
         let raw = self.vary(id, work.raw(), spread);
         let (app, rank) = (self.tasks[id].app, self.tasks[id].rank);
         let scale = self.apps[app].rank_scale.get(rank as usize).copied().unwrap_or(1_000);
-        let scaled = (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64;
+        let scaled = if scale == 1_000 {
+            raw.min(Work::MAX.raw())
+        } else {
+            (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64
+        };
         // Work that is asked for takes time: at least one unit in the last place.
         let raw = scaled.max(u64::from(work > Work::ZERO));
         let task = &mut self.tasks[id];

@@ -56,7 +56,6 @@ impl<O: Observer> Kernel<'_, O> {
             let work = to_cpu(remaining, self.cores.speed(cpu));
             let bytes = self.memory.offer(profile, self.cores.own(cpu), self.cores.factor(cpu));
             self.memory.start(class, cpu, self.now, lead.total(), work, bytes);
-            self.rearm_class(class);
         }
     }
 
@@ -80,11 +79,6 @@ impl<O: Observer> Kernel<'_, O> {
             let due = self.compute_end(cpu, class);
             self.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
         }
-    }
-
-    fn rearm_class(&mut self, class: ClassId) {
-        let source = self.cpus.len() + class.0 as usize;
-        self.sources.set(source, self.memory.next(class.0));
     }
 
     /// When the current task completes its compute operation; `NEVER` when its class's clock tells.
@@ -135,9 +129,7 @@ impl<O: Observer> Kernel<'_, O> {
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
-            let stopped = self.memory.stop(class, cpu, self.now, work);
-            self.rearm_class(class);
-            stopped
+            self.memory.stop(class, cpu, self.now, work)
         };
         self.memory.occupy(profile, cpu, false);
         let after = from_cpu(left, speed).min(before);

@@ -178,23 +178,8 @@ impl<O: Observer> Kernel<'_, O> {
             self.fire(timer, policy);
             self.tell(policy);
         }
-        let cpus = self.cpus.len();
-        while self.sources.earliest() == self.now {
-            let source = self.sources.first();
-            self.sources.set(source, Time::NEVER);
-            self.events += 1;
-            if source < cpus {
-                self.cpus[CpuId(source as u32)].fired = true;
-                self.mark(CpuId(source as u32));
-            } else {
-                let (memory, marks, records) = (&self.memory, &mut self.marks, &mut self.cpus);
-                memory.each_due((source - cpus) as u32, self.now, |cpu| {
-                    if !records[cpu].marked {
-                        records[cpu].marked = true;
-                        marks.push(cpu);
-                    }
-                });
-            }
+        if self.sources.earliest() == self.now {
+            self.mark_due();
         }
         let mut rounds = 0;
         while rounds < MAX_ROUNDS_PER_INSTANT {
@@ -223,8 +208,30 @@ impl<O: Observer> Kernel<'_, O> {
             self.tell_displaced(policy);
         }
         self.refresh_cores();
-        let sources = &mut self.sources;
+        let (cpus, sources) = (self.cpus.len(), &mut self.sources);
         self.memory.refresh(self.now, |memory, class| sources.set(cpus + class as usize, memory.next(class)));
+    }
+
+    /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
+    /// these sources are armed anew before the instant is over.
+    fn mark_due(&mut self) {
+        let cpus = self.cpus.len();
+        let Self { sources, memory, marks, cpus: records, events, now, .. } = self;
+        let mut mark = |cpu: CpuId, fired: bool| {
+            let record = &mut records[cpu];
+            record.fired |= fired;
+            if !std::mem::replace(&mut record.marked, true) {
+                marks.push(cpu);
+            }
+        };
+        sources.each_first(|source| {
+            *events += 1;
+            if source < cpus {
+                mark(CpuId(source as u32), true);
+            } else {
+                memory.each_due((source - cpus) as u32, *now, |cpu| mark(cpu, false));
+            }
+        });
     }
 
     fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
@@ -321,6 +328,10 @@ impl<O: Observer> Kernel<'_, O> {
     /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
     fn next_turn(&mut self, at: &mut usize) -> Option<CpuId> {
         let listed = self.working.get(*at).copied();
+        if self.late.is_empty() {
+            *at += 1;
+            return listed;
+        }
         match (listed, self.late.peek().copied()) {
             (Some(cpu), Some(Reverse(late))) if late < cpu => self.late.pop().map(|Reverse(late)| late),
             (None, _) => self.late.pop().map(|Reverse(late)| late),

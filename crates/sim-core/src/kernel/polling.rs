@@ -34,7 +34,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.store(cpu);
     }
 
-    fn cycle(&self) -> Span {
+    pub(crate) fn cycle(&self) -> Span {
         self.machine.costs.poll + self.machine.costs.yield_call
     }
 

@@ -8,6 +8,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{Cpu, Lead, Task, Waiting};
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
+use crate::machine::Costs;
 use crate::observe::Observer;
 use crate::policy::{PARKED, TaskState};
 use crate::run_queue::cfs::weighted;
@@ -33,6 +34,32 @@ fn polls(task: &Task) -> bool {
     task.waiting != Waiting::No && task.yields
 }
 
+/// The price of a switch between two tasks.
+fn price(costs: &Costs, from: &Task, to: &Task) -> Span {
+    if from.process == to.process { costs.switch_thread } else { costs.switch_process }
+}
+
+/// The rounds of a rotation: of how many, when the first cycle of the current one ends, how long a round takes, and the
+/// instant before which cycles are done, how much the
+/// key of each member grows in a round.
+struct Rounds {
+    members: u32,
+    end: Time,
+    round: Span,
+    limit: Time,
+    gain: i64,
+}
+
+/// Whose turn it is: the task, the one before it, its number in the order of the beginning, the price of the switch.
+struct Place {
+    next: TaskId,
+    before: TaskId,
+    number: u32,
+    cost: Span,
+}
+
+const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
+
 /// The first of the looks at `look`, `look + period`, ... that is not before an instant.
 fn look_after(look: Time, period: Span, ready: Time) -> Time {
     if ready.is_never() {
@@ -44,7 +71,9 @@ fn look_after(look: Time, period: Span, ready: Time) -> Time {
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where nobody waits.
 fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     run_queue::advance_minimum(discipline, tasks, cpu);
-    if cpu.head.is_none() && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27) {
+    if cpu.head.is_none()
+        && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
+    {
         cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
     }
 }
@@ -55,7 +84,9 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &self.cpus[cpu];
         let band = self.tasks[record.current].band;
         let before = |head: TaskId| self.tasks[head].band < band;
-        self.rotates && band < PARKED && !record.head.some().is_some_and(before)
+        // At the very start of a run less of a switch is charged than later.
+        let begun = record.since >= Time::ZERO + record.switch_charge;
+        self.rotates && begun && band < PARKED && !record.head.some().is_some_and(before)
     }
 
     /// When polling in rotation next leads to something: a task sees, or one that does not poll follows. The first look of
@@ -105,50 +136,171 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The price of the switch between two members of a rotation, none for a task alone.
     fn between(&self, from: &Task, to: &Task) -> Span {
-        let costs = &self.machine.costs;
-        if std::ptr::eq(from, to) {
-            Span::ZERO
-        } else if from.process == to.process {
-            costs.switch_thread
-        } else {
-            costs.switch_process
-        }
+        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, from, to) }
     }
 
     /// Does all cycles of a rotation that end before `limit` and before anything but polling is due.
     pub(crate) fn rotate(&mut self, cpu: CpuId, limit: Time) {
-        let (mut turns, mut skipped) = (0, false);
-        loop {
-            let record = &self.cpus[cpu];
-            let id = record.current;
-            let (task, next) = (&self.tasks[id], record.head);
-            let check = record.since + record.lead.total() + self.machine.costs.poll;
-            let end = check + self.machine.costs.yield_call;
-            if sight(task) <= check || end >= limit {
-                return;
+        let record = &self.cpus[cpu];
+        let first = &self.tasks[record.current];
+        let mut soonest = sight(first);
+        let mut last = first;
+        let (mut members, mut at) = (1, record.head);
+        // From the end of the first cycle of the current task to that of the last member.
+        let mut length = Span::ZERO;
+        let turn = record.switch_charge + self.cycle();
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let growth = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
+        let mut gain = growth(first);
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            if task.band != first.band {
+                break;
             }
-            let rival = next.some().map(|next| &self.tasks[next]).filter(|rival| rival.band == task.band);
-            let Some(rival) = rival else {
-                self.rotate_alone(cpu, check, limit);
-                return;
-            };
-            if !polls(rival) {
-                return;
-            }
-            let cost = self.between(task, rival);
-            self.take_turn_of_rotation(cpu, end);
-            self.pass_on(cpu, id, next, cost);
-            turns += 1;
-            if !skipped && turns >= self.cpus[cpu].running {
-                skipped = true;
-                self.skip_rounds(cpu, limit);
-            }
+            soonest = soonest.min(if polls(task) { sight(task) } else { Time::ZERO });
+            length += self.between(last, task) + self.cycle();
+            members += 1;
+            gain += growth(task);
+            (last, at) = (task, task.next);
         }
+        let limit = if soonest < limit { limit.min(self.forecast_rotation(cpu)) } else { limit };
+        let check = record.since + record.lead.total() + self.machine.costs.poll;
+        if check + self.machine.costs.yield_call >= limit {
+            return;
+        }
+        if members == 1 {
+            self.rotate_alone(cpu, check, limit);
+        } else {
+            let round = length + self.between(last, first) + self.cycle();
+            let end = check + self.machine.costs.yield_call;
+            self.rotate_all(cpu, Rounds { members, end, round, limit, gain });
+        }
+    }
+
+    /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
+    fn rotate_all(&mut self, cpu: CpuId, rounds: Rounds) {
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let cycle = self.cycle();
+        let record = &mut self.cpus[cpu];
+        let (first, band) = (record.current, self.tasks[record.current].band);
+        let last = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(first);
+        let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
+        let mut key = self.tasks[last].vruntime;
+        if fair {
+            key = key.max(self.tasks[first].vruntime - 1);
+        }
+        let mut charge = rounds.end.since(record.charged);
+        let turn = record.switch_charge + cycle;
+        let (mut end, mut span) = (rounds.end, rounds.end - record.since);
+        let (mut from, mut id, mut following) = (last, first, record.head);
+        let (mut turns, mut switching, mut place) = (0, Span::ZERO, NOBODY);
+        for number in 0..rounds.members {
+            let cost = price(&self.machine.costs, &self.tasks[from], &self.tasks[id]);
+            if number > 0 {
+                (charge, span) = (turn, cost + cycle);
+                end += span;
+            }
+            let times = if end + rounds.round * (most - 1) < rounds.limit { most } else { most - 1 };
+            if times < most && place.next.is_none() {
+                place = Place { next: id, before: from, number, cost };
+            }
+            if times == 0 {
+                break;
+            }
+            let task = &mut self.tasks[id];
+            key += 1 + if fair { weighted(charge, task.weight) } else { 0 };
+            task.vruntime = key + rounds.gain * (times as i64 - 1);
+            task.cpu_time += span + (cost + cycle) * (times - 1);
+            task.last_ran = end + rounds.round * (times - 1);
+            let counters = &mut self.apps[task.app].counters;
+            counters.polls += times;
+            counters.yields += times;
+            counters.voluntary_switches += times;
+            turns += times;
+            switching += cost * if number == 0 { times - 1 } else { times };
+            from = id;
+            id = following;
+            following = id.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+        }
+        if place.next.is_none() {
+            // Whole rounds.
+            let cost = price(&self.machine.costs, &self.tasks[last], &self.tasks[first]);
+            place = Place { next: first, before: last, number: 0, cost };
+        }
+        self.book_rotation(cpu, turns, switching);
+        self.relink_rotation(cpu, last, &place);
+        self.begin_turn(cpu, &place);
+    }
+
+    /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
+    fn book_rotation(&mut self, cpu: CpuId, turns: u64, switching: Span) {
+        let record = &mut self.cpus[cpu];
+        let mut lead = std::mem::replace(&mut record.lead, Lead::NONE);
+        lead.pay(lead.total(), &mut record.account);
+        record.account.add(Category::Switch, switching);
+        record.account.add(Category::Spin, self.machine.costs.poll * turns);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * turns);
+        record.polled.0 += turns;
+        record.polled.1 += turns;
+        record.next_buddy = TaskId::NONE;
+        record.last_buddy = TaskId::NONE;
+    }
+
+    /// The queue as it stands when those before `place` have gone behind `last`.
+    fn relink_rotation(&mut self, cpu: CpuId, last: TaskId, place: &Place) {
+        let (record, tasks) = (&mut self.cpus[cpu], &mut self.tasks);
+        let (first, next, head) = (record.current, place.next, record.head);
+        if next == first {
+            return;
+        }
+        let rest = tasks[last].next;
+        tasks[first].state = TaskState::Queued;
+        tasks[next].state = TaskState::Running;
+        let follower = if next == last { TaskId::NONE } else { tasks[next].next };
+        if follower.is_none() {
+            record.head = first;
+            tasks[first].previous = TaskId::NONE;
+        } else {
+            record.head = follower;
+            tasks[follower].previous = TaskId::NONE;
+            tasks[last].next = first;
+            tasks[first].previous = last;
+        }
+        let end = if place.number > 1 {
+            tasks[first].next = head;
+            tasks[head].previous = first;
+            place.before
+        } else {
+            first
+        };
+        tasks[end].next = rest;
+        if rest.is_none() {
+            record.tail = end;
+        } else {
+            tasks[rest].previous = end;
+        }
+        tasks[next].previous = TaskId::NONE;
+        tasks[next].next = TaskId::NONE;
+        record.current = next;
+    }
+
+    /// A turn begins where the one of the task before has ended.
+    fn begin_turn(&mut self, cpu: CpuId, place: &Place) {
+        let record = &mut self.cpus[cpu];
+        let before = &self.tasks[place.before];
+        record.last_process = Some(before.process);
+        record.since = before.last_ran;
+        record.picked = record.since;
+        record.pair_start = record.since;
+        record.lead = Lead { switch: place.cost, ..Lead::NONE };
+        record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
+        run_queue::advance_minimum(&self.model.discipline, &self.tasks, record);
     }
 
     /// The current task, alone in its band, goes through all its cycles that end before `limit` and before it sees.
     fn rotate_alone(&mut self, cpu: CpuId, check: Time, limit: Time) {
-        let (cycle, call) = (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
+        let (cycle, call) =
+            (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
         let sight = sight(&self.tasks[self.cpus[cpu].current]);
         let blind = if sight.is_never() { u64::MAX } else { sight.since(check).ns().div_ceil(cycle.ns()) };
         let before = 1 + (limit - (check + call) - Span::from_ns(1)).ns() / cycle.ns();
@@ -206,90 +358,5 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_buddy = TaskId::NONE;
         follow_minimum(&self.model.discipline, &self.tasks, record);
         self.count_cycles(cpu, 1);
-    }
-
-    /// The current task of a cpu goes behind the others of its band, the next one takes the cpu for the price of a switch.
-    fn pass_on(&mut self, cpu: CpuId, id: TaskId, next: TaskId, cost: Span) {
-        let discipline = &self.model.discipline;
-        let record = &mut self.cpus[cpu];
-        run_queue::remove(&mut self.tasks, record, next);
-        run_queue::insert(discipline, &mut self.tasks, record, id);
-        let task = &mut self.tasks[id];
-        task.state = TaskState::Queued;
-        self.apps[task.app].counters.voluntary_switches += 1;
-        record.last_process = Some(task.process);
-        record.polled.1 += 1;
-        record.current = next;
-        record.lead = Lead { switch: cost, ..Lead::NONE };
-        record.charged = (record.since + cost).saturating_sub(record.switch_charge);
-        self.tasks[next].state = TaskState::Running;
-        run_queue::note_pick(discipline, &self.tasks, record);
-    }
-
-    /// After each member of a rotation has had a turn: all whole rounds but one that end before `limit` and before anybody sees,
-    /// at once. Keys, clocks and counts change by the same amounts in each.
-    fn skip_rounds(&mut self, cpu: CpuId, limit: Time) {
-        let costs = &self.machine.costs;
-        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
-        let record = &self.cpus[cpu];
-        let first = &self.tasks[record.current];
-        let cycle = costs.poll + costs.yield_call;
-        let turn = record.switch_charge + cycle;
-        let (mut members, mut round, mut gain, mut end) = (0, Span::ZERO, 0, limit);
-        let (mut at, mut following) = (record.current, record.head);
-        let mut last = first;
-        while let Some(id) = at.some() {
-            let task = &self.tasks[id];
-            if task.band != first.band {
-                break;
-            }
-            members += 1;
-            round += self.between(last, task) + cycle;
-            gain += 1 + if fair { weighted(turn, task.weight) } else { 0 };
-            end = end.min(sight(task));
-            last = task;
-            at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
-        }
-        round += self.between(last, first);
-        let rounds = (end.since(record.since).ns().saturating_sub(1) / round.ns()).saturating_sub(1);
-        if rounds == 0 || end.is_never() || record.since.saturating_sub(record.switch_charge) == Time::ZERO {
-            return;
-        }
-        self.book_rounds(cpu, rounds, round, gain);
-        let record = &mut self.cpus[cpu];
-        record.since += round * rounds;
-        record.charged += round * rounds;
-        record.polled.0 += members * rounds;
-        record.polled.1 += members * rounds;
-        record.account.add(Category::Spin, self.machine.costs.poll * (members * rounds));
-        record.account.add(Category::Yield, self.machine.costs.yield_call * (members * rounds));
-        record.account.add(Category::Switch, (round - cycle * members) * rounds);
-    }
-
-    /// What skipped rounds change of the members.
-    fn book_rounds(&mut self, cpu: CpuId, rounds: u64, round: Span, gain: i64) {
-        let cycle = self.machine.costs.poll + self.machine.costs.yield_call;
-        let record = &self.cpus[cpu];
-        let band = self.tasks[record.current].band;
-        let mut from = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(record.current);
-        let (mut at, mut following) = (record.current, record.head);
-        while let Some(id) = at.some() {
-            if self.tasks[id].band != band {
-                break;
-            }
-            let cost = self.between(&self.tasks[from], &self.tasks[id]);
-            let task = &mut self.tasks[id];
-            task.vruntime += gain * rounds as i64;
-            task.cpu_time += (cost + cycle) * rounds;
-            task.last_ran += round * rounds;
-            let counters = &mut self.apps[task.app].counters;
-            counters.polls += rounds;
-            counters.yields += rounds;
-            counters.voluntary_switches += rounds;
-            from = id;
-            at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
-        }
     }
 }

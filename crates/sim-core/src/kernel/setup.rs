@@ -317,7 +317,8 @@ impl<'o, O: Observer> Kernel<'o, O> {
             turns: false,
             displaced: Vec::new(),
             waits: Vec::new(),
-            rotates: rotates(&model.discipline) && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
+            rotates: rotates(&model.discipline)
+                && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),

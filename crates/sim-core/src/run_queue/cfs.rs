@@ -68,7 +68,11 @@ fn period(params: &CfsParams, running: u32) -> Span {
 #[inline]
 pub(crate) fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     let period = period(params, running);
-    Span::from_ns((u128::from(period.ns()) * u128::from(weight) / u128::from(load.max(1))) as u64)
+    let load = load.max(1);
+    Span::from_ns(match period.ns().checked_mul(u64::from(weight)) {
+        Some(product) => product / load,
+        None => (u128::from(period.ns()) * u128::from(weight) / u128::from(load)) as u64,
+    })
 }
 
 /// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone; it never
