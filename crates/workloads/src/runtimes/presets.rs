@@ -28,12 +28,13 @@ const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
 const OPENMP: &[Parameter] =
     &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, ..THREADS });
 const LIBGOMP: &[Parameter] =
-    &spinning(&Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS }, 300_000, 100);
+    &spinning(&Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS }, 300_000, 100, 10);
 const SUN: &[Parameter] = &timed(&Preset { wait: SPIN, barrier: CENTRAL, ..THREADS });
 const OPEN64: &[Parameter] = &spinning(
     &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
     20_000,
     20_000,
+    3,
 );
 const SPINNING: &[Parameter] = &timed(&PLAIN);
 const YIELDERS: &[Parameter] = &timed(&Preset { wait: YIELD, ..PLAIN });
@@ -143,10 +144,11 @@ the rest as `spin`. Use it for the PARbench jobs on the E25K.",
     Entry {
         name: "open64",
         summary: "Open64 OpenMP on threads: polls without yielding for 20,000 looks, then sleeps",
-        source: "Open64 and PathScale guides on O64_OMP_SPIN_COUNT and PSC_OMP_SPIN_COUNT: 20,000 user-level spins before the operating system is called. Uncertain: all of it, notably that the call is a sleep, and the central barrier",
-        about: "Polls without yielding for 20,000 looks (0.2 ms) and then sleeps, whether there are enough cpus or not. The \
-compiler of the SPEC OMP runs on the X4440. Most of it is uncertain: vary `spin_count` before you conclude from \
-it.",
+        source: "Open64 sources, osprey/libopenmp (omp_thread.c, omp_thread.h, 2009): waiters look __omp_spin_count = 20,000 times without pause or yield and then sleep on a condition variable (pthread_cond_wait), at a region's end, at barriers and between regions; a counter and one flag; the last one wakes all (pthread_cond_broadcast). Uncertain: the length of a look, some 3 to 7 clocks, and that all are woken by the last one instead of by each other in turn (the mutex behind the condition)",
+        about: "Looks 20,000 times in a bare loop (some 60 us) without yielding and then sleeps, whether there are enough cpus or not. \
+The compiler of the SPEC OMP runs on the X4440. So threads sleep at nearly every barrier: beside other programs they give their \
+cpu away, and a kernel that counts runnable threads sees them come and go. Threads created one after another fall asleep \
+before the next ones exist, which decides where fork puts those: vary `spin_step` before you conclude from an unbound run.",
         example: "{ open64: { spin_count: 200000 } }",
         model: "openmp",
         parameters: OPEN64,
