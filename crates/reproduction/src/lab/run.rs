@@ -72,10 +72,11 @@ fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
 /// What the cell changes in its study's scenario.
 fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
     let mut set = vec!["baseline=none".to_owned()];
+    set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
     if campaign.quick {
+        // Last: a cell may set whole workloads.
         set.extend(study.quick.iter().map(ToString::to_string));
     }
-    set.extend(cell.settings().iter().map(|(path, value)| format!("{path}={value}")));
     set.extend((campaign.adjusted)(study, cell));
     Overrides { set, policies: vec![cell.policy().to_owned()], one_point: true, ..Overrides::default() }
 }

@@ -34,7 +34,20 @@ macro_rules! study {
 }
 
 /// All studies.
-pub const STUDIES: &[Study] = &[study!("dedicated", &["repeat=1", "apps.a.workload.scale=2%"])];
+pub const STUDIES: &[Study] = &[
+    study!("dedicated", &["repeat=1", "apps.a.workload.scale=2%"]),
+    study!("sharing", QUICK_PAIR),
+    study!("sequence", &["repeat=1", "apps.a.workload.scale=4%"]),
+    study!("partition", QUICK_PAIR),
+    study!("imbalanced", QUICK_PAIR),
+    study!(
+        "gang",
+        &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%", "apps.c.workload.scale=4%"]
+    ),
+];
+
+/// A quick look at two programs.
+const QUICK_PAIR: &[&str] = &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%"];
 
 /// How claims of a group are answered.
 type Family = fn(&Claim, &mut Lab) -> Result<Answer, Trouble>;
@@ -88,6 +101,10 @@ pub fn find(name: &str) -> Option<&'static Study> {
 /// # Errors
 /// It cannot be resolved, or a run did not complete.
 pub fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    if claim.metric == "throughput-vs-sequence" {
+        // Wherever it is claimed, it is about two programs at once.
+        return sharing::answer(claim, lab);
+    }
     match GROUPS.iter().find(|(group, _)| *group == claim.group) {
         Some((_, family)) => family(claim, lab),
         None => Err(Trouble::uncovered(format!("no study answers the group `{}`", claim.group))),
