@@ -93,11 +93,24 @@ fn every_form_tells_the_verdicts() {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, cache) = (claims(directory.path(), CLAIM), directory.path().display().to_string());
     for format in ["text", "csv", "markdown", "json"] {
-        let args =
-            ["reproduce", "--quick", "--claims", &file, "--cache", &cache, "--format", format, "--group", "hog"];
+        let args = [
+            "reproduce",
+            "--quick",
+            "--claims",
+            &file,
+            "--cache",
+            &cache,
+            "--format",
+            format,
+            "--group",
+            "hog",
+        ];
         let (code, text, errors) = oversim(&args, "");
         assert_eq!(code, 0, "{errors}");
-        assert!(text.contains("half") && text.contains("pass") && !text.contains("nobody-knows"), "{format}: {text}");
+        assert!(
+            text.contains("half") && text.contains("pass") && !text.contains("nobody-knows"),
+            "{format}: {text}"
+        );
     }
 }
 

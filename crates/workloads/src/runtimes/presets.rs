@@ -27,8 +27,12 @@ const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
 }));
 const OPENMP: &[Parameter] =
     &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, ..THREADS });
-const LIBGOMP: &[Parameter] =
-    &spinning(&Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS }, 300_000, 100, 10);
+const LIBGOMP: &[Parameter] = &spinning(
+    &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
+    300_000,
+    100,
+    10,
+);
 const SUN: &[Parameter] = &timed(&Preset { wait: SPIN, barrier: CENTRAL, ..THREADS });
 const OPEN64: &[Parameter] = &spinning(
     &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
