@@ -16,12 +16,17 @@ use crate::policy::{PARKED, TaskState};
 use crate::run_queue::cfs::weighted;
 use crate::time::{Span, Time};
 
+/// Rings kept at most: forecasts of more cpus than these displace each other.
+pub(crate) const FAIR_RINGS: usize = 256;
+
 /// A runnable task of the first band.
 #[derive(Clone, Copy)]
 struct Member {
     task: TaskId,
     polls: bool,
     vruntime: i64,
+    /// The same as loaded.
+    origin: i64,
     sight: Time,
     process: u64,
     /// Cycles it went through, and how often it was switched out.
@@ -54,6 +59,18 @@ pub(crate) struct FairRing {
     switching: Span,
     cycles: u64,
     switches: u64,
+    /// What it was loaded from, and the instant that its run foretold.
+    origin: Origin,
+    due: Time,
+}
+
+/// What a ring is loaded from besides its members.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Origin {
+    since: Time,
+    lead: Span,
+    charged: Time,
+    charge: Span,
 }
 
 impl FairRing {
@@ -84,10 +101,11 @@ impl FairRing {
             }
             let check = self.since + self.lead + self.poll;
             let end = check + self.call;
-            let rival =
-                if self.order.len() > 1 { *self.at(1) } else { return self.stop(limit, check, u64::MAX) };
+            let [current, rival, ..] = self.order[..] else { return self.stop(limit, check, u64::MAX) };
+            let (current, rival) = (&self.members[current as usize], &self.members[rival as usize]);
+            let (sight, rival_polls) = (current.sight, rival.polls);
             let first = weighted(end.since(self.charged), self.weight);
-            let behind = rival.vruntime - self.at(0).vruntime - first;
+            let behind = rival.vruntime - current.vruntime - first;
             let wanted = match self.each {
                 _ if behind <= 0 => 1,
                 // A cycle too short to count: it never falls behind.
@@ -96,10 +114,10 @@ impl FairRing {
             };
             let end = end + cycle * (wanted - 1);
             // Its last look of this turn comes one call before the end.
-            if self.at(0).sight.saturating_add(self.call) <= end || end >= limit {
+            if sight.saturating_add(self.call) <= end || end >= limit {
                 return self.stop(limit, check, wanted);
             }
-            if !rival.polls {
+            if !rival_polls {
                 self.go_through(wanted - 1);
                 return self.since + self.lead + cycle;
             }
@@ -252,31 +270,70 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// When polling under the fair yield next leads to something.
     pub(crate) fn forecast_fair(&mut self, cpu: CpuId) -> Time {
-        self.load_fair(cpu);
-        self.fair_ring.run(Time::NEVER)
+        let slot = cpu.0 as usize % self.fair_rings.len();
+        self.load_fair(cpu, slot);
+        let ring = &mut self.fair_rings[slot];
+        ring.due = ring.run(Time::NEVER);
+        ring.due
     }
 
-    /// Does all cycles under the fair yield that end before `limit`.
+    /// Does all cycles under the fair yield that end before `limit`. Where the foretold instant has come and nothing has
+    /// happened in between, they are worked out already.
     pub(crate) fn settle_fair(&mut self, cpu: CpuId, limit: Time) {
-        self.load_fair(cpu);
-        self.fair_ring.run(limit);
-        if self.fair_ring.cycles > 0 {
-            self.store_fair(cpu);
+        let slot = cpu.0 as usize % self.fair_rings.len();
+        if self.fair_rings[slot].due != limit || !self.is_loaded(cpu, slot) {
+            self.load_fair(cpu, slot);
+            self.fair_rings[slot].run(limit);
+        }
+        if self.fair_rings[slot].cycles > 0 {
+            self.store_fair(cpu, slot);
+        }
+        self.fair_rings[slot].due = Time::NEVER;
+    }
+
+    fn origin_of(&self, cpu: CpuId) -> Origin {
+        let record = &self.cpus[cpu];
+        Origin {
+            since: record.since,
+            lead: record.lead.total(),
+            charged: record.charged,
+            charge: record.switch_charge,
         }
     }
 
-    fn load_fair(&mut self, cpu: CpuId) {
-        let (record, ring) = (&self.cpus[cpu], &mut self.fair_ring);
+    /// True when a ring was loaded from a cpu and the tasks on it as they still are.
+    fn is_loaded(&self, cpu: CpuId, slot: usize) -> bool {
+        let (record, ring) = (&self.cpus[cpu], &self.fair_rings[slot]);
+        let band = self.tasks[record.current].band;
+        let (mut at, mut following) = (record.current, record.head);
+        for member in &ring.members {
+            let Some(id) = at.some() else { return false };
+            let task = &self.tasks[id];
+            let same = member.task == id && member.origin == task.vruntime && task.band == band;
+            if !same || member.sight != sight(task) || member.polls != polls(task) {
+                return false;
+            }
+            at = following;
+            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+        }
+        at.some().is_none_or(|id| self.tasks[id].band != band) && ring.origin == self.origin_of(cpu)
+    }
+
+    fn load_fair(&mut self, cpu: CpuId, slot: usize) {
+        let origin = self.origin_of(cpu);
+        let (record, ring) = (&self.cpus[cpu], &mut self.fair_rings[slot]);
         let Costs { poll, yield_call, switch_thread, switch_process, .. } = self.machine.costs;
         let first = &self.tasks[record.current];
+        ring.origin = origin;
+        ring.due = Time::NEVER;
         ring.weight = first.weight;
         (ring.poll, ring.call, ring.thread, ring.process) = (poll, yield_call, switch_thread, switch_process);
-        ring.charge = record.switch_charge;
+        ring.charge = origin.charge;
         ring.each = weighted(poll + yield_call, first.weight);
-        ring.turn = weighted(record.switch_charge + poll + yield_call, first.weight);
-        ring.since = record.since;
-        ring.lead = record.lead.total();
-        ring.charged = record.charged;
+        ring.turn = weighted(origin.charge + poll + yield_call, first.weight);
+        ring.since = origin.since;
+        ring.lead = origin.lead;
+        ring.charged = origin.charged;
         (ring.switching, ring.cycles, ring.switches) = (Span::ZERO, 0, 0);
         ring.members.clear();
         ring.order.clear();
@@ -291,6 +348,7 @@ impl<O: Observer> Kernel<'_, O> {
                 task: id,
                 polls: polls(task),
                 vruntime: task.vruntime,
+                origin: task.vruntime,
                 sight: sight(task),
                 process: task.process,
                 cycles: 0,
@@ -304,8 +362,8 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Writes a ring that was run back to the cpu.
-    fn store_fair(&mut self, cpu: CpuId) {
-        let (record, ring) = (&mut self.cpus[cpu], &self.fair_ring);
+    fn store_fair(&mut self, cpu: CpuId, slot: usize) {
+        let (record, ring) = (&mut self.cpus[cpu], &self.fair_rings[slot]);
         record.account.add(Category::Spin, ring.poll * ring.cycles);
         record.account.add(Category::Yield, ring.call * ring.cycles);
         let mut lead = std::mem::replace(&mut record.lead, Lead::NONE);
@@ -332,14 +390,14 @@ impl<O: Observer> Kernel<'_, O> {
             counters.voluntary_switches += member.switches;
         }
         if ring.switches > 0 {
-            self.relink_fair(cpu);
+            self.relink_fair(cpu, slot);
         }
         self.follow_fair(cpu);
     }
 
     /// Rebuilds the queue in the order of the ring; other bands stay behind.
-    fn relink_fair(&mut self, cpu: CpuId) {
-        let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_ring, &mut self.tasks);
+    fn relink_fair(&mut self, cpu: CpuId, slot: usize) {
+        let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_rings[slot], &mut self.tasks);
         let latest = (1..ring.order.len()).map(|at| ring.at(at)).max_by_key(|m| m.last_ran);
         record.last_process = latest.map(|m| m.process).or(record.last_process);
         // What stood behind the last member in the order of loading.

@@ -112,7 +112,8 @@ pub(crate) struct Kernel<'o, O> {
     rotates: bool,
     /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
     fair: bool,
-    fair_ring: FairRing,
+    /// One for each cpu, or for several: what was foretold there.
+    fair_rings: Vec<FairRing>,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
     observer: &'o mut O,

@@ -8,7 +8,7 @@ use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
-use crate::kernel::fair::FairRing;
+use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
 use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
@@ -321,7 +321,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             waits: Vec::new(),
             rotates: rotates(&model.discipline) && undirected,
             fair: fair && undirected && one_weight,
-            fair_ring: FairRing::default(),
+            fair_rings: (0..cpus.min(FAIR_RINGS)).map(|_| FairRing::default()).collect(),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),
