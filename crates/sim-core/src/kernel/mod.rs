@@ -5,6 +5,7 @@ mod arrivals;
 pub(crate) mod caches;
 mod compute;
 mod cores;
+mod fair;
 mod finish;
 mod meet;
 mod placement;
@@ -38,6 +39,7 @@ use crate::rng::draw;
 use crate::time::{Span, Time};
 use caches::Caches;
 use cores::Cores;
+use fair::FairRing;
 use ring::Ring;
 use state::{App, Cpu, Task};
 
@@ -112,6 +114,10 @@ pub(crate) struct Kernel<'o, O> {
     ring: Ring,
     /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
     rotates: bool,
+    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
+    fair: bool,
+    /// One for each cpu, or for several: what was foretold there.
+    fair_rings: Vec<FairRing>,
     /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
     passed: u32,
     observer: &'o mut O,

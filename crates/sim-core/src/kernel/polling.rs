@@ -29,6 +29,10 @@ impl<O: Observer> Kernel<'_, O> {
             self.rotate(cpu, limit);
             return;
         }
+        if self.yields_fairly(cpu) {
+            self.settle_fair(cpu, limit);
+            return;
+        }
         self.load(cpu);
         self.ring.run(limit);
         self.store(cpu);
@@ -55,6 +59,9 @@ impl<O: Observer> Kernel<'_, O> {
         }
         if self.all_wait_in_vain(cpu) {
             return Time::NEVER;
+        }
+        if self.yields_fairly(cpu) {
+            return self.forecast_fair(cpu);
         }
         self.load(cpu);
         self.ring.run(Time::NEVER)

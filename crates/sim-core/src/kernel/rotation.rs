@@ -25,17 +25,20 @@ pub(crate) fn rotates(discipline: &Discipline) -> bool {
 }
 
 /// When a task will find its wait over or its patience at an end.
-fn sight(task: &Task) -> Time {
+#[inline]
+pub(crate) fn sight(task: &Task) -> Time {
     task.ready.min(task.deadline)
 }
 
 /// A task that polls and yields.
-fn polls(task: &Task) -> bool {
+#[inline]
+pub(crate) fn polls(task: &Task) -> bool {
     task.waiting != Waiting::No && task.yields
 }
 
 /// The price of a switch between two tasks.
-fn price(costs: &Costs, from: &Task, to: &Task) -> Span {
+#[inline]
+pub(crate) fn price(costs: &Costs, from: &Task, to: &Task) -> Span {
     if from.process == to.process { costs.switch_thread } else { costs.switch_process }
 }
 

@@ -8,11 +8,12 @@ use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
+use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
 use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
 use crate::kernel::{Kernel, Simulation};
-use crate::kernel_model::{Discipline, KernelModel};
+use crate::kernel_model::{Discipline, KernelModel, YieldMode};
 use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
@@ -302,6 +303,10 @@ impl<'o, O: Observer> Kernel<'o, O> {
             timers.arm(Time::ZERO + params.update, Timer::Update);
         }
         let memory = Contention::new(&machine, &profiles);
+        let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
+        let one_weight = tasks.iter().all(|task: &Task| task.weight == tasks[TaskId(0)].weight);
+        let fair =
+            matches!(&model.discipline, Discipline::Cfs(params) if params.yield_mode == YieldMode::Default);
         let cpus = machine.cpus() as usize;
         let cores = Cores::new(&machine, usable(&machine, &model));
         Self {
@@ -317,8 +322,9 @@ impl<'o, O: Observer> Kernel<'o, O> {
             turns: false,
             displaced: Vec::new(),
             waits: Vec::new(),
-            rotates: rotates(&model.discipline)
-                && !apps.iter().any(|app: &App| app.runtime.wait == WaitMode::YieldTo),
+            rotates: rotates(&model.discipline) && undirected,
+            fair: fair && undirected && one_weight,
+            fair_rings: (0..cpus.min(FAIR_RINGS)).map(|_| FairRing::default()).collect(),
             ring: Ring::default(),
             passed: 0,
             digest: Digest::default(),
