@@ -132,15 +132,26 @@ fn preference(values: &Values, app: &AppSpec, machine: &Machine) -> i64 {
     }
 }
 
-/// The memory-bound share of a program's work, weighted by the work of each operation, in hundredths of a per cent.
+/// The memory-bound share of a program's work, weighted by the work of each operation and how often it is done, in hundredths
+/// of a per cent.
 fn bound_share(app: &AppSpec, machine: &Machine) -> i64 {
     let (mut bound, mut all) = (0u128, 0u128);
+    let (mut times, mut outer) = (1u128, Vec::new());
     for op in app.program.ops() {
-        if let Op::Compute { work, profile, .. } = op {
-            let share =
-                app.program.profiles().get(profile.0 as usize).map_or(0, |p| profile_share(p, machine));
-            bound += u128::from(work.raw()) * u128::from(share);
-            all += u128::from(work.raw());
+        match op {
+            Op::Repeat(count) => {
+                outer.push(times);
+                times = times.saturating_mul(u128::from(*count)).min(1 << 40);
+            }
+            Op::End => times = outer.pop().unwrap_or(1),
+            Op::Compute { work, profile, .. } => {
+                let share =
+                    app.program.profiles().get(profile.0 as usize).map_or(0, |p| profile_share(p, machine));
+                let work = u128::from(work.raw() >> 20) * times;
+                bound += work * u128::from(share);
+                all += work;
+            }
+            _ => {}
         }
     }
     bound.checked_div(all).unwrap_or(0) as i64

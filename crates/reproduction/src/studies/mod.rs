@@ -44,6 +44,26 @@ pub const STUDIES: &[Study] = &[
         "gang",
         &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%", "apps.c.workload.scale=4%"]
     ),
+    study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%"]),
+    study!("swomps_pairs", &["repeat=1", "apps.a.workload.scale=2%", "apps.b.workload.scale=2%"]),
+    study!("swomps_queue11", QUICK_QUEUE),
+    study!("swomps_queue3", &["repeat=1"]),
+];
+
+/// A quick look at a queue of eleven.
+const QUICK_QUEUE: &[&str] = &[
+    "repeat=1",
+    "apps.q1.workload.scale=2%",
+    "apps.q2.workload.scale=2%",
+    "apps.q3.workload.scale=2%",
+    "apps.q4.workload.scale=2%",
+    "apps.q5.workload.scale=2%",
+    "apps.q6.workload.scale=2%",
+    "apps.q7.workload.scale=2%",
+    "apps.q8.workload.scale=2%",
+    "apps.q9.workload.scale=2%",
+    "apps.q10.workload.scale=2%",
+    "apps.q11.workload.scale=2%",
 ];
 
 /// A quick look at two programs.
