@@ -19,6 +19,9 @@ pub(crate) struct Caches {
     private: u64,
     /// By profile: bytes that a task finds again when nobody disturbs it.
     useful: Vec<u64>,
+    /// By profile: bytes that pass through the caches between two uses of the same datum when nobody but the application
+    /// itself uses them: a cache full, or the application's data per core if they are more.
+    natural: Vec<u64>,
 }
 
 /// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the caches,
@@ -42,7 +45,7 @@ impl Caches {
         let memory = &machine.memory;
         let part = memory.shared_cache / u64::from(cache_span(machine));
         let private = memory.private_cache.min(1 << 50);
-        Self { capacity: private + part.min(1 << 50), private, useful: Vec::new() }
+        Self { capacity: private + part.min(1 << 50), private, useful: Vec::new(), natural: Vec::new() }
     }
 
     /// Adds the profiles of an application, in the order of the run's table.
@@ -54,6 +57,7 @@ impl Caches {
         let cores = u128::from(app.tasks.min(cpus).max(1));
         for profile in profiles {
             let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
+            self.natural.push(u64::try_from(sets).unwrap_or(u64::MAX).max(self.capacity));
             self.useful.push(useful(profile.working_set, sets, self.capacity));
         }
     }
@@ -121,15 +125,19 @@ impl<O: Observer> Kernel<'_, O> {
         total + copy
     }
 
-    /// Bytes of a task's useful set that its caches no longer hold.
+    /// Bytes of a task's useful set that its caches no longer hold. On the same cpu that is what others have brought in
+    /// beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if its
+    /// data were evenly spread. For to pass once through the data of a core takes the same lines whether one task does it
+    /// or several in turn, and what does not fit then is part of the program's stated demand.
     fn lost(&self, cpu: CpuId, id: TaskId, useful: u64) -> u64 {
         let Some((last, filled)) = self.tasks[id].warm else { return 0 };
         let caches = &self.caches;
         match self.machine.topology.distance(last, cpu) {
             Distance::Same => {
                 let foreign = self.cpus[cpu].filled - filled;
-                let set = self.profiles[self.tasks[id].profile as usize].working_set.min(caches.capacity);
-                useful.min(set.saturating_add(foreign).saturating_sub(caches.capacity))
+                let profile = self.tasks[id].profile as usize;
+                let passed = self.profiles[profile].working_set.saturating_add(foreign);
+                useful.min(passed.saturating_sub(caches.natural[profile]))
             }
             Distance::Core => 0,
             Distance::Cache => useful.min(caches.private),

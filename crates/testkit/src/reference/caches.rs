@@ -17,16 +17,22 @@ impl Reference<'_> {
         memory.private_cache + memory.shared_cache / u64::from(sharers)
     }
 
-    /// Bytes a task finds again when nobody disturbs it: all up to a cache full per core, nothing from two on.
-    fn useful(&self, t: usize) -> u64 {
+    /// Bytes of data that the application of a task has per core.
+    fn per_core(&self, t: usize) -> u128 {
         let spec = &self.apps[self.tasks[t].app].spec;
         let all = self.machine.cpus();
         let cpus = match &spec.allowed {
             None => all,
             Some(set) => set.iter().filter(|cpu| cpu.0 < all).count() as u32,
         };
+        let all = u128::from(self.tasks[t].profile.working_set) * u128::from(spec.tasks);
+        all / u128::from(spec.tasks.min(cpus).max(1))
+    }
+
+    /// Bytes a task finds again when nobody disturbs it: all up to a cache full per core, nothing from two on.
+    fn useful(&self, t: usize) -> u64 {
         let (cache, set) = (u128::from(self.cache()), u128::from(self.tasks[t].profile.working_set));
-        let per_core = set * u128::from(spec.tasks) / u128::from(spec.tasks.min(cpus).max(1));
+        let per_core = self.per_core(t);
         let useful = if per_core <= cache {
             set
         } else if per_core >= 2 * cache {
@@ -96,9 +102,10 @@ impl Reference<'_> {
         let foreign = self.cpus[c].brought.saturating_sub(brought);
         let lost = match self.machine.topology.distance(CpuId(last as u32), CpuId(c as u32)) {
             Distance::Same => {
-                // The cache was as full as it gets; what has come since pushes out what does not fit.
-                let held = self.tasks[t].profile.working_set.min(cache);
-                (held + foreign).saturating_sub(cache)
+                // What has passed through the cache since the last use, beyond what passes anyway when the
+                // application's own tasks take turns, pushes out what does not fit.
+                let passed = u128::from(self.tasks[t].profile.working_set) + u128::from(foreign);
+                passed.saturating_sub(self.per_core(t).max(u128::from(cache))).min(1 << 60) as u64
             }
             Distance::Core => 0,
             Distance::Cache => self.machine.memory.private_cache,

@@ -95,6 +95,26 @@ fn co_runners_cost_each_other_what_does_not_fit() {
 }
 
 #[test]
+fn siblings_cost_each_other_nothing_beyond_their_programs_own_misses() {
+    // Two tasks of one program with three quarters of a cache each: their turns pass through as many bytes as one task with
+    // all the data would, and its stated demand counts what it misses then.
+    let mut app = set(0, CACHE * 3 / 4);
+    app.tasks = 2;
+    let (report, log) = barcelona().app(app.clone()).log();
+    assert!(log.turns(0).len() > 5, "they take turns");
+    assert_eq!(refill_ns(&report), 0);
+    // A stranger pushes out what its bytes exceed that by: at half a cache more all that is found again, half the set.
+    let mut two = barcelona();
+    two.machine.memory.core_bandwidth = CORE;
+    let (report, log) = two.app(app).app(set(0, CACHE / 2)).log();
+    let turns: Vec<TaskId> = log.turns(0).iter().map(|turn| turn.task).collect();
+    let back = turns.windows(2).filter(|pair| pair[0] == TaskId(2) && pair[1] != TaskId(2)).count() as u64;
+    assert!(back > 3);
+    let refill = refill_ns(&report);
+    assert!(refill >= (back - 1) * fetch_ns(CACHE * 3 / 8), "{refill} ns in {back} turns after the stranger");
+}
+
+#[test]
 fn a_move_costs_the_caches_left_behind() {
     let run = |to: u32, working_set: u64| {
         let mut app = set(0, working_set);
