@@ -9,7 +9,7 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
 use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 
-use crate::profile::{Datum, VARIATION, half_width, scale, scaled};
+use crate::profile::{Datum, half_width, scale, scaled};
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::serial_part;
 
@@ -55,10 +55,10 @@ const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "variation",
         kind: Kind::Percent,
-        default: VARIATION,
+        default: 0,
         min: 0,
         max: 10_000,
-        about: "Half-width of the variation of the work between two barriers, as for `npb`",
+        about: "Half-width of the variation of the work between two barriers; a synthetic kernel is a loop of equal iterations, divided evenly",
     },
     scale("Share of the job to simulate: its first kernels, whole rounds of the mix, at least one"),
 ];
@@ -174,7 +174,7 @@ pub fn trial(
     count: u32,
     serial_share: u64,
 ) -> Result<Program, String> {
-    job(kernels, tasks, work, count, serial_share, half_width(VARIATION))
+    job(kernels, tasks, work, count, serial_share, half_width(0))
 }
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
