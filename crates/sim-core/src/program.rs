@@ -370,13 +370,15 @@ pub struct StartUp {
     pub forks: Forks,
     /// All tasks meet once, by the runtime's barrier, before the program proper.
     pub barrier: bool,
+    /// Whoever waits there sleeps at once, whatever the runtime does at other barriers.
+    pub sleeps: bool,
     /// Who touches the data, and when.
     pub touch: Touch,
 }
 
 impl StartUp {
     /// Rank 0 creates the others, nobody waits for anybody, data are touched by the first compute operation.
-    pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, touch: Touch::Work };
+    pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, sleeps: false, touch: Touch::Work };
 }
 
 /// How an application's tasks are built and how they wait.

@@ -208,6 +208,7 @@ fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
     let startup = StartUp {
         forks: [Forks::Master, Forks::Master, Forks::Launcher][rng.random_range(0..3)],
         barrier: rng.random_range(0..2) == 0,
+        sleeps: rng.random_range(0..2) == 0,
         touch: [Touch::Work, Touch::Each, Touch::Master][rng.random_range(0..3)],
     };
     Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0, startup }

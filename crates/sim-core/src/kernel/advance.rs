@@ -241,7 +241,9 @@ impl<O: Observer> Kernel<'_, O> {
         self.charge_waiter(cpu);
         let id = self.cpus[cpu].current;
         let from = self.now + lead.total();
-        let wait = self.apps[self.tasks[id].app].runtime.wait;
+        let runtime = &self.apps[self.tasks[id].app].runtime;
+        let meeting = runtime.startup.sleeps && self.tasks[id].stage == Stage::Meeting;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let task = &mut self.tasks[id];
         task.waiting = waiting;
         task.ready = ready;
@@ -249,7 +251,7 @@ impl<O: Observer> Kernel<'_, O> {
             task.told = true;
             self.waits.push((id, Some(awaited(waiting, task.circle))));
         }
-        task.deadline = wait.sleeps_after().map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
         self.begin_polling(cpu, lead);
     }
 

@@ -212,7 +212,9 @@ impl Reference<'_> {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };
-        let limit = self.apps[self.tasks[t].app].spec.runtime.wait.sleeps_after();
+        let runtime = &self.apps[self.tasks[t].app].spec.runtime;
+        let meeting = runtime.startup.sleeps && !self.tasks[t].up;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let begins = self.now + lead.total();
         let task = &mut self.tasks[t];
         task.waiting = waiting;

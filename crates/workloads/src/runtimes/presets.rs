@@ -13,7 +13,8 @@ const THREADS: Preset = Preset { start_barrier: true, ..PLAIN };
 /// Processes that a launcher creates and that meet before the program begins.
 const PROCESSES: Preset = Preset { processes: true, startup: LAUNCHER, start_barrier: true, ..PLAIN };
 
-const UPC: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..THREADS });
+const UPC: &[Parameter] =
+    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, start_sleep: true, touch: EACH, ..THREADS });
 const UPC_PROCESSES: &[Parameter] =
     &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..PROCESSES });
 const MPI: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, ..PROCESSES });
@@ -46,7 +47,7 @@ const BLOCKING: &[Parameter] = &timed(&Preset { wait: BLOCK, ..PLAIN });
 const DIRECTED: &[Parameter] = &timed(&Preset { wait: YIELD_TO, ..PLAIN });
 
 /// The same with an infinite block time.
-const fn infinite(mut table: [Parameter; 9]) -> [Parameter; 9] {
+const fn infinite(mut table: [Parameter; 10]) -> [Parameter; 10] {
     table[1].default = u64::MAX;
     table
 }
@@ -58,12 +59,12 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "upc",
         summary: "Berkeley UPC on threads: polls and yields, dissemination barrier",
-        source: "Berkeley UPC runtime and GASNet: sched_yield after each failed poll unless the wait mode is spin; one process, rank 0 creates the pthreads, static shared data are initialised by their owners before main, all threads meet before main. Uncertain: that pthreads of one process use the dissemination barrier, too",
+        source: "Berkeley UPC runtime and GASNet: sched_yield after each failed poll unless the wait mode is spin; one process, rank 0 creates the pthreads, static shared data are initialised by their owners before main, all threads meet before main at a barrier of a condition variable (upcr_barrier.c of September 2008, polite mode; the same source counts user barriers down on one word). Uncertain: that pthreads of one process use the dissemination barrier, too",
         about: "A waiting thread looks at its flag and calls sched_yield after each failed look, so a cpu goes to whoever can \
 compute: the reason why such programs bear several threads per core. The barrier of n ranks takes ceil(log2 n) \
 rounds of signals between pairs, 4 for 16 ranks, 6 for 64; with k threads per core a round may need a turn of \
 each, (k - 1) x 1.2 us on Barcelona. Threads touch their data where fork put them, before any balancer moves \
-them. Use it for the UPC codes of `npb`; it is the default.",
+them, and sleep until all are there. Use it for the UPC codes of `npb`; it is the default.",
         example: "{ upc: { wait: block } }",
         model: UPC_MODEL,
         parameters: UPC,
