@@ -256,7 +256,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
         profile: ProfileId(0),
     });
     for _ in 0..rng.random_range(1..4) {
-        match rng.random_range(0..14) {
+        match rng.random_range(0..15) {
             0..=3 => ops.push(Op::Barrier),
             4 => ops.push(Op::Exchange { shift: rng.random_range(0..5) }),
             5 => ops.push(Op::Transfer {
@@ -271,6 +271,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
             }
             7 => ops.push(Op::Sleep { span: ns(rng, 40_000), spread: spread(rng) }),
             8 => ops.push(Op::Respawn),
+            13 => ops.push(Op::StartClock),
             9 => shared_loop(rng, &mut ops),
             10 => ops.push(Op::TeamBarrier),
             11 => ops.push(Op::LeadersBarrier),

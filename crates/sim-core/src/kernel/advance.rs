@@ -91,6 +91,11 @@ impl<O: Observer> Kernel<'_, O> {
                     self.begin_syscall(cpu, call, after, lead);
                     return;
                 }
+                Op::StartClock => {
+                    self.tasks[id].pc += 1;
+                    let now = self.now;
+                    self.apps[app].clock.get_or_insert(now);
+                }
                 Op::RepeatShared(passes) => {
                     let (pc, rank) = (self.tasks[id].pc, self.tasks[id].rank);
                     let again = self.apps[app].loops.take(pc, rank, passes);

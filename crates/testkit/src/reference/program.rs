@@ -25,6 +25,12 @@ impl Reference<'_> {
                     self.tasks[t].pc += 1;
                     true
                 }
+                Op::StartClock => {
+                    self.tasks[t].pc += 1;
+                    let first = self.apps[app].clock.unwrap_or(self.now);
+                    self.apps[app].clock = Some(first);
+                    true
+                }
                 Op::RepeatShared(passes) => {
                     self.next_pass(t, passes);
                     true

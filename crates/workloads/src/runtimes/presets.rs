@@ -27,7 +27,7 @@ const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
     ..PROCESSES
 }));
 const OPENMP: &[Parameter] =
-    &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, ..THREADS });
+    &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, start_sleep: true, ..THREADS });
 const LIBGOMP: &[Parameter] = &spinning(
     &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
     300_000,
@@ -114,7 +114,7 @@ a second such program beside it costs each of them whole time slices; with two r
     Entry {
         name: "openmp",
         summary: "Intel OpenMP on threads: polls with yields for 200 ms, then sleeps; tree gather, one release flag",
-        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp: yields at every poll with more threads than cpus, in throughput mode otherwise after 512 polls and then every 256 (taken as every poll, too: a waiting thread beside another program gives way within 26 us); workers wait at the fork barrier before they run any user code; KMP_ADJUST_BLOCKTIME off. A release tree, the runtime's default, would make coarse programs lose when oversubscribed, which they did not",
+        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp: yields at every poll with more threads than cpus, in throughput mode otherwise after 512 polls and then every 256 (taken as every poll, too: a waiting thread beside another program gives way within 26 us); workers wait at the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B); KMP_ADJUST_BLOCKTIME off. A release tree, the runtime's default, would make coarse programs lose when oversubscribed, which they did not",
         about: "Waiting workers look and yield for 200 ms and then go to sleep; arrivals are gathered in a tree of four children \
 per rank and released by one flag that all watch. Barriers closer than 200 ms therefore never pay for sleep and \
 wake-up, and beside another program the waiters give way. `block_time: 0s` sleeps at once, `infinite` never; \
