@@ -105,8 +105,8 @@ pub struct AppReport {
     pub arrived: Time,
     /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
-    /// When its program proper began: when the first task was past the start-up barrier. Equal to `start` without such a
-    /// barrier, or when nobody ever was past it.
+    /// When its program proper began: when it started its own clock ([`crate::program::Op::StartClock`]), else when the first
+    /// task was past the start-up barrier. Equal to `start` without either, or when nobody ever got there.
     pub program_start: Time,
     /// When its last task ended; `None` when it was cut off.
     pub end: Option<Time>,

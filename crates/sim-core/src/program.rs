@@ -177,6 +177,8 @@ pub enum Op {
     /// The task's process ends and a new one takes its rank and goes on with the program: it is placed anew as a fork
     /// from the cpu it was on, without cached data or a home, and costs a fork.
     Respawn,
+    /// The program starts its own clock: what it reports as its run time counts from when the first task gets here.
+    StartClock,
     /// Start of a loop body executed `0` (forever) or this many times.
     Repeat(u32),
     /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the next pass
@@ -271,6 +273,7 @@ impl Program {
             | Op::Transfer { .. }
             | Op::Lock(_)
             | Op::Unlock(_)
+            | Op::StartClock
             | Op::Repeat(_)
             | Op::RepeatShared(_)
             | Op::End => false,
@@ -370,13 +373,15 @@ pub struct StartUp {
     pub forks: Forks,
     /// All tasks meet once, by the runtime's barrier, before the program proper.
     pub barrier: bool,
+    /// Whoever waits there sleeps at once, whatever the runtime does at other barriers.
+    pub sleeps: bool,
     /// Who touches the data, and when.
     pub touch: Touch,
 }
 
 impl StartUp {
     /// Rank 0 creates the others, nobody waits for anybody, data are touched by the first compute operation.
-    pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, touch: Touch::Work };
+    pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, sleeps: false, touch: Touch::Work };
 }
 
 /// How an application's tasks are built and how they wait.

@@ -208,6 +208,7 @@ fn runtime(rng: &mut ChaCha8Rng) -> Runtime {
     let startup = StartUp {
         forks: [Forks::Master, Forks::Master, Forks::Launcher][rng.random_range(0..3)],
         barrier: rng.random_range(0..2) == 0,
+        sleeps: rng.random_range(0..2) == 0,
         touch: [Touch::Work, Touch::Each, Touch::Master][rng.random_range(0..3)],
     };
     Runtime { name: "random".into(), barrier, wait, processes: rng.random_range(0..3) == 0, startup }
@@ -255,7 +256,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
         profile: ProfileId(0),
     });
     for _ in 0..rng.random_range(1..4) {
-        match rng.random_range(0..14) {
+        match rng.random_range(0..15) {
             0..=3 => ops.push(Op::Barrier),
             4 => ops.push(Op::Exchange { shift: rng.random_range(0..5) }),
             5 => ops.push(Op::Transfer {
@@ -270,6 +271,7 @@ fn program(rng: &mut ChaCha8Rng) -> Program {
             }
             7 => ops.push(Op::Sleep { span: ns(rng, 40_000), spread: spread(rng) }),
             8 => ops.push(Op::Respawn),
+            13 => ops.push(Op::StartClock),
             9 => shared_loop(rng, &mut ops),
             10 => ops.push(Op::TeamBarrier),
             11 => ops.push(Op::LeadersBarrier),

@@ -60,7 +60,7 @@ impl Trial {
         let share = |n: u64| (u128::from(n) * u128::from(intervals) / u128::from(of.max(1))) as u64;
         let transfers = spmd.transfers.map(|t| Transfers { count: share(u64::from(t.count)) as u32, ..t });
         let (serial, alone) = (Span::from_ns(share(spmd.serial.ns())), Span::from_ns(share(spmd.alone.ns())));
-        let cut = Spmd { serial, alone, intervals, transfers, ..*spmd };
+        let cut = Spmd { serial, alone, intervals, transfers, warm_up: 0, ..*spmd };
         Ok(Self { program: cut.program(tasks)?, intervals, of })
     }
 }

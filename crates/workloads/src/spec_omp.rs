@@ -178,6 +178,7 @@ fn problem(program: &str, profile: &Profile, values: &Values, tasks: u32) -> Res
         serial,
         alone,
         intervals: regions.clamp(1, 10_000_000) as u32,
+        warm_up: 0,
         bare: 0,
         variation: Variation::Pieces(half_width(values.get("variation"))),
         profile: MemoryProfile {

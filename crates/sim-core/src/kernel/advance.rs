@@ -91,6 +91,11 @@ impl<O: Observer> Kernel<'_, O> {
                     self.begin_syscall(cpu, call, after, lead);
                     return;
                 }
+                Op::StartClock => {
+                    self.tasks[id].pc += 1;
+                    let now = self.now;
+                    self.apps[app].clock.get_or_insert(now);
+                }
                 Op::RepeatShared(passes) => {
                     let (pc, rank) = (self.tasks[id].pc, self.tasks[id].rank);
                     let again = self.apps[app].loops.take(pc, rank, passes);
@@ -241,7 +246,9 @@ impl<O: Observer> Kernel<'_, O> {
         self.charge_waiter(cpu);
         let id = self.cpus[cpu].current;
         let from = self.now + lead.total();
-        let wait = self.apps[self.tasks[id].app].runtime.wait;
+        let runtime = &self.apps[self.tasks[id].app].runtime;
+        let meeting = runtime.startup.sleeps && self.tasks[id].stage == Stage::Meeting;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let task = &mut self.tasks[id];
         task.waiting = waiting;
         task.ready = ready;
@@ -249,7 +256,7 @@ impl<O: Observer> Kernel<'_, O> {
             task.told = true;
             self.waits.push((id, Some(awaited(waiting, task.circle))));
         }
-        task.deadline = wait.sleeps_after().map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
         self.begin_polling(cpu, lead);
     }
 

@@ -52,7 +52,7 @@ impl<O: Observer> Kernel<'_, O> {
             background: app.background,
             arrived: app.arrived,
             start: app.begun,
-            program_start: app.met.unwrap_or(app.begun),
+            program_start: app.clock.or(app.met).unwrap_or(app.begun),
             end: app.end,
             counters: app.counters,
             task_cpu: tasks.map(|task| self.tasks[crate::ids::TaskId(task)].cpu_time).collect(),

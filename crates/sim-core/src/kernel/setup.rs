@@ -178,6 +178,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
         arrived: Time::ZERO,
         begun: Time::ZERO,
         met: None,
+        clock: None,
         fork_noise,
         started: false,
         forked: 0,

@@ -365,6 +365,8 @@ pub(crate) struct App {
     pub(crate) begun: Time,
     /// When the first task was past the start-up barrier.
     pub(crate) met: Option<Time>,
+    /// When the program started its own clock.
+    pub(crate) clock: Option<Time>,
     pub(crate) started: bool,
     /// Key of its stream of fork costs.
     pub(crate) fork_noise: u64,

@@ -25,6 +25,12 @@ impl Reference<'_> {
                     self.tasks[t].pc += 1;
                     true
                 }
+                Op::StartClock => {
+                    self.tasks[t].pc += 1;
+                    let first = self.apps[app].clock.unwrap_or(self.now);
+                    self.apps[app].clock = Some(first);
+                    true
+                }
                 Op::RepeatShared(passes) => {
                     self.next_pass(t, passes);
                     true
@@ -212,7 +218,9 @@ impl Reference<'_> {
             self.charge(c);
         }
         let Some(t) = self.cpus[c].current else { return };
-        let limit = self.apps[self.tasks[t].app].spec.runtime.wait.sleeps_after();
+        let runtime = &self.apps[self.tasks[t].app].spec.runtime;
+        let meeting = runtime.startup.sleeps && !self.tasks[t].up;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let begins = self.now + lead.total();
         let task = &mut self.tasks[t];
         task.waiting = waiting;

@@ -349,6 +349,8 @@ pub(super) struct RefApp {
     pub(super) begun: u64,
     /// When the first task was past the start-up barrier.
     pub(super) met: Option<u64>,
+    /// When the program started its own clock.
+    pub(super) clock: Option<u64>,
     pub(super) started: bool,
     pub(super) forked: u32,
     pub(super) exited: u32,

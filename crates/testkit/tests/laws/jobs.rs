@@ -130,7 +130,7 @@ fn barcelona(forks: Forks, barrier: bool, spread: u32) -> Trial {
     let mut trial = Trial::on("barcelona").free().policy("PIN", &[]);
     trial.machine.costs.fork = Span::from_ns(FORK);
     trial.machine.costs.fork_spread = Spread(spread);
-    trial.app(coming_up(16, StartUp { forks, barrier, touch: Touch::Work }))
+    trial.app(coming_up(16, StartUp { forks, barrier, sleeps: false, touch: Touch::Work }))
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn moved(touch: Touch) -> f64 {
     let program = Arc::new(Program::new(ops, vec![profile]).unwrap());
     let mut app = AppSpec::new("app", 3, program, waits(WaitMode::Yield));
     app.rank_scale = vec![1, 1_000, 1];
-    app.runtime.startup = StartUp { forks: Forks::Master, barrier: true, touch };
+    app.runtime.startup = StartUp { forks: Forks::Master, barrier: true, sleeps: false, touch };
     let model = Trial::on("barcelona").model;
     let run = Simulation::new(Arc::new(machine), Arc::new(model), vec![app], Options::default()).unwrap();
     let report = run.run(&mut Mover, &mut ());

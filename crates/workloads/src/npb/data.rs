@@ -193,11 +193,18 @@ impl Code<'_> {
 impl Model {
     /// Barriers of a run; the rule stands at the head of the data file. At least 1.
     pub(crate) fn synchronisations(&self, size: &Size) -> u32 {
-        // Counted from the eight levels of mg.A and mg.B.
-        let above = if size.levels() == 0 { 0 } else { i64::from(size.levels()) - 8 };
-        let each = i64::from(self.per_iteration) + i64::from(self.per_level) * above;
-        let fixed = i64::from(self.fixed) + i64::from(self.level_fixed) * above;
-        (fixed + each * i64::from(size.iterations())).clamp(1, i64::from(u32::MAX)) as u32
+        let all = u64::from(self.once(size)) + u64::from(self.iteration(size)) * u64::from(size.iterations());
+        all.clamp(1, u64::from(u32::MAX)) as u32
+    }
+
+    /// Barriers of an iteration.
+    pub(crate) fn iteration(&self, size: &Size) -> u32 {
+        above(self.per_iteration, self.per_level, size)
+    }
+
+    /// Barriers outside the timed iterations; in counts of whole runs those of the untimed iteration, too.
+    pub(crate) fn once(&self, size: &Size) -> u32 {
+        above(self.fixed, self.level_fixed, size)
     }
 
     /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per iteration.
@@ -230,6 +237,12 @@ impl Model {
             "{code} ({model}) needs {what} of tasks, not {tasks}; the nearest are {below} and {above}"
         ))
     }
+}
+
+/// A count, and what each grid level beyond the eight of mg.A and mg.B adds to it.
+fn above(count: u32, per_level: u32, size: &Size) -> u32 {
+    let levels = if size.levels() == 0 { 0 } else { i64::from(size.levels()) - 8 };
+    (i64::from(count) + i64::from(per_level) * levels).clamp(0, i64::from(u32::MAX)) as u32
 }
 
 #[cfg(test)]

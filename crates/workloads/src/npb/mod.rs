@@ -198,14 +198,20 @@ fn problem(
     tasks: u32,
 ) -> Result<Spmd, String> {
     let barriers = model.synchronisations(&code.size);
-    let intervals = if model.single { 1 } else { barriers };
+    let (intervals, warm_up) = match model.iteration(&code.size) {
+        _ if model.single => (1, 0),
+        // What is done once holds the untimed iteration, or the count is that of the iterations only.
+        each if model.once(&code.size) >= each => (barriers - each, each),
+        each => (barriers, each),
+    };
     let (serial, alone) =
         serial_part(profile.serial.ns(), u64::from(profile.serial_share), profile.per_task.ns(), tasks)?;
     Ok(Spmd {
         serial,
         alone,
         intervals,
-        bare: barriers - intervals,
+        warm_up,
+        bare: if model.single { barriers - intervals } else { 0 },
         variation: Variation::Pieces(if model.single {
             Spread::NONE
         } else {

@@ -68,6 +68,7 @@ pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtim
     let startup = StartUp {
         forks: if values.get("startup") == table::LAUNCHER { Forks::Launcher } else { Forks::Master },
         barrier: values.flag("start_barrier"),
+        sleeps: values.flag("start_sleep"),
         touch: match values.get("touch") {
             table::EACH => Touch::Each,
             table::BY_MASTER => Touch::Master,

@@ -13,7 +13,8 @@ const THREADS: Preset = Preset { start_barrier: true, ..PLAIN };
 /// Processes that a launcher creates and that meet before the program begins.
 const PROCESSES: Preset = Preset { processes: true, startup: LAUNCHER, start_barrier: true, ..PLAIN };
 
-const UPC: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..THREADS });
+const UPC: &[Parameter] =
+    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, start_sleep: true, touch: EACH, ..THREADS });
 const UPC_PROCESSES: &[Parameter] =
     &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..PROCESSES });
 const MPI: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, ..PROCESSES });
@@ -26,7 +27,7 @@ const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
     ..PROCESSES
 }));
 const OPENMP: &[Parameter] =
-    &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, ..THREADS });
+    &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, start_sleep: true, ..THREADS });
 const LIBGOMP: &[Parameter] = &spinning(
     &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
     300_000,
@@ -46,7 +47,7 @@ const BLOCKING: &[Parameter] = &timed(&Preset { wait: BLOCK, ..PLAIN });
 const DIRECTED: &[Parameter] = &timed(&Preset { wait: YIELD_TO, ..PLAIN });
 
 /// The same with an infinite block time.
-const fn infinite(mut table: [Parameter; 9]) -> [Parameter; 9] {
+const fn infinite(mut table: [Parameter; 10]) -> [Parameter; 10] {
     table[1].default = u64::MAX;
     table
 }
@@ -58,12 +59,12 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "upc",
         summary: "Berkeley UPC on threads: polls and yields, dissemination barrier",
-        source: "Berkeley UPC runtime and GASNet: sched_yield after each failed poll unless the wait mode is spin; one process, rank 0 creates the pthreads, static shared data are initialised by their owners before main, all threads meet before main. Uncertain: that pthreads of one process use the dissemination barrier, too",
+        source: "Berkeley UPC runtime and GASNet: sched_yield after each failed poll unless the wait mode is spin; one process, rank 0 creates the pthreads, static shared data are initialised by their owners before main, all threads meet before main at a barrier of a condition variable (upcr_barrier.c of September 2008, polite mode; the same source counts user barriers down on one word). Uncertain: that pthreads of one process use the dissemination barrier, too",
         about: "A waiting thread looks at its flag and calls sched_yield after each failed look, so a cpu goes to whoever can \
 compute: the reason why such programs bear several threads per core. The barrier of n ranks takes ceil(log2 n) \
 rounds of signals between pairs, 4 for 16 ranks, 6 for 64; with k threads per core a round may need a turn of \
 each, (k - 1) x 1.2 us on Barcelona. Threads touch their data where fork put them, before any balancer moves \
-them. Use it for the UPC codes of `npb`; it is the default.",
+them, and sleep until all are there. Use it for the UPC codes of `npb`; it is the default.",
         example: "{ upc: { wait: block } }",
         model: UPC_MODEL,
         parameters: UPC,
@@ -113,7 +114,7 @@ a second such program beside it costs each of them whole time slices; with two r
     Entry {
         name: "openmp",
         summary: "Intel OpenMP on threads: polls with yields for 200 ms, then sleeps; tree gather, one release flag",
-        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp: yields at every poll with more threads than cpus, in throughput mode otherwise after 512 polls and then every 256 (taken as every poll, too: a waiting thread beside another program gives way within 26 us); workers wait at the fork barrier before they run any user code; KMP_ADJUST_BLOCKTIME off. A release tree, the runtime's default, would make coarse programs lose when oversubscribed, which they did not",
+        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp: yields at every poll with more threads than cpus, in throughput mode otherwise after 512 polls and then every 256 (taken as every poll, too: a waiting thread beside another program gives way within 26 us); workers wait at the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B); KMP_ADJUST_BLOCKTIME off. A release tree, the runtime's default, would make coarse programs lose when oversubscribed, which they did not",
         about: "Waiting workers look and yield for 200 ms and then go to sleep; arrivals are gathered in a tree of four children \
 per rank and released by one flag that all watch. Barriers closer than 200 ms therefore never pay for sleep and \
 wake-up, and beside another program the waiters give way. `block_time: 0s` sleeps at once, `infinite` never; \

@@ -41,6 +41,7 @@ pub(super) struct Preset {
     pub(super) processes: bool,
     pub(super) startup: u64,
     pub(super) start_barrier: bool,
+    pub(super) start_sleep: bool,
     pub(super) touch: u64,
 }
 
@@ -52,11 +53,12 @@ pub(super) const PLAIN: Preset = Preset {
     processes: false,
     startup: MASTER,
     start_barrier: false,
+    start_sleep: false,
     touch: WORK,
 };
 
 /// The parameters all runtimes share.
-const fn shared(p: &Preset) -> [Parameter; 8] {
+const fn shared(p: &Preset) -> [Parameter; 9] {
     [
         choice(
             "wait",
@@ -91,6 +93,11 @@ const fn shared(p: &Preset) -> [Parameter; 8] {
             "Who creates the tasks, one after another: rank 0, or a launcher on cpu 0 (mpiexec)",
         ),
         flag("start_barrier", p.start_barrier, "All tasks meet once before the program proper"),
+        flag(
+            "start_sleep",
+            p.start_sleep,
+            "Who waits at the start barrier sleeps at once, whatever tasks do at other barriers",
+        ),
         choice(
             "touch",
             TOUCHES,
@@ -162,20 +169,20 @@ const fn flag(name: &'static str, default: bool, about: &'static str) -> Paramet
 }
 
 /// The shared table and a block time.
-pub(super) const fn timed(preset: &Preset) -> [Parameter; 9] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, touch] = shared(preset);
-    [wait, TIMED, yielding, barrier, arity, processes, startup, start_barrier, touch]
+pub(super) const fn timed(preset: &Preset) -> [Parameter; 10] {
+    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = shared(preset);
+    [wait, TIMED, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
 }
 
 /// The same with Intel's library mode.
-pub(super) const fn library(preset: &Preset) -> [Parameter; 10] {
-    let [wait, time, yielding, barrier, arity, processes, startup, start_barrier, touch] = timed(preset);
-    [wait, time, LIBRARY, yielding, barrier, arity, processes, startup, start_barrier, touch]
+pub(super) const fn library(preset: &Preset) -> [Parameter; 11] {
+    let [wait, time, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = timed(preset);
+    [wait, time, LIBRARY, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
 }
 
 /// The shared table and numbers of looks; nobody is throttled when both numbers are the same.
-pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 11] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, touch] = shared(preset);
+pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 12] {
+    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = shared(preset);
     let [count, fewer, step] = counted(spins, throttled, step);
-    [wait, count, fewer, step, yielding, barrier, arity, processes, startup, start_barrier, touch]
+    [wait, count, fewer, step, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
 }

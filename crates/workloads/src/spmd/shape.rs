@@ -53,7 +53,10 @@ pub struct Spmd {
     pub alone: Span,
     /// Number of pieces of work with a barrier behind them, whatever the number of ranks; at least 1.
     pub intervals: u32,
-    /// Number of barriers without work before them: one at the start, the others at the end.
+    /// Intervals as the others, the last with a transfer if the program has any, before the program starts its clock: the iteration that
+    /// benchmarks leave untimed. 0: the clock starts with the program. They come on top of `intervals` and `serial`.
+    pub warm_up: u32,
+    /// Number of barriers without work before them: one at the start, behind which the clock starts, the others at the end.
     pub bare: u32,
     /// Variation of each piece of compute.
     pub variation: Variation,
@@ -85,7 +88,18 @@ impl Spmd {
         let mut ops = Vec::new();
         let transfers = self.transfers.filter(|t| tasks > 1 && t.count > 0 && t.volume > 0);
         let mut plain = self.intervals;
-        repeat(&mut ops, self.bare.min(1), &[Op::Barrier]);
+        if self.bare > 0 {
+            ops.extend([Op::Barrier, Op::StartClock]);
+        }
+        if self.warm_up > 0 {
+            let one = transfers.map(|t| (t.volume, t.order));
+            repeat(&mut ops, self.warm_up - u32::from(one.is_some()), &body);
+            if let Some((volume, order)) = one {
+                ops.extend_from_slice(&body[..body.len() - 1]);
+                ops.extend([Op::Transfer { block: block(volume, tasks), order }, Op::Barrier]);
+            }
+            ops.push(Op::StartClock);
+        }
         if let Some(transfer) = transfers {
             let count = transfer.count.min(self.intervals);
             let every = self.intervals / count;
@@ -93,7 +107,7 @@ impl Spmd {
             ops.push(Op::Repeat(count));
             repeat(&mut ops, every - 1, &body);
             ops.extend_from_slice(&body[..body.len() - 1]);
-            let block = (transfer.volume / u64::from(tasks) / u64::from(tasks)).max(1);
+            let block = block(transfer.volume, tasks);
             ops.extend([Op::Transfer { block, order: transfer.order }, Op::Barrier, Op::End]);
         }
         repeat(&mut ops, plain, &body);
@@ -139,6 +153,11 @@ impl Spmd {
         ops.extend([compute, Op::Barrier]);
         Ok(ops)
     }
+}
+
+/// Bytes that each of so many ranks reads from every other when all together move this volume.
+fn block(volume: u64, tasks: u32) -> u64 {
+    (volume / u64::from(tasks) / u64::from(tasks)).max(1)
 }
 
 /// One of `pieces` equal parts of this much work.
@@ -192,6 +211,7 @@ pub(crate) mod tests {
         serial: Span::from_ms(7_001),
         alone: Span::ZERO,
         intervals: 1_237,
+        warm_up: 0,
         bare: 0,
         variation: Variation::Pieces(Spread(9_830)),
         profile: MemoryProfile::NONE,
