@@ -59,13 +59,19 @@ pub(crate) struct App {
     pub(crate) copies: Copies,
     /// The application of the scenario whose end it waits for.
     pub(crate) after: Option<usize>,
-    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application.
+    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without baseline.
     pub(crate) alone: Option<AppSpec>,
 }
 
 /// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its name was
-/// wrong) everything is checked that can be, for one core.
-pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, per_core: u64) -> Vec<App> {
+/// wrong) everything is checked that can be, for one core. `baseline`: each is also wanted alone.
+pub(crate) fn all(
+    reader: &mut Reader,
+    node: &Node,
+    machine: Option<&Machine>,
+    per_core: u64,
+    baseline: bool,
+) -> Vec<App> {
     let Content::Map(entries) = &node.content else {
         let hint = "write `apps: { name: { workload: ... } }`";
         reader.wrong_node(node, format!("`apps` must be a mapping, not {}", node.what()), hint);
@@ -77,7 +83,8 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, p
     }
     let mut apps: Vec<App> = Vec::with_capacity(entries.len());
     for entry in entries {
-        apps.extend(app(reader, entry, machine, per_core, &apps));
+        let app = app(reader, entry, (machine, baseline), per_core, &apps);
+        apps.extend(app);
     }
     check_names(reader, node, &apps);
     let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks) * u64::from(app.copies.count)).sum();
@@ -102,7 +109,7 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, machine: Option<&Machine>, p
 fn app(
     reader: &mut Reader,
     entry: &Entry,
-    machine: Option<&Machine>,
+    (machine, baseline): (Option<&Machine>, bool),
     per_core: u64,
     earlier: &[App],
 ) -> Option<App> {
@@ -134,7 +141,8 @@ fn app(
         return None;
     }
     let spec = draft.build(reader, tasks as u32, background)?;
-    let alone = if background {
+    // A code may refuse to run with one thread per core: that matters only to those who ask for it.
+    let alone = if background || !baseline {
         None
     } else {
         let mut alone = draft.build(reader, (tasks as u32).min(cores), false)?;

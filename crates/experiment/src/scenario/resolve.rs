@@ -193,8 +193,10 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         Some(node) => policies::all(reader, node),
         None => missing(reader, root, "policies", "policies: [LOAD, PIN]"),
     };
+    let alone = !value("baseline")
+        .is_some_and(|node| matches!(&node.content, Content::Scalar(word) if word == "none"));
     let apps = match value("apps") {
-        Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1))),
+        Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone)),
         None => missing(reader, root, "apps", "apps: { cg: { workload: { npb: { benchmark: cg } } } }"),
     };
     let jitter = value("start_jitter").map(|node| {

@@ -48,6 +48,11 @@ pub const STUDIES: &[Study] = &[
     study!("swomps_pairs", &["repeat=1", "apps.a.workload.scale=2%", "apps.b.workload.scale=2%"]),
     study!("swomps_queue11", QUICK_QUEUE),
     study!("swomps_queue3", &["repeat=1"]),
+    study!("speed", SHORT),
+    study!("speed_hog", SHORT),
+    study!("speed_make", SHORT),
+    study!("speed_beside", SHORT),
+    study!("speed_pool", &["repeat=1", "apps.a.workload.chunks=1024", "apps.a.workload.work=8s"]),
 ];
 
 /// A quick look at a queue of eleven.
@@ -68,6 +73,9 @@ const QUICK_QUEUE: &[&str] = &[
 
 /// A quick look at two programs.
 const QUICK_PAIR: &[&str] = &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%"];
+
+/// A quick look at the studies of 16 threads on fewer cores: once, a few iterations of small classes.
+const SHORT: &[&str] = &["repeat=2", "apps.a.workload.class=W", "apps.a.workload.scale=4%"];
 
 /// How claims of a group are answered.
 type Family = fn(&Claim, &mut Lab) -> Result<Answer, Trouble>;

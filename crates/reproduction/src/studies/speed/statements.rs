@@ -1,0 +1,132 @@
+//! What is said in words about fewer cores than threads, as expressions over run times.
+
+use super::fields::{Grid, POLLING, Place, policy, scalable, sleeping};
+use super::{excess, mean_excess, times};
+use crate::answer::{Answer, Point, Series, Trouble};
+use crate::claims::Claim;
+use crate::lab::Lab;
+
+/// What is more than this many per cent slower is worse.
+const CLEARLY: f64 = 10.0;
+/// What is no more than this many per cent slower keeps up.
+const KEEPS_UP: f64 = 2.0;
+
+/// What a claim says of an order, by the policies it names.
+pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let wait = claim.wait.to_lowercase();
+    let kinds = wait.contains("sleep") && wait.contains(" vs ");
+    let two = claim.policy.to_lowercase().contains(" vs ");
+    let baselines = claim.baseline.to_lowercase();
+    match (policy(&claim.policy)?, baselines.as_str()) {
+        (_, "none") if two && kinds => difference_of_kinds(claim, lab),
+        (this, "none") if kinds => kind_decides(claim, lab, this),
+        ("LOAD", "none") => start_stays(claim, lab),
+        ("SPEED" | "JUGGLE" | "PIN", "none") => near_optimum(claim, lab),
+        (_, "none") => falls_behind(claim, lab),
+        _ => faster(claim, lab),
+    }
+}
+
+/// The policy is faster than each of its baselines, on the mean over the places where threads cannot be spread evenly.
+fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let this = policy(&claim.policy)?;
+    let grid = Grid::of(claim);
+    let uneven: Vec<Place> = grid.places().into_iter().filter(|p| p.tasks % p.cores != 0).collect();
+    let mut points = Vec::new();
+    for name in claim.baseline.split(',') {
+        let other = policy(name)?;
+        let gain = mean_excess(lab, &uneven, other, this)?;
+        points.push(Point::new(format!("{other} over {this} on uneven numbers of cores, mean, in %"), &gain));
+    }
+    // A claim in words holds or does not; an order has its differences.
+    if points.iter().all(|point| claim.tolerance.amount == 0.0 && point.value.is_finite()) {
+        let shown: Vec<String> = points.iter().map(|p| format!("{}: {:.1}", p.label, p.value)).collect();
+        return Ok(Answer::Holds(points.iter().all(|point| point.value > 0.0), shown.join("; ")));
+    }
+    Ok(Answer::Points(points))
+}
+
+/// LOAD takes clearly longer than threads that are spread evenly and never moved.
+fn start_stays(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let worse = mean_excess(lab, &Grid::of(claim).places(), "LOAD", "PIN")?.mean();
+    let evidence = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
+    Ok(Answer::Holds(worse > CLEARLY, evidence))
+}
+
+/// How barriers wait makes a clear difference under a policy: programs that sleep are faster.
+fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
+    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim) };
+    let mut all = Vec::new();
+    for place in grid.places() {
+        let polling = times(lab, &place, this)?;
+        let asleep = Place { runtime: sleeping("0")[0], ..place };
+        all.push(polling.gain_over(&times(lab, &asleep, this)?));
+    }
+    let slower = Series::mean_of(&all).mean();
+    let evidence = format!("under {this} polling barriers take {slower:.1} % longer than sleeping ones");
+    Ok(Answer::Holds(slower > CLEARLY, evidence))
+}
+
+/// The difference between polling and sleeping barriers, either way, under the second policy minus that under the first.
+fn difference_of_kinds(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let text = claim.policy.replace(" VS ", " vs ");
+    let (first, second) = text.split_once(" vs ").unwrap_or((&text, "LOAD"));
+    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim) };
+    let mut means = Vec::new();
+    for this in [policy(first)?, policy(second)?] {
+        let mut all = Vec::new();
+        for place in grid.places() {
+            let polling = times(lab, &place, this)?;
+            for runtime in sleeping("default/0") {
+                let asleep = Place { runtime, ..place.clone() };
+                all.push(times(lab, &asleep, this)?.gain_over(&polling).mean().abs());
+            }
+        }
+        means.push((this, all.iter().sum::<f64>() / all.len().max(1) as f64));
+    }
+    let [(smaller, a), (larger, b)] = means[..] else {
+        return Err(Trouble::uncovered("two policies are needed"));
+    };
+    let label = format!("difference under {larger} ({b:.1} %) minus that under {smaller} ({a:.1} %)");
+    Ok(Answer::Points(vec![Point::single(label, b - a)]))
+}
+
+/// The time on m cores against that on one core over m.
+fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let this = policy(&claim.policy)?;
+    let grid = Grid { programs: scalable(claim), ..Grid::of(claim) };
+    let (mut worst, mut sum, mut at) = (0.0, 0.0, String::new());
+    let places = grid.places();
+    for place in &places {
+        let one = times(lab, &Place { cores: 1, ..place.clone() }, this)?.mean();
+        let ideal = one / f64::from(place.cores);
+        let longer = times(lab, place, this)?.mean() / ideal - 1.0;
+        sum += longer;
+        if longer > worst {
+            (worst, at) = (longer, format!("{} {} on {}", place.machine, place.program.name, place.cores));
+        }
+    }
+    let mean = 100.0 * sum / places.len().max(1) as f64;
+    let evidence = format!(
+        "{this} takes {mean:.1} % longer than work over cores on the mean, at most {:.1} % ({at})",
+        100.0 * worst
+    );
+    Ok(Answer::Holds(worst <= claim.tolerance.amount.max(0.05), evidence))
+}
+
+/// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts, and more than on
+/// the smaller half.
+fn falls_behind(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let this = policy(&claim.policy)?;
+    let grid = Grid { programs: scalable(claim), ..Grid::of(claim) };
+    let most = grid.cores.iter().copied().max().unwrap_or(16);
+    let (mut few, mut many) = (Vec::new(), Vec::new());
+    for place in grid.places() {
+        let behind = excess(lab, &place, this, "SPEED")?;
+        if 2 * place.cores > most { many.push(behind) } else { few.push(behind) }
+    }
+    let (few, many) = (Series::mean_of(&few).mean(), Series::mean_of(&many).mean());
+    let evidence =
+        format!("{this} takes {few:.1} % longer than SPEED on up to {} cores, {many:.1} % on more", most / 2);
+    Ok(Answer::Holds(many > KEEPS_UP && (few.is_nan() || many > few), evidence))
+}
