@@ -1,0 +1,216 @@
+//! Queues of the eleven programs: two at a time in a given order, and random arrivals with at most three at once.
+
+use sim_core::rng;
+
+use super::programs::{PROGRAMS, Program, full, named};
+use super::{exclusive, mean_of_pairs};
+use crate::answer::{Answer, Point, Series, Trouble};
+use crate::claims::{Claim, Form};
+use crate::lab::{Cell, Lab};
+
+/// The published orders of the queue of eleven; two of the ten are lost.
+const ORDERS: [[u32; 11]; 8] = [
+    [332, 316, 326, 314, 328, 320, 330, 324, 310, 318, 312],
+    [328, 330, 326, 312, 320, 316, 332, 324, 318, 310, 314],
+    [312, 314, 328, 318, 310, 330, 320, 316, 326, 332, 324],
+    [326, 332, 330, 320, 314, 312, 310, 318, 324, 316, 328],
+    [330, 332, 318, 324, 310, 312, 320, 316, 314, 326, 328],
+    [312, 314, 330, 310, 324, 328, 316, 332, 320, 326, 318],
+    [316, 312, 320, 332, 326, 324, 310, 318, 330, 328, 314],
+    [326, 316, 320, 310, 314, 332, 318, 324, 328, 330, 312],
+];
+
+/// The programs of an order.
+fn programs(order: &[u32]) -> Vec<Program> {
+    order.iter().filter_map(|number| PROGRAMS.iter().find(|p| p.number == *number).copied()).collect()
+}
+
+/// The cell of a queue, two at a time.
+fn cell(order: &[Program], policy: &str) -> Cell {
+    let each = order.iter().enumerate();
+    each.fold(Cell::new("swomps_queue11", policy), |cell, (i, program)| {
+        cell.set(&format!("apps.q{}.workload.program", i + 1), program.name)
+    })
+}
+
+/// The orders a claim is about.
+fn orders(claim: &Claim) -> Result<Vec<Vec<Program>>, Trouble> {
+    let order = named(&claim.workload);
+    match order.len() {
+        11 => Ok(vec![order]),
+        // One or two programs: what becomes of them in all orders.
+        0..=2 => Ok(ORDERS.iter().map(|order| programs(order)).collect()),
+        n => Err(Trouble::uncovered(format!("a queue of {n} programs, not of eleven"))),
+    }
+}
+
+fn policy(claim: &Claim) -> &'static str {
+    if claim.policy.starts_with("SWOMPS") { "SWOMPS" } else { "LOAD" }
+}
+
+/// The times alone one after the other over the makespan; shortened runs and makespan are made full by one factor, that of the
+/// whole queue's run times.
+fn of_order(lab: &mut Lab, order: &[Program], policy: &str) -> Result<Series, Trouble> {
+    let cell = cell(order, policy);
+    let mut alone = 0.0;
+    let (mut whole, mut cut) = (Vec::new(), Vec::new());
+    for (i, program) in order.iter().enumerate() {
+        alone += exclusive(lab, *program)?.mean();
+        let name = format!("q{}", i + 1);
+        whole.push(lab.of_app(&cell, &name, |app| full(*program, app))?);
+        cut.push(lab.of_app(&cell, &name, |app| app.run_time)?);
+    }
+    let makespan = lab.of_run(&cell, |run| run.makespan)?;
+    let factor = Series::mean_of(&whole).over(&Series::mean_of(&cut));
+    Ok(makespan.with(&factor, |makespan, factor| alone / (makespan * factor)))
+}
+
+/// Throughput of a queue against one program at a time.
+pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut all = Vec::new();
+    for order in orders(claim)? {
+        all.push(of_order(lab, &order, policy(claim))?);
+    }
+    let label =
+        if all.len() == 1 { "this order".to_owned() } else { format!("mean of {} orders", all.len()) };
+    Ok(Answer::one(label, &Series::mean_of(&all)))
+}
+
+/// How much longer each named program takes in the queue than alone, per cent: the mean over the orders.
+pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for program in named(&claim.workload) {
+        let alone = exclusive(lab, program)?.mean();
+        let mut all = Vec::new();
+        for order in orders(claim)? {
+            let Some(at) = order.iter().position(|p| *p == program) else {
+                continue;
+            };
+            let name = format!("q{}", at + 1);
+            let times = lab.of_app(&cell(&order, policy(claim)), &name, |app| full(program, app))?;
+            all.push(times.map(|t| (1.0 - alone / t) * 100.0));
+        }
+        points.push(Point::new(program.label(), &Series::mean_of(&all)));
+    }
+    Ok(Answer::Points(points))
+}
+
+/// Throughput of the queues less the mean of all pairs.
+pub(super) fn more_than_pairs(lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut queues = Vec::new();
+    for order in ORDERS {
+        queues.push(of_order(lab, &programs(&order), "SWOMPS")?);
+    }
+    let (queues, pairs) = (Series::mean_of(&queues), mean_of_pairs(lab)?.mean());
+    Ok(Answer::one("queues less pairs", &queues.map(|x| x - pairs)))
+}
+
+/// Random queues with at most three at once: as many as the paper has.
+const TESTS: u64 = 10;
+/// Mean gap between two arrivals of the paper, seconds, and the share of the runs that is simulated.
+const GAP: f64 = 360.0;
+const SHARE: f64 = 0.04;
+/// Numbers of threads drawn from.
+const THREADS: [u32; 3] = [6, 8, 10];
+/// Purpose of the draws: arrivals. Any key will do; this one is the test's number.
+const KEY: u64 = 0x5350_4543_4f4d_5033;
+
+/// One random queue: order, threads and arrivals drawn from its number.
+fn random(test: u64, policy: &str) -> (Cell, Vec<Program>) {
+    let key = KEY ^ (test << 32);
+    let mut order = PROGRAMS.to_vec();
+    for i in (1..order.len()).rev() {
+        order.swap(i, rng::below(i as u64 + 1, rng::draw(key, i as u64)) as usize);
+    }
+    let mut cell = Cell::new("swomps_queue3", policy);
+    let mut start = 0;
+    for (i, program) in order.iter().enumerate() {
+        let threads = THREADS[rng::below(3, rng::draw(key, 100 + i as u64)) as usize];
+        let app = format!("apps.q{}", i + 1);
+        cell = cell
+            .set(&format!("{app}.workload.program"), program.name)
+            .set(&format!("{app}.tasks"), threads)
+            .set(&format!("{app}.start"), format!("{start}ms"));
+        start += rng::exponential((GAP * SHARE * 1_000.0) as u64, rng::draw(key, 200 + i as u64)).max(2);
+    }
+    (cell, order)
+}
+
+/// By how many per cent the sum of the eleven run times is less than under LOAD, in one random queue.
+fn of_test(lab: &mut Lab, test: u64, policy: &str) -> Result<Series, Trouble> {
+    let mut sums = Vec::new();
+    for policy in [policy, "LOAD"] {
+        let (cell, order) = random(test, policy);
+        let mut all = Vec::new();
+        for (i, program) in order.iter().enumerate() {
+            all.push(lab.of_app(&cell, &format!("q{}", i + 1), |app| full(*program, app))?);
+        }
+        sums.push(Series::mean_of(&all));
+    }
+    Ok(sums[0].with(&sums[1], |with, without| (1.0 - with / without) * 100.0))
+}
+
+/// The policies a claim names, in its order: `SWOMPS`, and `ALONE` for the variant in which each places himself.
+fn policies(claim: &Claim) -> Vec<&'static str> {
+    let text = claim.policy.to_lowercase();
+    let mut at: Vec<(usize, &str)> = [("swomps", "SWOMPS"), ("non sys", "ALONE")]
+        .into_iter()
+        .filter_map(|(word, policy)| Some((text.find(word)?, policy)))
+        .collect();
+    at.sort_unstable();
+    at.into_iter().map(|(_, policy)| policy).collect()
+}
+
+/// Run times in random queues against no scheduling.
+pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut by_policy = Vec::new();
+    for policy in policies(claim) {
+        let mut tests = Vec::new();
+        for test in 0..TESTS {
+            tests.push(of_test(lab, test, policy)?);
+        }
+        by_policy.push((policy, tests));
+    }
+    if claim.form == Form::Ordering {
+        let [(_, first), (_, second)] = &by_policy[..] else {
+            return Err(Trouble::uncovered("an order of fewer than two policies"));
+        };
+        let gap = Series::mean_of(first).with(&Series::mean_of(second), |a, b| a - b);
+        return Ok(Answer::one(format!("{} less {}", by_policy[0].0, by_policy[1].0), &gap));
+    }
+    let mut points = Vec::new();
+    for (policy, tests) in &by_policy {
+        if claim.form == Form::Average {
+            points.push(Point::new(format!("{policy}, mean of {TESTS}"), &Series::mean_of(tests)));
+            continue;
+        }
+        let each = tests.iter().enumerate();
+        points.extend(each.map(|(i, test)| Point::new(format!("{policy}, queue {}", i + 1), test)));
+    }
+    Ok(Answer::Points(points))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_hold_each_program_once() {
+        for order in ORDERS {
+            let mut sorted = order.to_vec();
+            sorted.sort_unstable();
+            assert!(sorted.iter().eq(PROGRAMS.iter().map(|p| &p.number)));
+        }
+    }
+
+    #[test]
+    fn random_queues_differ_and_repeat() {
+        let (first, order) = random(0, "LOAD");
+        assert_eq!(first, random(0, "LOAD").0);
+        assert_ne!(first, random(1, "LOAD").0);
+        let mut names: Vec<&str> = order.iter().map(|p| p.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 11);
+    }
+}
