@@ -26,8 +26,13 @@ const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
     barrier: DISSEMINATION,
     ..PROCESSES
 }));
-const OPENMP: &[Parameter] =
-    &library(&Preset { wait: SPIN_THEN_BLOCK, yielding: ALWAYS, barrier: TREE, start_sleep: true, ..THREADS });
+const OPENMP: &[Parameter] = &library(&Preset {
+    wait: SPIN_THEN_BLOCK,
+    yielding: ALWAYS,
+    barrier: TREE,
+    start_sleep: true,
+    ..THREADS
+});
 const LIBGOMP: &[Parameter] = &spinning(
     &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
     300_000,

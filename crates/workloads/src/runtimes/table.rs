@@ -170,19 +170,35 @@ const fn flag(name: &'static str, default: bool, about: &'static str) -> Paramet
 
 /// The shared table and a block time.
 pub(super) const fn timed(preset: &Preset) -> [Parameter; 10] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = shared(preset);
+    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
+        shared(preset);
     [wait, TIMED, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
 }
 
 /// The same with Intel's library mode.
 pub(super) const fn library(preset: &Preset) -> [Parameter; 11] {
-    let [wait, time, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = timed(preset);
+    let [wait, time, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
+        timed(preset);
     [wait, time, LIBRARY, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
 }
 
 /// The shared table and numbers of looks; nobody is throttled when both numbers are the same.
 pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 12] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] = shared(preset);
+    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
+        shared(preset);
     let [count, fewer, step] = counted(spins, throttled, step);
-    [wait, count, fewer, step, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
+    [
+        wait,
+        count,
+        fewer,
+        step,
+        yielding,
+        barrier,
+        arity,
+        processes,
+        startup,
+        start_barrier,
+        start_sleep,
+        touch,
+    ]
 }

@@ -122,7 +122,10 @@ fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
     let threads = StartUp { forks: Forks::Master, barrier: true, sleeps: true, touch: Touch::Each };
     assert_eq!(startup("upc"), threads);
     assert!(startup("openmp").sleeps && !startup("upc-processes").sleeps);
-    assert_eq!(startup("mpich2"), StartUp { forks: Forks::Launcher, barrier: true, sleeps: false, touch: Touch::Work });
+    assert_eq!(
+        startup("mpich2"),
+        StartUp { forks: Forks::Launcher, barrier: true, sleeps: false, touch: Touch::Work }
+    );
     assert_eq!(startup("spin"), StartUp::PLAIN);
     assert_eq!(with("upc", &[("touch", 2)], false).startup.touch, Touch::Master);
     assert_eq!(preset("sun-openmp").wait, WaitMode::Spin);
