@@ -36,6 +36,7 @@ macro_rules! study {
 /// All studies.
 pub const STUDIES: &[Study] = &[
     study!("dedicated", &["repeat=1", "apps.a.workload.scale=2%"]),
+    study!("uneven", &["repeat=1", "apps.a.workload.intervals=20", "apps.a.workload.work=3200ms"]),
     study!("sharing", QUICK_PAIR),
     study!("sequence", &["repeat=1", "apps.a.workload.scale=4%"]),
     study!("partition", QUICK_PAIR),

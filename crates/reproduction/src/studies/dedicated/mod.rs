@@ -1,0 +1,280 @@
+//! One program alone on the machine: oversubscription, its dependence on the model, on intervals, counters.
+
+mod cells;
+
+use cells::Subject;
+
+use crate::answer::{Answer, Point, Series, Trouble};
+use crate::claims::{Claim, Form, ToleranceKind};
+use crate::fields;
+use crate::lab::{Cell, Lab};
+use crate::score::spearman;
+
+/// A code whose barriers are no further apart is fine-grained, ms: 1 to 5 ms is the paper's word for those that degrade.
+const FINE_MS: f64 = 5.0;
+/// What counts as degraded where a claim states no tolerance.
+const DEGRADED: f64 = 0.05;
+
+/// What the simulator says about a claim of these groups.
+pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let free = claim.baseline.contains("zero");
+    let loops = ["STATIC", "DYNAMIC", "GUIDED"].iter().any(|word| claim.baseline.contains(word));
+    match (claim.metric.as_str(), claim.form) {
+        ("throughput-vs-sequence", _) => super::sharing::answer(claim, lab),
+        ("rel-perf-1pc", _) if claim.workload.contains("imbalanced") => imbalanced(claim, lab),
+        ("rel-perf-1pc", _) if free => free_switches(claim, lab),
+        ("rel-perf-1pc", Form::Ordering) => monotone(claim, lab),
+        ("rel-perf-1pc" | "correlation", Form::Qualitative) => fine_ones_degrade(claim, lab),
+        ("rel-perf-1pc", _) => each(claim, lab, Subject::relative),
+        ("wl-change-1pc", _) => change(claim, lab),
+        ("correlation", _) => interval(claim, lab),
+        ("user-time-balance", _) => {
+            each(claim, lab, |s, lab, k| against_one(s.balance(lab, k)?, &s.balance(lab, 1)?, |x| x - 1.0))
+        }
+        ("cache-miss-change", _) => {
+            each(claim, lab, |s, lab, k| against_one(s.misses(lab, k)?, &s.misses(lab, 1)?, |x| 1.0 - x))
+        }
+        ("rel-order", _) if loops => schedules(claim, lab),
+        ("rel-order", Form::Range) => faster(claim, lab),
+        ("rel-order", _) => compared(claim, lab),
+        (other, _) => Err(Trouble::uncovered(format!("no rule for the metric `{other}`"))),
+    }
+}
+
+/// A change of a ratio; none where there is nothing (misses of a code without memory traffic).
+fn against_one(many: Series, one: &Series, change: fn(f64) -> f64) -> Result<Series, Trouble> {
+    let one = one.mean();
+    Ok(many.map(|x| if one > 0.0 { change(x / one) } else { 0.0 }))
+}
+
+/// A point for each program and degree.
+fn each(
+    claim: &Claim,
+    lab: &mut Lab,
+    what: impl Fn(&Subject, &mut Lab, u32) -> Result<Series, Trouble>,
+) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for (subject, k) in cells::runs(&cells::all(claim), &cells::degrees(claim)) {
+        points.push(Point::new(subject.name(k), &what(&subject, lab, k)?));
+    }
+    Ok(Answer::Points(points))
+}
+
+/// The mean over programs of T(1 per core) / T(k per core), minus one, in per cent; empty when none runs.
+fn workload(lab: &mut Lab, subjects: &[Subject], degrees: &[u32]) -> Result<Series, Trouble> {
+    let mut all = Vec::new();
+    for (subject, k) in cells::runs(subjects, degrees) {
+        all.push(subject.relative(lab, k)?.map(|x| (x - 1.0) * 100.0));
+    }
+    Ok(Series::mean_of(&all))
+}
+
+/// Workload averages: one for each machine and degree; over all of them where one number is published, over the machines
+/// where none is named.
+fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let degrees = cells::degrees(claim);
+    if matches!(claim.form, Form::Exact | Form::Approx | Form::Average) {
+        let label = format!("mean over {} degrees", degrees.len());
+        return Ok(Answer::one(label, &workload(lab, &cells::all(claim), &degrees)?));
+    }
+    let machines = if claim.machine == "none" { vec![] } else { fields::machines(claim) };
+    let mut points = Vec::new();
+    for k in degrees {
+        let mut add = |name: &str, subjects: &[Subject]| -> Result<(), Trouble> {
+            let series = workload(lab, subjects, &[k])?;
+            if !series.0.is_empty() {
+                points.push(Point::new(format!("{name} {k}/core"), &series));
+            }
+            Ok(())
+        };
+        if machines.is_empty() {
+            add("all machines", &cells::all(claim))?;
+        }
+        for machine in &machines {
+            for model in fields::models(claim) {
+                add(&format!("{machine} {model}"), &cells::of(claim, machine, &model))?;
+            }
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+/// Performance falls from each degree to the next, one per core included: differences.
+fn monotone(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for subject in cells::all(claim) {
+        let mut before = (1, Series::from(1.0));
+        for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(claim)) {
+            let here = subject.relative(lab, k)?;
+            let loss = before.1.mean();
+            points.push(Point::new(format!("{} below {}", subject.name(k), before.0), &here.map(|x| loss - x)));
+            before = (k, here);
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+/// What degrades has short intervals between barriers.
+fn fine_ones_degrade(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let noise = match claim.tolerance.kind {
+        ToleranceKind::Sign => claim.tolerance.amount,
+        _ => DEGRADED,
+    };
+    let (mut degraded, mut coarse) = (0, Vec::new());
+    let runs = cells::runs(&cells::all(claim), &cells::degrees(claim));
+    for (subject, k) in &runs {
+        let (relative, interval) = (subject.relative(lab, *k)?.mean(), subject.interval(lab)?);
+        if relative < 1.0 - noise {
+            degraded += 1;
+            if interval > FINE_MS {
+                coarse.push(format!("{} {relative:.2} at {interval:.0} ms", subject.name(*k)));
+            }
+        }
+    }
+    let most = 2 * degraded < runs.len() && coarse.is_empty();
+    let evidence = format!(
+        "{degraded} of {} lose more than {:.0} %; coarser than {FINE_MS} ms: {}",
+        runs.len(),
+        noise * 100.0,
+        if coarse.is_empty() { "none".to_owned() } else { coarse.join(", ") }
+    );
+    Ok(Answer::Holds(most, evidence))
+}
+
+/// The interval between barriers tells how a program bears oversubscription: rank correlation over all cells.
+fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut pairs = Vec::new();
+    for (subject, k) in cells::runs(&cells::all(claim), &cells::degrees(claim)) {
+        pairs.push((subject.interval(lab)?, subject.relative(lab, k)?.mean()));
+    }
+    let label = format!("rank correlation of interval and performance over {} cells", pairs.len());
+    Ok(Answer::Points(spearman(&pairs).map(|rho| Point::single(label, rho)).into_iter().collect()))
+}
+
+/// The same runs on a machine whose switches cost nothing and whose caches are never cold: how far that moves the mean over
+/// the programs, as a share, with negative sign.
+fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for machine in fields::machines(claim) {
+        for model in fields::models(claim) {
+            for k in cells::degrees(claim) {
+                let mut all = Vec::new();
+                for (subject, k) in cells::runs(&cells::of(claim, &machine, &model), &[k]) {
+                    let free = lab.times(&without_switches(subject.cell(k)), "a")?.mean();
+                    all.push(subject.times(lab, k)?.map(|time| free / time - 1.0));
+                }
+                let moved = Series::mean_of(&all).map(|x| -x.abs());
+                points.push(Point::new(format!("{machine} {model} {k}/core"), &moved));
+            }
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+fn without_switches(cell: Cell) -> Cell {
+    cell.set("machine.switch_thread", "0ns")
+        .set("machine.switch_process", "0ns")
+        .set("machine.private_cache", "0B")
+        .set("machine.shared_cache", "0B")
+}
+
+/// The first model, or machine, of two bears oversubscription better: the difference of the workload averages.
+fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let degrees = cells::degrees(claim);
+    let (machines, models) = (fields::machines(claim), fields::models(claim));
+    let share = |lab: &mut Lab, subjects: Vec<Subject>| -> Result<Series, Trouble> {
+        Ok(workload(lab, &subjects, &degrees)?.map(|x| x / 100.0))
+    };
+    if claim.machine.contains(" vs ")
+        && let [first, second] = &machines[..]
+    {
+        let of = |machine: &str| -> Vec<Subject> {
+            models.iter().flat_map(|model| cells::of(claim, machine, model)).collect()
+        };
+        let (one, other) = (share(lab, of(first))?, share(lab, of(second))?);
+        return Ok(Answer::one(format!("{first} - {second}"), &one.with(&other, |a, b| a - b)));
+    }
+    let [first, second] = &models[..] else {
+        return Err(Trouble::uncovered("neither two machines nor two models are compared"));
+    };
+    let mut points = Vec::new();
+    for machine in &machines {
+        let one = share(lab, cells::of(claim, machine, first))?;
+        let other = share(lab, cells::of(claim, machine, second))?;
+        points.push(Point::new(format!("{machine}: {first} - {second}"), &one.with(&other, |a, b| a - b)));
+    }
+    Ok(Answer::Points(points))
+}
+
+/// How much longer other implementations of the programs take than the first model's, mean over the programs, in per cent.
+fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let models = fields::models(claim);
+    let [first, others @ ..] = &models[..] else {
+        return Err(Trouble::uncovered("no model is named"));
+    };
+    let degrees = match fields::per_core(claim) {
+        named if named.is_empty() => vec![1],
+        named => named,
+    };
+    let mut points = Vec::new();
+    for machine in fields::machines(claim) {
+        for model in others {
+            let mut all = Vec::new();
+            for (subject, k) in cells::runs(&cells::of(claim, &machine, model), &degrees) {
+                let same = Subject { model: first.clone(), ..subject.clone() };
+                all.push(subject.times(lab, k)?.gain_over(&same.times(lab, k)?));
+            }
+            points.push(Point::new(format!("{machine}: {model} over {first}"), &Series::mean_of(&all)));
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+/// Loops divided evenly beforehand are as fast as those whose passes are handed out, or faster: T(handed out) / T(even) - 1.
+fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut degrees = cells::degrees(claim);
+    if fields::per_core(claim).contains(&1) {
+        degrees.insert(0, 1);
+    }
+    let mut points = Vec::new();
+    for machine in fields::machines(claim) {
+        for schedule in ["dynamic", "guided"] {
+            if !claim.baseline.contains(&schedule.to_uppercase()) {
+                continue;
+            }
+            for k in &degrees {
+                let mut all = Vec::new();
+                for (subject, k) in cells::runs(&cells::of(claim, &machine, "openmp"), &[*k]) {
+                    let cell = subject.cell(k).set("apps.a.workload.schedule", schedule);
+                    all.push(lab.times(&cell, "a")?.gain_over(&subject.times(lab, k)?).map(|x| x / 100.0));
+                }
+                points.push(Point::new(format!("{machine} {schedule} {k}/core"), &Series::mean_of(&all)));
+            }
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+/// A program whose ranks differ gains more from oversubscription than the balanced codes do on average.
+fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let mut points = Vec::new();
+    for machine in fields::machines(claim) {
+        for model in fields::models(claim) {
+            let balanced = Claim { workload: "NPB".to_owned(), ..claim.clone() };
+            for k in cells::degrees(claim) {
+                let npb = workload(lab, &cells::of(&balanced, &machine, &model), &[k])?.map(|x| x / 100.0);
+                let cell = |degree: u32| {
+                    Cell::new("uneven", "PIN")
+                        .set("machine", &machine)
+                        .set("kernel.yield", "posix")
+                        .set("apps.a.runtime", &model)
+                        .set("apps.a.tasks", 16 * degree)
+                };
+                let one = lab.times(&cell(1), "a")?.mean();
+                let gain = lab.times(&cell(k), "a")?.map(|time| one / time - 1.0);
+                points.push(Point::new(format!("{machine} {model} {k}/core"), &gain.with(&npb, |a, b| a - b)));
+            }
+        }
+    }
+    Ok(Answer::Points(points))
+}
