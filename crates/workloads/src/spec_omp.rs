@@ -175,6 +175,7 @@ fn problem(program: &str, profile: &Profile, values: &Values, tasks: u32) -> Res
     let regions = profile.serial.ns() / REGION_THREADS / values.get("region").max(1);
     let footprint = catalogue.footprints.get(program).copied().unwrap_or(0);
     Ok(Spmd {
+        handed_out: None,
         serial,
         alone,
         intervals: regions.clamp(1, 10_000_000) as u32,

@@ -10,7 +10,7 @@ use sim_core::time::Span;
 use crate::profile::{Profile, Trial, VARIATION, scale, scaled};
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::{order, serial_part, spread};
-use crate::spmd::{Spmd, Transfers, Variation};
+use crate::spmd::{HandedOut, Spmd, Transfers, Variation};
 use data::{Code, Model, catalogue};
 
 /// The codes.
@@ -65,6 +65,12 @@ const PARAMETERS: &[Parameter] = &[
         0,
         "Order in which the tasks of ft and is read from the others; `auto` = all start at task 0 in UPC, each at its successor in MPI",
     ),
+    choice(
+        "schedule",
+        &["static", "dynamic", "guided"],
+        0,
+        "How OpenMP hands out the passes of loops: `static` evenly beforehand; `dynamic` one by one to whoever is free, `guided` in portions that shrink. Passes that are handed out run far from the pages their data were touched on. Codes with exchanges are always static",
+    ),
     scale(
         "Share of the run to simulate: its first iterations, at least one (of ep its first pairs). What happens in an iteration is unchanged, so ratios of times are those of the whole run; only start-up weighs more",
     ),
@@ -94,7 +100,12 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     model_data.admits(benchmark, model, context.tasks)?;
     let spmd = problem(&code, model_data, &code.profile(context.machine)?, values, context.tasks)?;
     let transfers = transfers(&code, model, model_data, values);
-    let whole = Spmd { transfers, ..spmd };
+    let mut whole = Spmd { transfers, ..spmd };
+    whole.handed_out = handed_out(values.choice("schedule"), code.size.passes(), context.tasks);
+    if whole.handed_out.is_some() {
+        // Whoever is free takes the passes: each task works on everybody's pages.
+        whole.profile.shared = 1 << 16;
+    }
     let part = first(&whole, u64::from(code.size.iterations()), values.get("scale"));
     Ok(Built::even(part.program(context.tasks)?))
 }
@@ -131,6 +142,29 @@ pub fn profile(benchmark: &str, class: &str, machine: &str) -> Result<Profile, S
 /// A sentence: no such code or class.
 pub fn operations(benchmark: &str, class: &str) -> Result<u128, String> {
     Ok(catalogue()?.code(benchmark, class)?.size.operations())
+}
+
+/// What taking passes from the counter of a loop costs: its line comes from another socket, 100 to 250 ns on machines of 2008.
+/// That takers queue up for it is left out.
+const TAKE: u64 = 200;
+/// Portions per task that stand for the single passes of `dynamic`: enough to balance the work.
+const PORTIONS: u64 = 8;
+
+/// How a loop of so many passes is handed out: `dynamic` pass by pass, `guided` in tasks x ln(passes / tasks) portions (each
+/// is what is left over the number of tasks).
+fn handed_out(schedule: &str, passes: u64, tasks: u32) -> Option<HandedOut> {
+    let tasks = u64::from(tasks.max(1));
+    let (portions, takes) = match schedule {
+        "dynamic" => (passes.min(PORTIONS * tasks), passes),
+        "guided" => {
+            let doublings = u64::from((passes / tasks).max(2).ilog2());
+            let portions = (tasks * doublings * 7 / 10).clamp(1, passes.max(1));
+            (portions, portions)
+        }
+        _ => return None,
+    };
+    let portions = portions.max(1);
+    Some(HandedOut { portions: portions as u32, cost: Span::from_ns(takes.div_ceil(portions) * TAKE) })
 }
 
 /// The first iterations of a problem: this share of them (hundredths of a per cent), at least one. Its intervals and
@@ -226,6 +260,7 @@ fn problem(
         },
         exchanges: model.exchanges(&code.size, tasks),
         transfers: None,
+        handed_out: None,
     })
 }
 

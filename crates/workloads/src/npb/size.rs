@@ -84,6 +84,18 @@ impl Size {
         count.max(1)
     }
 
+    /// Passes of a parallel loop of the OpenMP version: rows of cg, planes of grids, batches of 2^16 pairs of ep, keys of is.
+    pub(crate) const fn passes(&self) -> u64 {
+        match self {
+            Self::Cg(cg) => cg.na,
+            Self::Mg(mg) => mg.side,
+            Self::Ft(ft) => power(ft.log2_points / 3),
+            Self::Ep(ep) => power(ep.log2_pairs.saturating_sub(16)),
+            Self::Is(is) => power(is.log2_keys),
+            Self::Bt(grid) | Self::Sp(grid) | Self::Lu(grid) => grid.side,
+        }
+    }
+
     /// Outer iterations.
     pub(crate) const fn iterations(&self) -> u32 {
         match self {

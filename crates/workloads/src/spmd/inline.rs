@@ -187,6 +187,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     let (serial, alone) =
         serial_part(serial, values.get("serial"), values.get("serial_per_task"), context.tasks)?;
     let spmd = Spmd {
+        handed_out: None,
         warm_up: 0,
         bare: 0,
         serial,

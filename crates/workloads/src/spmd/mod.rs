@@ -5,4 +5,4 @@ mod shape;
 
 #[cfg(test)]
 pub(crate) use shape::tests::census;
-pub use shape::{Spmd, Transfers, Variation};
+pub use shape::{HandedOut, Spmd, Transfers, Variation};

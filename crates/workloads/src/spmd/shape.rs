@@ -43,6 +43,15 @@ pub struct Transfers {
     pub order: TransferOrder,
 }
 
+/// How the work between two barriers is handed out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HandedOut {
+    /// Portions of an interval, which whoever is free takes one after another.
+    pub portions: u32,
+    /// What it costs to take the passes of a portion from the common counter, of nominal speed.
+    pub cost: Span,
+}
+
 /// A problem of fixed size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spmd {
@@ -66,6 +75,8 @@ pub struct Spmd {
     pub exchanges: u32,
     /// All-to-all transfers.
     pub transfers: Option<Transfers>,
+    /// How the work is handed out; `None`: divided evenly beforehand. With exchanges it is always even.
+    pub handed_out: Option<HandedOut>,
 }
 
 impl Spmd {
@@ -112,7 +123,11 @@ impl Spmd {
         }
         repeat(&mut ops, plain, &body);
         repeat(&mut ops, self.bare.saturating_sub(1), &[Op::Barrier]);
-        Program::new(ops, vec![self.profile])
+        let mut profiles = vec![self.profile];
+        if self.handed_out.is_some() {
+            profiles.push(MemoryProfile::NONE);
+        }
+        Program::new(ops, profiles)
     }
 
     /// Work of one rank between two synchronisations (exchange or barrier).
@@ -146,6 +161,15 @@ impl Spmd {
             let work = part(self.alone, u128::from(self.intervals))?;
             let spread = self.variation.spread(Span::from_ns(work.floor_ns()));
             ops.extend([Op::Serial { work, spread, profile: ProfileId(0) }, Op::Barrier]);
+        }
+        if let Some(handed) = self.handed_out.filter(|_| exchanges == 0) {
+            let whole = u128::from(work.raw()) * u128::from(tasks);
+            let work = Work::from_raw((whole / u128::from(handed.portions.max(1))) as u64);
+            let portion = Op::Compute { work, spread, profile: ProfileId(0) };
+            let cost = Work::from_span(handed.cost);
+            let taking = Op::Compute { work: cost, spread: Spread::NONE, profile: ProfileId(1) };
+            ops.extend([Op::RepeatShared(handed.portions.max(1)), taking, portion, Op::End, Op::Barrier]);
+            return Ok(ops);
         }
         for i in 0..exchanges {
             ops.extend([compute, Op::Exchange { shift: 1 << (i % distances) }]);
@@ -216,6 +240,7 @@ pub(crate) mod tests {
         variation: Variation::Pieces(Spread(9_830)),
         profile: MemoryProfile::NONE,
         exchanges: 3,
+        handed_out: None,
         transfers: Some(Transfers { count: 10, volume: 1 << 30, order: TransferOrder::Sequential }),
     };
 
