@@ -92,7 +92,21 @@ impl Tournament {
     /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
     #[inline]
     pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
-        self.visit(0, &mut found);
+        // Most often there is one only.
+        let mut group = 0;
+        loop {
+            let [a, b, c, d] = self.groups[group];
+            let due = |at: u64, bit: u32| u32::from(at == self.least) << bit;
+            let mask = due(a, 0) | due(b, 1) | due(c, 2) | due(d, 3);
+            if !mask.is_power_of_two() {
+                return self.visit(group, &mut found);
+            }
+            let slot = mask.trailing_zeros() as usize;
+            if group >= self.leaves {
+                return found((group - self.leaves) * ARITY + slot);
+            }
+            group = group * ARITY + 1 + slot;
+        }
     }
 
     fn visit(&self, group: usize, found: &mut impl FnMut(usize)) {

@@ -151,14 +151,18 @@ impl Topology {
     #[must_use]
     #[inline]
     pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
-        let shared = |level| self.group(level, a) == self.group(level, b);
+        // Where every cpu is a group of its own, nobody shares one.
+        let shared = |level| self.span(level) > 1 && self.group(level, a) == self.group(level, b);
+        let nodes_differ = self.span(Level::Node) != self.span(Level::Package);
         if a == b {
             Distance::Same
         } else if shared(Level::Core) {
             Distance::Core
         } else if shared(Level::Cache) {
             Distance::Cache
-        } else if shared(Level::Package) || (self.count(Level::Node) > 1 && shared(Level::Node)) {
+        } else if shared(Level::Package)
+            || (nodes_differ && self.count(Level::Node) > 1 && shared(Level::Node))
+        {
             Distance::Near
         } else {
             Distance::Far

@@ -49,6 +49,8 @@ pub(super) struct Loads {
     lists: Vec<Vec<u32>>,
     stale: Vec<u32>,
     moved: Vec<u32>,
+    /// Something has changed since the last refresh.
+    touched: bool,
 }
 
 /// A load divided evenly among nodes.
@@ -100,11 +102,13 @@ impl Loads {
             lists: vec![Vec::new(); nodes + 2 + buses + groups],
             stale: Vec::new(),
             moved: Vec::new(),
+            touched: false,
         }
     }
 
     /// A working set comes into a cache group or leaves it.
     pub(super) fn occupy(&mut self, group: u32, set: u64, enters: bool) {
+        self.touched = true;
         let sum = &mut self.sets[group as usize].0;
         *sum = if enters { *sum + u128::from(set) } else { *sum - u128::from(set) };
         mark(group, &mut self.group_is_dirty, &mut self.dirty_groups);
@@ -113,6 +117,7 @@ impl Loads {
     /// The next completion in a class may have moved.
     #[inline]
     pub(super) fn note_move(&mut self, class: u32, record: &mut Class) {
+        self.touched = true;
         if !std::mem::replace(&mut record.moved, true) {
             self.moved.push(class);
         }
@@ -253,6 +258,9 @@ impl Contention {
 
     /// Brings growth, stretches and rates up to date; calls `changed` for each class whose next completion may have moved.
     pub(crate) fn refresh(&mut self, now: Time, mut changed: impl FnMut(&Self, u32)) {
+        if !std::mem::replace(&mut self.loads.touched, false) {
+            return;
+        }
         self.refresh_groups(now);
         self.refresh_nodes();
         self.refresh_shared();

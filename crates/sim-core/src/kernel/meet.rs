@@ -30,7 +30,7 @@ impl<O: Observer> Kernel<'_, O> {
             lead.spin += done - cursor;
         }
         let turn = self.apps[app].meetings[seat.meeting].arrive(seat.number);
-        self.take_turn(cpu, turn, lead);
+        self.take_turn(cpu, turn, lead, seat);
     }
 
     /// Where a task sits at the barrier it is at: application, seat, circle, episode.
@@ -40,9 +40,9 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Does what the barrier asks of the current task and begins the wait that follows.
-    fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead) {
-        let id = self.cpus[cpu].current;
-        let (app, seat, circle, episode) = self.seat(id);
+    fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead, seat: Seat) {
+        let task = &self.tasks[self.cpus[cpu].current];
+        let (app, circle, episode) = (task.app, task.circle, task.episode());
         let at = seat.meeting;
         match turn {
             Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready, lead),
@@ -140,7 +140,7 @@ impl<O: Observer> Kernel<'_, O> {
         match waiting {
             Waiting::Gather => {
                 let turn = self.apps[app].meetings[seat.meeting].gather_done(seat.number);
-                self.take_turn(cpu, turn, lead);
+                self.take_turn(cpu, turn, lead, seat);
                 return;
             }
             Waiting::Round(round) => {
@@ -148,7 +148,7 @@ impl<O: Observer> Kernel<'_, O> {
                 meeting.clear_flag(seat.number, round, episode);
                 let turn = meeting.round(seat.number, round + 1);
                 if turn != Turn::Done {
-                    self.take_turn(cpu, turn, lead);
+                    self.take_turn(cpu, turn, lead, seat);
                     return;
                 }
                 self.barrier_done(cpu);

@@ -197,8 +197,10 @@ impl<O: Observer> Kernel<'_, O> {
             if self.marks.is_empty() {
                 break;
             }
-            std::mem::swap(&mut self.marks, &mut self.working);
-            self.working.sort_unstable();
+            self.working.append(&mut self.marks);
+            if self.working.len() > 1 {
+                self.working.sort_unstable();
+            }
             let mut at = 0;
             while let Some(cpu) = self.next_turn(&mut at) {
                 self.cpus[cpu].marked = false;
