@@ -98,7 +98,13 @@ fn parbench(d: &Derivation, data: &Measurements) -> String {
     let mut text = format!("{HEAD}# PARbench: {source}.\n");
     let speed = format!("{}.{:03}", p.speed / 1_000, p.speed % 1_000);
     datum(&mut text, "", "core_speed", &speed, "the machine `e25k`, whose cores the times were measured on");
-    datum(&mut text, "", "serial_share", &percent(p.serial_share), "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 (19.3, 14.1, 10.7 s in a machine with free cpus, Table 3), least squares");
+    datum(
+        &mut text,
+        "",
+        "serial_share",
+        &percent(p.serial_share),
+        "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 (19.3, 14.1, 10.7 s in a machine with free cpus, Table 3), least squares",
+    );
     text.push_str("kernels:\n");
     for (name, kernel, measured) in &p.kernels {
         let _ = writeln!(
