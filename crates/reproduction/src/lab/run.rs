@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use experiment::run::simulate_one;
 use experiment::scenario::{Overrides, load};
+use experiment::snapshots::watch;
 use rayon::prelude::*;
 
 use super::{Cell, RunSample, Store};
@@ -62,9 +63,12 @@ fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
         Ok(experiment) => experiment,
         Err(problem) => return vec![RunSample::refused(problem)],
     };
-    let one = |plan: &experiment::plan::RunPlan| match simulate_one(plan, &mut ()) {
-        Ok(report) => RunSample::of(&report),
-        Err(reason) => RunSample::refused(reason),
+    let one = |plan: &experiment::plan::RunPlan| {
+        let sample = match study.snapshots {
+            Some(every) => watch(plan, every).map(|(report, seen)| RunSample::watched(&report, &seen)),
+            None => simulate_one(plan, &mut ()).map(|report| RunSample::of(&report)),
+        };
+        sample.unwrap_or_else(RunSample::refused)
     };
     experiment.runs.iter().map(one).collect()
 }

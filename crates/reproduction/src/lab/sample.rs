@@ -1,5 +1,6 @@
 //! What is kept of a run: enough for every metric of the claims, small enough to store thousands.
 
+use experiment::snapshots::Seen;
 use experiment::statistics::rounded;
 use serde::{Deserialize, Serialize};
 use sim_core::account::{Account, Category};
@@ -84,6 +85,20 @@ impl RunSample {
             user: report.cpus.iter().map(user).collect(),
             apps: report.apps.iter().map(AppSample::of).collect(),
         }
+    }
+}
+
+impl RunSample {
+    /// What is kept of a report and of the snapshots of each application's tasks.
+    #[must_use]
+    pub fn watched(report: &RunReport, seen: &[Vec<Seen>]) -> Self {
+        let mut sample = Self::of(report);
+        let per_cent = |share: Option<f64>| rounded(share.unwrap_or(0.0) * 100.0);
+        for (app, seen) in sample.apps.iter_mut().zip(seen) {
+            app.home = seen.iter().map(|task| per_cent(task.home_share())).collect();
+            app.moved = seen.iter().map(|task| per_cent(task.moved_share())).collect();
+        }
+        sample
     }
 }
 

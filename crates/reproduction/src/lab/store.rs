@@ -5,11 +5,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sample::RunSample;
+
+/// How long the runs of another build of the program are kept.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
@@ -35,7 +39,7 @@ impl Store {
     }
 
     /// Opens the file of this program in a directory, which is made; `variant` tells quick campaigns from full ones. Files of other
-    /// builds of the program are removed. With `fresh` what is there is thrown away.
+    /// builds of the program are removed after a week. With `fresh` what is there is thrown away.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -90,7 +94,8 @@ fn remove_others(directory: &Path, stem: &str) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path: PathBuf = entry?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if name.ends_with(".ndjson") && !name.starts_with(stem) {
+        let old = path.metadata().and_then(|m| m.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > KEPT));
+        if name.ends_with(".ndjson") && !name.starts_with(stem) && old {
             let _ = fs::remove_file(path);
         }
     }

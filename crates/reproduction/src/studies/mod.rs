@@ -11,6 +11,7 @@ use crate::answer::{Answer, Trouble};
 use crate::claims::Claim;
 use crate::lab::{Cell, Lab};
 use experiment::scenario::{Overrides, load};
+use sim_core::time::Span;
 
 /// A published experiment.
 pub struct Study {
@@ -20,6 +21,8 @@ pub struct Study {
     pub text: &'static str,
     /// Settings of a quick look, as `path=value`: fewer replicates, shorter programs.
     pub quick: &'static [&'static str],
+    /// Time between two snapshots of where tasks are, as `prstat` takes them; none = nobody looks.
+    pub snapshots: Option<Span>,
 }
 
 /// A study by the name of its file.
@@ -29,9 +32,13 @@ macro_rules! study {
             name: $name,
             text: include_str!(concat!("../../../../scenarios/studies/", $name, ".yaml")),
             quick: $quick,
+            snapshots: None,
         }
     };
 }
+
+/// `prstat` sleeps a second and then looks at everybody, which takes it about 0.1 s (assumed).
+const PRSTAT: Span = Span::from_ms(1_100);
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
@@ -54,6 +61,13 @@ pub const STUDIES: &[Study] = &[
     study!("speed_make", SHORT),
     study!("speed_beside", SHORT),
     study!("speed_pool", &["repeat=1", "apps.a.workload.chunks=1024", "apps.a.workload.work=8s"]),
+    study!("parbench_sequential", &["repeat=1", "apps.job.workload.scale=3%"]),
+    study!("parbench_mixture", &["repeat=1"]),
+    study!("parbench_jobs", &["repeat=1", "apps.job.workload.scale=10%"]),
+    Study {
+        snapshots: Some(PRSTAT),
+        ..study!("parbench_homes", &["repeat=1", "apps.job.workload.scale=50%"])
+    },
 ];
 
 /// A quick look at a queue of eleven.

@@ -1,10 +1,423 @@
-//! Jobs that fill a 144-core machine: cpu times, run times, homes.
+//! Jobs that fill a 144-core machine: cpu times, run times, homes, migrations.
 
-use crate::answer::{Answer, Trouble};
-use crate::claims::Claim;
-use crate::lab::Lab;
+use std::sync::Arc;
+
+use crate::answer::{Answer, Point, Series, Trouble};
+use crate::claims::{Claim, Form};
+use crate::fields::numbers;
+use crate::lab::{AppSample, Cell, Lab, RunSample};
+
+/// The policy under which the machine runs, as the claims say `Solaris 9 scheduler`.
+const POLICY: &str = "LGROUP";
+/// Kernels of a parallel or sequential job as published: what is simulated of it stands for all.
+const KERNELS: f64 = 5_000.0;
+/// Kernels and seconds of a sequential job of [`SEQUENTIAL`] and [`MIXTURE`].
+const COPY_KERNELS: f64 = 2_500.0;
+/// Threads of all parallel jobs together: nine of 8. Of wider jobs the paper does not say how many there were.
+const PARALLEL: u32 = 72;
+/// Kernel versions with a published row.
+const VERSIONS: [u32; 16] = [61, 81, 101, 111, 121, 126, 141, 151, 201, 221, 226, 241, 246, 281, 286, 301];
+
+const SEQUENTIAL: &str = "parbench_sequential";
+const MIXTURE: &str = "parbench_mixture";
+const JOBS: &str = "parbench_jobs";
+const HOMES: &str = "parbench_homes";
 
 /// What the simulator says about a claim of these groups.
-pub(super) fn answer(claim: &Claim, _lab: &mut Lab) -> Result<Answer, Trouble> {
-    Err(Trouble::uncovered(format!("no rule for the metric `{}`", claim.metric)))
+pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    match claim.metric.as_str() {
+        "rel-cpu-time" => relative_cpu_time(claim, lab),
+        "wait-fraction" => wait_fraction(claim, lab),
+        "job-run-time" if claim.model == "sequential" => slowest(claim, lab),
+        "job-run-time" => times(claim, lab, |app| whole(app, KERNELS)),
+        "cpu-time" => {
+            times(claim, lab, |app| app.task_cpu.iter().sum::<f64>() * KERNELS / app.barriers.max(1.0))
+        }
+        "rel-extension" => extension(claim, lab),
+        "rel-order" if claim.workload.contains(" vs ") => worse_than_sequential(claim, lab),
+        "rel-order" => knee(claim, lab),
+        "home-board-rate" => rates(claim, lab, |app| &app.home),
+        "migration-rate" => rates(claim, lab, |app| &app.moved),
+        metric => Err(Trouble::uncovered(format!("no rule for the metric `{metric}`"))),
+    }
+}
+
+/// Run time of the whole job, of which only the first part may have been simulated.
+fn whole(app: &AppSample, kernels: f64) -> f64 {
+    app.run_time * kernels / app.barriers.max(1.0)
+}
+
+/// The copies of an application in a run.
+fn copies<'a>(run: &'a RunSample, app: &'a str) -> impl Iterator<Item = &'a AppSample> {
+    run.apps.iter().filter(move |sample| {
+        sample.name.strip_prefix(app).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    })
+}
+
+/// The mean over the copies of an application, by replicate.
+fn mean_of(runs: &[RunSample], app: &str, what: impl Fn(&AppSample) -> f64) -> Series {
+    let one = |run: &RunSample| {
+        let values: Vec<f64> = copies(run, app).map(&what).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    Series(runs.iter().map(one).collect())
+}
+
+fn cpu_time(app: &AppSample) -> f64 {
+    app.task_cpu.iter().sum::<f64>() / app.barriers.max(1.0)
+}
+
+// ---- sequential jobs ----
+
+fn sequential(lab: &mut Lab, kernel: &str, copies: u32) -> Result<Arc<Vec<RunSample>>, Trouble> {
+    let cell = Cell::new(SEQUENTIAL, POLICY).set("apps.job.workload.kernel", kernel);
+    lab.runs(&cell.set("apps.job.copies", copies))
+}
+
+/// The kernel versions that a claim names, as in `kernel 301, copies of one 100 s job`; all for `16 kernel versions`.
+fn kernels(claim: &Claim) -> Vec<String> {
+    let after = claim.workload.split("kernel ").nth(1).map_or(Vec::new(), numbers);
+    let named = after.first().filter(|number| VERSIONS.contains(number));
+    match named {
+        Some(number) => vec![format!("k{number}")],
+        None if after.is_empty() || claim.workload.contains("versions") => {
+            VERSIONS.iter().map(|number| format!("k{number}")).collect()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Cpu time of a copy among many, in per cent of one alone; or, for `144 vs 140` copies, by how much more than among fewer.
+fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let counts = numbers(&claim.threads);
+    let (Some(many), change) = (counts.first(), counts.len() > 1) else {
+        return Err(Trouble::uncovered(format!("how many copies is `{}`?", claim.threads)));
+    };
+    let few = if change { counts[1] } else { 1 };
+    let kernels = kernels(claim);
+    if kernels.is_empty() {
+        return Err(Trouble::uncovered(format!("no published version is `{}`", claim.workload)));
+    }
+    let mut points = Vec::new();
+    for kernel in kernels {
+        let over = mean_of(&sequential(lab, &kernel, *many)?, "job", cpu_time);
+        let under = mean_of(&sequential(lab, &kernel, few)?, "job", cpu_time);
+        let ratio = over.over(&under);
+        let value = if change { ratio.map(|r| (r - 1.0) * 100.0) } else { ratio.map(|r| r * 100.0) };
+        points.push(Point::new(format!("{kernel}, {many} copies"), &value));
+    }
+    Ok(Answer::Points(points))
+}
+
+/// Share of a job's run time in which it waits for a cpu, in per cent.
+fn wait_fraction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let copies =
+        numbers(&claim.threads).first().copied().or_else(|| numbers(&claim.workload).first().copied());
+    let Some(copies) = copies else {
+        return Err(Trouble::uncovered(format!("how many jobs are `{}`?", claim.workload)));
+    };
+    let runs = sequential(lab, "mix", copies)?;
+    let waits = |app: &AppSample| 100.0 * (1.0 - app.task_cpu.iter().sum::<f64>() / app.run_time.max(1e-9));
+    Ok(Answer::one(format!("{copies} sequential jobs"), &mean_of(&runs, "job", waits)))
+}
+
+/// Run time of the slowest of different jobs that fill the machine.
+fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let named = kernels(claim);
+    if claim.workload.contains("different") {
+        let runs = lab.runs(&Cell::new(MIXTURE, POLICY))?;
+        let most = |run: &RunSample| {
+            let jobs = run.apps.iter().filter(|app| app.barriers > 0.0);
+            jobs.map(|app| whole(app, COPY_KERNELS)).fold(0.0, f64::max)
+        };
+        return Ok(Answer::one("the slowest of 144 jobs", &Series(runs.iter().map(most).collect())));
+    }
+    let Some(copies) = numbers(&claim.threads).first().copied() else {
+        return Err(Trouble::uncovered(format!("how many copies is `{}`?", claim.threads)));
+    };
+    let mut points = Vec::new();
+    for kernel in named {
+        let runs = sequential(lab, &kernel, copies)?;
+        let time = mean_of(&runs, "job", |app| whole(app, COPY_KERNELS));
+        points.push(Point::new(format!("{kernel}, {copies} copies"), &time));
+    }
+    Ok(Answer::Points(points))
+}
+
+// ---- parallel jobs among sequential ones ----
+
+/// Jobs on the machine: parallel ones, their threads, and sequential ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Load {
+    jobs: u32,
+    threads: u32,
+    sequential: u32,
+}
+
+impl Load {
+    fn label(self) -> String {
+        format!("{}x1 + {}x{}", self.sequential, self.jobs, self.threads)
+    }
+
+    fn cell(self, study: &'static str) -> Cell {
+        let cell = Cell::new(study, POLICY).set("apps.sequential.copies", self.sequential);
+        if (self.jobs, self.threads) == (9, 8) {
+            return cell;
+        }
+        cell.set("apps.job.tasks", self.threads).set("apps.job.copies", self.jobs)
+    }
+}
+
+/// Jobs written as `67x1`, `9x8`.
+fn written(text: &str) -> Vec<(u32, u32)> {
+    let pair = |word: &str| {
+        let (count, threads) = word.split_once('x')?;
+        Some((count.parse().ok()?, threads.parse().ok()?))
+    };
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(pair).collect()
+}
+
+/// The numbers in those pieces of some texts that end so, as 140 in `8 per job, 140 user threads`.
+fn before(texts: &[&str], ending: &str) -> Vec<u32> {
+    let pieces = texts.iter().flat_map(|text| text.split([',', '(', ')']));
+    pieces.filter_map(|piece| piece.split_once(ending)).flat_map(|(piece, _)| numbers(piece)).collect()
+}
+
+/// Threads of a parallel job, in the order written.
+fn widths(claim: &Claim) -> Vec<u32> {
+    let written: Vec<u32> =
+        written(&claim.workload).into_iter().map(|(_, threads)| threads).filter(|n| *n > 1).collect();
+    if !written.is_empty() {
+        return written;
+    }
+    let named = before(&[&claim.threads], "per job");
+    if !named.is_empty() {
+        return named;
+    }
+    let named = before(&[&claim.workload], "threads");
+    if named.is_empty() { vec![8] } else { named }
+}
+
+/// User threads in the machine, in the order written.
+fn totals(claim: &Claim) -> Vec<u32> {
+    before(&[&claim.threads, &claim.environment, &claim.baseline], "user threads")
+}
+
+/// The load with parallel jobs of this width and so many user threads, `others` of which are no jobs of ours.
+fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trouble> {
+    let written = written(&claim.workload);
+    let jobs = written.iter().find(|(_, threads)| *threads == width && width > 1).map(|(jobs, _)| *jobs);
+    let jobs = jobs.unwrap_or((PARALLEL / width.max(1)).max(1));
+    let sequential = written.iter().find(|(_, threads)| *threads == 1).map(|(jobs, _)| *jobs);
+    let rest = total.checked_sub(jobs.saturating_mul(width) + others);
+    match sequential.or(rest) {
+        Some(sequential) if sequential > 0 => Ok(Load { jobs, threads: width, sequential }),
+        _ => Err(Trouble::uncovered(format!("{jobs} jobs of {width} threads are more than {total} threads"))),
+    }
+}
+
+/// The one load that a claim speaks of.
+fn stated(claim: &Claim, others: u32) -> Result<Load, Trouble> {
+    let width = widths(claim)[0];
+    let total = totals(claim).first().copied().unwrap_or(144);
+    load(claim, width, total, others)
+}
+
+/// Something of the parallel jobs by replicate.
+fn of_jobs(lab: &mut Lab, load: Load, what: impl Fn(&AppSample) -> f64) -> Result<Series, Trouble> {
+    Ok(mean_of(&lab.runs(&load.cell(JOBS))?, "job", what))
+}
+
+fn times(claim: &Claim, lab: &mut Lab, what: impl Fn(&AppSample) -> f64) -> Result<Answer, Trouble> {
+    let load = stated(claim, 0)?;
+    Ok(Answer::one(load.label(), &of_jobs(lab, load, what)?))
+}
+
+/// By how much jobs take longer in the fuller machine, in per cent.
+fn longer(claim: &Claim, lab: &mut Lab, width: u32) -> Result<Series, Trouble> {
+    let totals = totals(claim);
+    let (full, free) = match totals[..] {
+        [a, b, ..] => (a.max(b), a.min(b)),
+        _ => (144, 140),
+    };
+    let over = of_jobs(lab, load(claim, width, full, 0)?, |app| whole(app, KERNELS))?;
+    let under = of_jobs(lab, load(claim, width, free, 0)?, |app| whole(app, KERNELS))?;
+    Ok(over.gain_over(&under))
+}
+
+/// The extension of one width, or for an ordering the differences from width to width.
+fn extension(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let widths = widths(claim);
+    if claim.form != Form::Ordering && widths.len() == 1 {
+        return Ok(Answer::one(format!("{} threads", widths[0]), &longer(claim, lab, widths[0])?));
+    }
+    let mut extensions = Vec::new();
+    for width in &widths {
+        extensions.push((*width, longer(claim, lab, *width)?));
+    }
+    let steps = extensions.windows(2).map(|pair| {
+        let label = format!("{} over {} threads", pair[1].0, pair[0].0);
+        Point::new(label, &pair[1].1.with(&pair[0].1, |more, less| more - less))
+    });
+    Ok(Answer::Points(steps.collect()))
+}
+
+/// Rises of less than this share of the run time are none.
+const NOTABLE: f64 = 0.02;
+
+/// Run times flat as long as there are cpus for the operating system (four), and notably longer beyond.
+fn knee(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let totals = totals(claim);
+    let (low, high) = match totals[..] {
+        [a, b, ..] => (a.min(b), a.max(b)),
+        _ => (138, 144),
+    };
+    let mut at =
+        |total: u32| of_jobs(lab, load(claim, widths(claim)[0], total, 0)?, |app| whole(app, KERNELS));
+    let (few, free, full) = (at(low)?, at(140)?, at(high)?);
+    let flat = free.gain_over(&few).map(|rise| -(rise / 100.0).abs());
+    let rise = full.gain_over(&free).map(|rise| rise / 100.0 - NOTABLE);
+    Ok(Answer::Points(vec![
+        Point::new(format!("flat from {low} to 140"), &flat),
+        Point::new(format!("a notable rise from 140 to {high}"), &rise),
+    ]))
+}
+
+/// How much more parallel jobs lose in the full machine than sequential ones, in per cent of their run times.
+fn worse_than_sequential(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let full = totals(claim).first().copied().unwrap_or(144);
+    let parallel = longer(claim, lab, 8)?;
+    let over = mean_of(&sequential(lab, "mix", full)?, "job", |app| whole(app, COPY_KERNELS));
+    let under = mean_of(&sequential(lab, "mix", 140)?, "job", |app| whole(app, COPY_KERNELS));
+    let sequential = over.gain_over(&under);
+    let more = parallel.with(&sequential, |parallel, sequential| parallel - sequential);
+    let label = format!("parallel {:.1} %, sequential {:.1} %", parallel.mean(), sequential.mean());
+    Ok(Answer::one(label, &more))
+}
+
+// ---- snapshots ----
+
+/// Which tasks a rate is the mean of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Who {
+    Sequential,
+    Parallel,
+    /// A thread of the parallel jobs, counted from 0; with the sequential jobs, too, if they are pooled.
+    Thread(usize, bool),
+}
+
+fn rate(runs: &[RunSample], who: Who, what: impl Fn(&AppSample) -> &Vec<f64>) -> Series {
+    let one = |run: &RunSample| {
+        let parallel = copies(run, "job").flat_map(|app| what(app).iter().copied().enumerate());
+        let sequential = copies(run, "sequential").flat_map(|app| what(app).iter().copied());
+        let values: Vec<f64> = match who {
+            Who::Sequential => sequential.collect(),
+            Who::Parallel => parallel.map(|(_, rate)| rate).collect(),
+            Who::Thread(rank, pooled) => {
+                let mine = parallel.filter(|(at, _)| *at == rank).map(|(_, rate)| rate);
+                mine.chain(sequential.filter(|_| pooled)).collect()
+            }
+        };
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    Series(runs.iter().map(one).collect())
+}
+
+fn who(claim: &Claim) -> Who {
+    let thread = claim.threads.split("thread ").nth(1).map_or(Vec::new(), numbers);
+    match thread.first() {
+        Some(number @ 1..) => Who::Thread(*number as usize - 1, claim.threads.contains("pooled")),
+        _ if claim.model == "sequential" => Who::Sequential,
+        _ => Who::Parallel,
+    }
+}
+
+/// Home or migration rates in the machine that is watched by `prstat`, which takes the place of a sequential job. A claim that does not
+/// say how full the machine was holds with 140 and 144 user threads.
+fn rates(
+    claim: &Claim,
+    lab: &mut Lab,
+    what: impl Fn(&AppSample) -> &Vec<f64> + Copy,
+) -> Result<Answer, Trouble> {
+    let width = widths(claim).into_iter().find(|threads| *threads > 1).unwrap_or(8);
+    let mut fullness = totals(claim);
+    fullness.truncate(1);
+    if fullness.is_empty() && written(&claim.workload).iter().any(|(_, threads)| *threads == 1) {
+        fullness = vec![144];
+    }
+    if fullness.is_empty() {
+        fullness = vec![140, 144];
+    }
+    let mut points = Vec::new();
+    for total in fullness {
+        let load = load(claim, width, total, 1)?;
+        let runs = lab.runs(&load.cell(HOMES))?;
+        if claim.form == Form::Ordering {
+            points.extend(decay(&runs, load, what));
+        } else {
+            points.push(Point::new(load.label(), &rate(&runs, who(claim), what)));
+        }
+    }
+    Ok(Answer::Points(points))
+}
+
+/// Mean home rate of the later half of a job's threads that is still practically none, in per cent: the published means are 10 and 14.
+const NONE: f64 = 14.0;
+
+/// The master lives as sequential jobs do, each thread after it no better than the one before, the later half practically nowhere.
+fn decay(runs: &[RunSample], load: Load, what: impl Fn(&AppSample) -> &Vec<f64> + Copy) -> Vec<Point> {
+    let thread = |rank: u32| rate(runs, Who::Thread(rank as usize, false), what);
+    let half = (load.threads / 2).max(1);
+    let master = thread(0).with(&rate(runs, Who::Sequential, what), |master, other| -(master - other).abs());
+    let mut points = vec![Point::new("the master as sequential jobs", &master)];
+    for rank in 1..half {
+        let fall = thread(rank - 1).with(&thread(rank), |before, after| before - after);
+        points.push(Point::new(format!("thread {} no better than {rank}", rank + 1), &fall));
+    }
+    let late: Vec<Series> = (half..load.threads).map(thread).collect();
+    points.push(Point::new(
+        "the later half practically nowhere",
+        &Series::mean_of(&late).map(|rate| NONE - rate),
+    ));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_as_written() {
+        assert_eq!(written("67x1 + 9x8 + prstat"), [(67, 1), (9, 8)]);
+        assert_eq!(written("jobs of 8 threads + sequential fill"), []);
+        assert_eq!(before(&["8 per job, 138 user threads"], "user threads"), [138]);
+        assert_eq!(before(&["144 vs 140 user threads"], "user threads"), [144, 140]);
+        assert_eq!(before(&["8 < 16 < 24 < 32 per job"], "per job"), [8, 16, 24, 32]);
+    }
+
+    #[test]
+    fn copies_are_told_from_others() {
+        let app = |name: &str| AppSample { name: name.into(), run_time: 2.0, ..AppSample::default() };
+        let run = RunSample {
+            apps: vec![app("job-1"), app("job-12"), app("jobless"), app("seq")],
+            ..RunSample::default()
+        };
+        assert_eq!(copies(&run, "job").count(), 2);
+        assert_eq!(mean_of(&[run], "job", |app| app.run_time).0, [2.0]);
+    }
+
+    #[test]
+    fn rates_are_means_over_threads() {
+        let app = |name: &str, home: &[f64]| AppSample {
+            name: name.into(),
+            home: home.to_vec(),
+            ..AppSample::default()
+        };
+        let apps =
+            vec![app("job-1", &[100.0, 50.0]), app("job-2", &[90.0, 0.0]), app("sequential-1", &[80.0])];
+        let runs = [RunSample { apps, ..RunSample::default() }];
+        let of = |who| rate(&runs, who, |app| &app.home).0[0];
+        assert_eq!((of(Who::Sequential), of(Who::Parallel)), (80.0, 60.0));
+        assert_eq!((of(Who::Thread(1, false)), of(Who::Thread(0, true))), (25.0, 90.0));
+    }
 }
