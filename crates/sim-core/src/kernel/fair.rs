@@ -19,16 +19,24 @@ use crate::time::{Span, Time};
 /// Rings kept at most: forecasts of more cpus than these displace each other.
 pub(crate) const FAIR_RINGS: usize = 256;
 
-/// A runnable task of the first band.
+/// A runnable task of the first band, as it stands in the queue.
 #[derive(Clone, Copy)]
 struct Member {
+    vruntime: i64,
+    sight: Time,
+    process: u64,
+    /// Where its record is.
+    number: u32,
+    polls: bool,
+}
+
+/// What a member was loaded from and what it did.
+#[derive(Clone, Copy)]
+struct Record {
     task: TaskId,
     polls: bool,
     vruntime: i64,
-    /// The same as loaded.
-    origin: i64,
     sight: Time,
-    process: u64,
     /// Cycles it went through, and how often it was switched out.
     cycles: u64,
     switches: u64,
@@ -37,17 +45,16 @@ struct Member {
     last_ran: Time,
 }
 
-/// The members, their order (the current one first, the others by virtual runtime), and how far the present cycle is.
+/// The members in the order of the queue (the current one first, the others by virtual runtime), and how far the present
+/// cycle is.
 #[derive(Default)]
 pub(crate) struct FairRing {
-    members: Vec<Member>,
-    order: Vec<u32>,
+    queue: Vec<Member>,
+    records: Vec<Record>,
     poll: Span,
     call: Span,
     thread: Span,
     process: Span,
-    /// What of a switch is charged to virtual runtime.
-    charge: Span,
     /// Virtual runtime of a turn of one cycle behind a switch, and of one more cycle.
     turn: i64,
     each: i64,
@@ -59,12 +66,14 @@ pub(crate) struct FairRing {
     switching: Span,
     cycles: u64,
     switches: u64,
+    /// The first instant at which any of them sees.
+    soonest: Time,
     /// What it was loaded from, and the instant that its run foretold.
     origin: Origin,
     due: Time,
 }
 
-/// What a ring is loaded from besides its members.
+/// What a ring is loaded from besides its members; `charge` is what of a switch is charged to virtual runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     since: Time,
@@ -74,20 +83,17 @@ struct Origin {
 }
 
 impl FairRing {
-    fn at(&self, place: usize) -> &Member {
-        &self.members[self.order[place] as usize]
-    }
-
-    fn at_mut(&mut self, place: usize) -> &mut Member {
-        &mut self.members[self.order[place] as usize]
-    }
-
     fn cycle(&self) -> Span {
         self.poll + self.call
     }
 
     fn price(&self, from: &Member, to: &Member) -> Span {
         if from.process == to.process { self.thread } else { self.process }
+    }
+
+    /// Everybody polls, and nothing is in sight.
+    fn all_blind(&self) -> bool {
+        self.soonest.is_never() && self.queue.iter().all(|member| member.polls)
     }
 
     /// Runs until something other than polling is due and returns that instant (see [`crate::kernel::ring::Ring::run`]). Cycles
@@ -100,11 +106,8 @@ impl FairRing {
                 return Time::NEVER;
             }
             let check = self.since + self.lead + self.poll;
-            let end = check + self.call;
-            let [current, rival, ..] = self.order[..] else { return self.stop(limit, check, u64::MAX) };
-            let (current, rival) = (&self.members[current as usize], &self.members[rival as usize]);
-            let (sight, rival_polls) = (current.sight, rival.polls);
-            let first = weighted(end.since(self.charged), self.weight);
+            let [current, rival, ..] = &self.queue[..] else { return self.stop(limit, check, u64::MAX) };
+            let first = weighted((check + self.call).since(self.charged), self.weight);
             let behind = rival.vruntime - current.vruntime - first;
             let wanted = match self.each {
                 _ if behind <= 0 => 1,
@@ -112,12 +115,12 @@ impl FairRing {
                 0 => return self.stop(limit, check, u64::MAX),
                 each => 1 + (behind as u64).div_ceil(each as u64),
             };
-            let end = end + cycle * (wanted - 1);
+            let end = check + self.call + cycle * (wanted - 1);
             // Its last look of this turn comes one call before the end.
-            if sight.saturating_add(self.call) <= end || end >= limit {
+            if current.sight.saturating_add(self.call) <= end || end >= limit {
                 return self.stop(limit, check, wanted);
             }
-            if !rival_polls {
+            if !rival.polls {
                 self.go_through(wanted - 1);
                 return self.since + self.lead + cycle;
             }
@@ -126,16 +129,20 @@ impl FairRing {
             turns += 1;
             if limit.is_never() && turns > TURNS_FORETOLD {
                 let check = self.since + self.lead + self.poll;
-                return if self.at(0).sight <= check { check } else { check + self.call };
+                return if self.queue[0].sight <= check { check } else { check + self.call };
             }
         }
     }
 
     /// The current member's turn of `wanted` cycles does not end before `limit`, or in it the member sees: goes up to there.
     fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
-        let (cycle, sight) = (self.cycle(), self.at(0).sight);
+        let (cycle, sight) = (self.cycle(), self.queue[0].sight);
         // It sees at the first look that is not before `sight`.
-        let blind = if sight.is_never() { u64::MAX } else { sight.since(check).ns().div_ceil(cycle.ns()) };
+        let blind = match sight {
+            Time::NEVER => u64::MAX,
+            _ if sight <= check => 0,
+            _ => sight.since(check).ns().div_ceil(cycle.ns()),
+        };
         let first = check + self.call;
         let before = match limit {
             Time::NEVER => u64::MAX,
@@ -161,13 +168,13 @@ impl FairRing {
         let cycle = self.cycle();
         let first = self.since + self.lead + cycle;
         let end = first + cycle * (cycles - 1);
-        let gain = weighted(first.since(self.charged), self.weight) + self.each * (cycles as i64 - 1);
-        let used = end - self.since;
-        let current = self.at_mut(0);
-        current.vruntime += gain;
-        current.cycles += cycles;
-        current.used += used;
-        current.last_ran = end;
+        let current = &mut self.queue[0];
+        current.vruntime +=
+            weighted(first.since(self.charged), self.weight) + self.each * (cycles as i64 - 1);
+        let record = &mut self.records[current.number as usize];
+        record.cycles += cycles;
+        record.used += end - self.since;
+        record.last_ran = end;
         self.cycles += cycles;
         self.lead = Span::ZERO;
         self.since = end;
@@ -176,52 +183,47 @@ impl FairRing {
 
     /// The next member takes the cpu, the current one goes behind all that are not ahead of it.
     fn hand_over(&mut self) {
-        let (old, key) = (self.order[0], self.at(0).vruntime);
-        let cost = self.price(self.at(0), self.at(1));
-        self.members[old as usize].switches += 1;
+        let old = self.queue[0];
+        let cost = self.price(&old, &self.queue[1]);
+        self.records[old.number as usize].switches += 1;
         let mut place = 0;
-        while place + 1 < self.order.len() && (place == 0 || self.at(place + 1).vruntime <= key) {
-            self.order[place] = self.order[place + 1];
+        while let Some(next) = self.queue.get(place + 1).copied() {
+            if place > 0 && next.vruntime > old.vruntime {
+                break;
+            }
+            self.queue[place] = next;
             place += 1;
         }
-        self.order[place] = old;
+        self.queue[place] = old;
         self.switches += 1;
-        self.begin_turn(cost);
-    }
-
-    /// The current member's turn begins with a switch to it.
-    fn begin_turn(&mut self, cost: Span) {
         self.switching += cost;
         self.lead = cost;
-        self.charged = (self.since + cost).saturating_sub(self.charge);
+        self.charged = (self.since + cost).saturating_sub(self.origin.charge);
     }
 
     /// After a switch: goes through as many whole rounds of those who are close together as pass without event; true when they go
     /// on for ever.
     fn skip(&mut self, limit: Time) -> bool {
-        let first = self.at(0).vruntime;
-        let near = |m: &Member| m.polls && m.vruntime - first <= self.turn;
-        let group = (0..self.order.len()).take_while(|at| near(self.at(*at))).count();
-        if group < 2 || self.charged == Time::ZERO {
-            return false;
-        }
-        let (mut round, mut end) = (Span::ZERO, limit);
-        let mut from = self.at(group - 1);
-        // The turn that has begun must be like the later ones.
-        if self.price(from, self.at(0)) != self.lead {
-            return false;
-        }
-        for member in (0..group).map(|at| self.at(at)) {
-            round += self.price(from, member) + self.cycle();
-            end = end.min(member.sight);
-            from = member;
-        }
         // Every skipped cycle ends before the limit, and every skipped look comes before anybody sees.
-        let mut rounds =
-            if end.is_never() { u64::MAX } else { end.since(self.since).ns().saturating_sub(1) / round.ns() };
-        if group < self.order.len() {
+        let [current, next, ..] = &self.queue[..] else { return false };
+        let end = limit.min(current.sight).min(next.sight);
+        if end.since(self.since) < self.cycle() * 2 || self.charged == Time::ZERO {
+            return false;
+        }
+        let first = self.queue[0].vruntime;
+        let near = |m: &&Member| m.polls && m.vruntime - first <= self.turn;
+        let group = self.queue.iter().take_while(near).count();
+        // The turn that has begun must be like the later ones.
+        if group < 2 || self.price(&self.queue[group - 1], &self.queue[0]) != self.lead {
+            return false;
+        }
+        let round = self.round(group) + self.cycle() * group as u64;
+        let end = self.queue[..group].iter().map(|member| member.sight).fold(end, Time::min);
+        let room = end.since(self.since);
+        let mut rounds = if end.is_never() { u64::MAX } else { room.ns().saturating_sub(1) / round.ns() };
+        if let Some(next) = self.queue.get(group) {
             // Behind those who are further ahead nobody falls.
-            let room = (self.at(group).vruntime - self.at(group - 1).vruntime - 1).max(0);
+            let room = (next.vruntime - self.queue[group - 1].vruntime - 1).max(0);
             rounds = rounds.min(room as u64 / self.turn.max(1) as u64);
         }
         if rounds == u64::MAX {
@@ -233,25 +235,34 @@ impl FairRing {
         false
     }
 
+    /// Time of the switches in a round of the first members.
+    fn round(&self, group: usize) -> Span {
+        let mut switching = self.price(&self.queue[group - 1], &self.queue[0]);
+        for pair in self.queue[..group].windows(2) {
+            switching += self.price(&pair[0], &pair[1]);
+        }
+        switching
+    }
+
     /// Books whole rounds of the first members.
     fn go_round(&mut self, group: usize, rounds: u64, round: Span) {
-        let (cycle, turn, begun) = (self.cycle(), self.turn, self.since);
-        let mut end = begun + round * (rounds - 1);
-        let (mut switching, mut from) = (Span::ZERO, *self.at(group - 1));
+        let (cycle, turn) = (self.cycle(), self.turn);
+        let mut end = self.since + round * (rounds - 1);
+        let mut from = self.queue[group - 1];
         for at in 0..group {
-            let cost = self.price(&from, self.at(at));
-            switching += cost;
+            let cost = self.price(&from, &self.queue[at]);
             end += cost + cycle;
-            let member = self.at_mut(at);
+            let member = &mut self.queue[at];
             member.vruntime += turn * rounds as i64;
-            member.cycles += rounds;
-            member.switches += rounds;
-            member.used += (cost + cycle) * rounds;
-            member.last_ran = end;
+            let record = &mut self.records[member.number as usize];
+            record.cycles += rounds;
+            record.switches += rounds;
+            record.used += (cost + cycle) * rounds;
+            record.last_ran = end;
             from = *member;
         }
         let turns = rounds * group as u64;
-        self.switching += switching * rounds;
+        self.switching += (round - cycle * group as u64) * rounds;
         self.cycles += turns;
         self.switches += turns;
         self.since = end;
@@ -273,7 +284,7 @@ impl<O: Observer> Kernel<'_, O> {
         let slot = cpu.0 as usize % self.fair_rings.len();
         self.load_fair(cpu, slot);
         let ring = &mut self.fair_rings[slot];
-        ring.due = ring.run(Time::NEVER);
+        ring.due = if ring.all_blind() { Time::NEVER } else { ring.run(Time::NEVER) };
         ring.due
     }
 
@@ -306,10 +317,10 @@ impl<O: Observer> Kernel<'_, O> {
         let (record, ring) = (&self.cpus[cpu], &self.fair_rings[slot]);
         let band = self.tasks[record.current].band;
         let (mut at, mut following) = (record.current, record.head);
-        for member in &ring.members {
+        for member in &ring.records {
             let Some(id) = at.some() else { return false };
             let task = &self.tasks[id];
-            let same = member.task == id && member.origin == task.vruntime && task.band == band;
+            let same = member.task == id && member.vruntime == task.vruntime && task.band == band;
             if !same || member.sight != sight(task) || member.polls != polls(task) {
                 return false;
             }
@@ -328,34 +339,35 @@ impl<O: Observer> Kernel<'_, O> {
         ring.due = Time::NEVER;
         ring.weight = first.weight;
         (ring.poll, ring.call, ring.thread, ring.process) = (poll, yield_call, switch_thread, switch_process);
-        ring.charge = origin.charge;
+        ring.soonest = Time::NEVER;
         ring.each = weighted(poll + yield_call, first.weight);
         ring.turn = weighted(origin.charge + poll + yield_call, first.weight);
         ring.since = origin.since;
         ring.lead = origin.lead;
         ring.charged = origin.charged;
         (ring.switching, ring.cycles, ring.switches) = (Span::ZERO, 0, 0);
-        ring.members.clear();
-        ring.order.clear();
+        ring.queue.clear();
+        ring.records.clear();
         let (mut at, mut following) = (record.current, record.head);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             if task.band != first.band {
                 break;
             }
-            ring.order.push(ring.members.len() as u32);
-            ring.members.push(Member {
+            let (vruntime, process, sight, polls) = (task.vruntime, task.process, sight(task), polls(task));
+            let number = ring.records.len() as u32;
+            ring.queue.push(Member { vruntime, sight, process, number, polls });
+            ring.records.push(Record {
                 task: id,
-                polls: polls(task),
-                vruntime: task.vruntime,
-                origin: task.vruntime,
-                sight: sight(task),
-                process: task.process,
+                polls,
+                vruntime,
+                sight,
                 cycles: 0,
                 switches: 0,
                 used: Span::ZERO,
                 last_ran: Time::ZERO,
             });
+            ring.soonest = ring.soonest.min(sight);
             at = following;
             following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
         }
@@ -379,15 +391,19 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_buddy = TaskId::NONE;
         record.polled.0 += ring.cycles;
         record.polled.1 += ring.switches;
-        for member in ring.members.iter().filter(|member| member.cycles > 0) {
-            let task = &mut self.tasks[member.task];
+        for member in &ring.queue {
+            let record = &ring.records[member.number as usize];
+            if record.cycles == 0 {
+                continue;
+            }
+            let task = &mut self.tasks[record.task];
             task.vruntime = member.vruntime;
-            task.cpu_time += member.used;
-            task.last_ran = member.last_ran;
+            task.cpu_time += record.used;
+            task.last_ran = record.last_ran;
             let counters = &mut self.apps[task.app].counters;
-            counters.polls += member.cycles;
-            counters.yields += member.cycles;
-            counters.voluntary_switches += member.switches;
+            counters.polls += record.cycles;
+            counters.yields += record.cycles;
+            counters.voluntary_switches += record.switches;
         }
         if ring.switches > 0 {
             self.relink_fair(cpu, slot);
@@ -398,22 +414,24 @@ impl<O: Observer> Kernel<'_, O> {
     /// Rebuilds the queue in the order of the ring; other bands stay behind.
     fn relink_fair(&mut self, cpu: CpuId, slot: usize) {
         let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_rings[slot], &mut self.tasks);
-        let latest = (1..ring.order.len()).map(|at| ring.at(at)).max_by_key(|m| m.last_ran);
-        record.last_process = latest.map(|m| m.process).or(record.last_process);
+        let task_at = |at: usize| ring.records[ring.queue[at].number as usize].task;
+        let ran = |member: &&Member| ring.records[member.number as usize].last_ran;
+        let latest = ring.queue.iter().skip(1).max_by_key(ran);
+        record.last_process = latest.map(|member| member.process).or(record.last_process);
         // What stood behind the last member in the order of loading.
-        let rest = ring.members.last().map_or(TaskId::NONE, |last| tasks[last.task].next);
-        record.current = ring.at(0).task;
-        record.head = ring.at(1).task;
+        let rest = ring.records.last().map_or(TaskId::NONE, |last| tasks[last.task].next);
+        record.current = task_at(0);
+        record.head = task_at(1);
         tasks[record.current].state = TaskState::Running;
         tasks[record.current].previous = TaskId::NONE;
         tasks[record.current].next = TaskId::NONE;
         let mut before = TaskId::NONE;
-        for at in 1..ring.order.len() {
-            let id = ring.at(at).task;
+        for at in 1..ring.queue.len() {
+            let id = task_at(at);
             let task = &mut tasks[id];
             task.state = TaskState::Queued;
             task.previous = before;
-            task.next = if at + 1 == ring.order.len() { rest } else { ring.at(at + 1).task };
+            task.next = if at + 1 == ring.queue.len() { rest } else { task_at(at + 1) };
             before = id;
         }
         match rest.some() {

@@ -53,15 +53,15 @@ impl<O: Observer> Kernel<'_, O> {
         if !self.options.stepwise && self.in_rotation(cpu) {
             return self.forecast_rotation(cpu);
         }
+        if !self.options.stepwise && self.yields_fairly(cpu) {
+            return self.forecast_fair(cpu);
+        }
         let delayed = run_queue::eevdf::delayed_in(&self.tasks, record, task.band);
         if self.options.stepwise || delayed {
             return check + self.machine.costs.yield_call;
         }
         if self.all_wait_in_vain(cpu) {
             return Time::NEVER;
-        }
-        if self.yields_fairly(cpu) {
-            return self.forecast_fair(cpu);
         }
         self.load(cpu);
         self.ring.run(Time::NEVER)
