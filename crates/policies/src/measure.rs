@@ -1,5 +1,7 @@
 //! What a user-level balancer can measure of the threads of its application, and how it deals them to cores at first.
 
+use std::collections::BTreeMap;
+
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level, Machine};
 use sim_core::policy::{System, TaskState, View};
@@ -62,17 +64,28 @@ pub(crate) fn speed(gained: Span, real: Span) -> Option<u64> {
 }
 
 /// The position among `cpus` (in ascending order) of the core of each thread: full rounds in cpu order; threads that are
-/// left over, or all if they are fewer, go to the first hardware threads of cores first and to the nodes in turn, so that
-/// the nodes fill evenly.
+/// left over, or all if they are fewer, go to the first hardware threads of cores first, and to the nodes in proportion to
+/// their cpus (Sainte-Lagué's rule), so that the nodes fill evenly even where a mask leaves some of them fewer cpus.
 pub(crate) fn deal(machine: &Machine, cpus: &[CpuId], threads: usize) -> Vec<usize> {
     let per_core = machine.topology.span(Level::Core);
-    let per_node = machine.cpus() / machine.nodes().max(1);
+    let class = |cpu: CpuId| (cpu.0 % per_core, machine.node_of(cpu));
+    let mut sizes = BTreeMap::new();
+    let numbered = |cpu: &CpuId| {
+        let number: &mut u64 = sizes.entry(class(*cpu)).or_default();
+        *number += 1;
+        *number
+    };
+    let numbers: Vec<u64> = cpus.iter().map(numbered).collect();
+    let turn = |i: usize| (2 * numbers[i] - 1) * SHARE / (2 * sizes[&class(cpus[i])]);
     let mut even: Vec<usize> = (0..cpus.len()).collect();
-    even.sort_by_key(|i| (cpus[*i].0 % per_core, cpus[*i].0 % per_node, cpus[*i].0));
+    even.sort_by_cached_key(|i| (cpus[*i].0 % per_core, turn(*i), cpus[*i].0));
     let whole = threads - threads.checked_rem(cpus.len()).unwrap_or(threads);
     let rounds = (0..whole).map(|thread| thread % cpus.len());
     rounds.chain(even.into_iter().take(threads - whole)).collect()
 }
+
+/// Turns of a node's cpus as parts of this.
+const SHARE: u64 = 1 << 32;
 
 #[cfg(test)]
 mod tests {
@@ -93,6 +106,12 @@ mod tests {
         assert_eq!(counts(&nodes, 10), [2, 1, 1, 1, 2, 1, 1, 1]);
         assert_eq!(counts(&nodes, 3), [1, 1, 0, 0, 1, 0, 0, 0]);
         assert!(deal(&machine(&nodes), &[], 3).is_empty());
+        // Six too many on nodes with four, four and two cpus.
+        let machine = machine(&[(Level::Node, 4), (Level::Core, 4)]);
+        let cpus: Vec<CpuId> = (0..10).map(CpuId).collect();
+        let dealt = deal(&machine, &cpus, 16);
+        let on = |node: usize| dealt.iter().filter(|at| **at / 4 == node).count();
+        assert_eq!([on(0), on(1), on(2)], [7, 6, 3]);
     }
 
     #[test]

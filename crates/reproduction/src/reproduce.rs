@@ -21,10 +21,10 @@ pub struct Reproduction {
     pub cells: BTreeMap<String, Arc<Vec<RunSample>>>,
 }
 
-/// The cells that claims ask for, each once.
+/// The cells that claims ask for, each once; those of a quick look.
 #[must_use]
-pub fn wanted(claims: &[Claim]) -> Vec<Cell> {
-    let mut lab = Lab::planning();
+pub fn wanted(claims: &[Claim], quick: bool) -> Vec<Cell> {
+    let mut lab = Lab::planning().quickly(quick);
     for claim in claims {
         // What cannot be resolved is found again, and told, when claims are judged.
         let _ = studies::answer(claim, &mut lab);
@@ -37,12 +37,12 @@ pub fn wanted(claims: &[Claim]) -> Vec<Cell> {
 /// # Errors
 /// The threads cannot be started, or a study's file is wrong.
 pub fn reproduce(claims: Vec<Claim>, campaign: &Campaign<'_>, grids: bool) -> Result<Reproduction, String> {
-    let mut cells = wanted(&claims);
+    let mut cells = wanted(&claims, campaign.quick);
     if grids {
         add_grids(&mut cells)?;
     }
     let measured = simulate(&cells, campaign)?;
-    let mut lab = Lab::measured(measured.clone());
+    let mut lab = Lab::measured(measured.clone()).quickly(campaign.quick);
     let findings: Vec<Finding> = claims
         .iter()
         .map(|claim| judge(claim, &studies::answer(claim, &mut lab), mean_of_table(claim, &claims)))

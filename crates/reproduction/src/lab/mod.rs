@@ -22,6 +22,7 @@ pub struct Lab {
     wanted: BTreeMap<String, Cell>,
     measured: BTreeMap<String, Arc<Vec<RunSample>>>,
     planning: bool,
+    quick: bool,
 }
 
 impl Lab {
@@ -29,6 +30,19 @@ impl Lab {
     #[must_use]
     pub fn planning() -> Self {
         Self { planning: true, ..Self::default() }
+    }
+
+    /// The same for a quick look: studies of many alike places may ask for some of them only.
+    #[must_use]
+    pub const fn quickly(mut self, quick: bool) -> Self {
+        self.quick = quick;
+        self
+    }
+
+    /// True for a quick look.
+    #[must_use]
+    pub const fn is_quick(&self) -> bool {
+        self.quick
     }
 
     /// A lab in which these cells have been measured.

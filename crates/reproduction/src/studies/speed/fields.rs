@@ -3,7 +3,7 @@
 use crate::answer::Trouble;
 use crate::claims::Claim;
 use crate::fields;
-use crate::lab::Cell;
+use crate::lab::{Cell, Lab};
 
 /// The programs of the experiment with their class and the share of a run that is simulated.
 const PROGRAMS: [(&str, char, &str); 7] = [
@@ -15,6 +15,9 @@ const PROGRAMS: [(&str, char, &str); 7] = [
     ("mg", 'C', "15%"),
     ("sp", 'A', "8%"),
 ];
+
+/// Core counts of a quick look.
+const QUICK: [u32; 4] = [3, 6, 11, 13];
 
 /// An OpenMP runtime that never sleeps, one as installed, and one that sleeps at once.
 pub(super) const POLLING: &str = "{openmp: {block_time: infinite}}";
@@ -158,8 +161,12 @@ pub(super) struct Place {
 }
 
 impl Grid {
-    pub(super) fn of(claim: &Claim) -> Self {
-        let (tasks, cores) = threads(claim);
+    /// All that a claim names; in a quick look some of many core counts.
+    pub(super) fn of(claim: &Claim, lab: &Lab) -> Self {
+        let (tasks, mut cores) = threads(claim);
+        if lab.is_quick() && cores.len() > QUICK.len() {
+            cores.retain(|m| QUICK.contains(m));
+        }
         Self {
             machines: fields::machines(claim),
             runtimes: runtimes(claim),

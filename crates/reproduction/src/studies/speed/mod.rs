@@ -44,7 +44,7 @@ fn mean_excess(lab: &mut Lab, places: &[Place], other: &str, this: &str) -> Resu
 /// range is stated.
 fn gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let (this, other) = (policy(&claim.policy)?, policy(&claim.baseline)?);
-    let grid = Grid::of(claim);
+    let grid = Grid::of(claim, lab);
     let label = |what: &str| format!("{what}: {other} over {this}, mean over programs, machines and cores");
     if claim.form != Form::Range {
         let mean = mean_excess(lab, &grid.places(), other, this)?;
@@ -69,7 +69,7 @@ fn spread(lab: &mut Lab, place: &Place, policy: &str) -> Result<f64, Trouble> {
 
 /// The largest spread of all places, or their mean; the mean under the first policy minus that under the second where two are named.
 fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let places = Grid::of(claim).places();
+    let places = Grid::of(claim, lab).places();
     let mut means = Vec::new();
     let mut largest: Option<Point> = None;
     for name in claim.policy.split(',') {
@@ -102,7 +102,7 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// T(sleeping) / T(polling) - 1 of OpenMP programs under a policy, in per cent, on the mean.
 fn polling(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim) };
+    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
     let mut all = Vec::new();
     for place in grid.places() {
         let polling = times(lab, &place, this)?;

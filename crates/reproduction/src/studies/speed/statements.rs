@@ -30,7 +30,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// The policy is faster than each of its baselines, on the mean over the places where threads cannot be spread evenly.
 fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
-    let grid = Grid::of(claim);
+    let grid = Grid::of(claim, lab);
     let uneven: Vec<Place> = grid.places().into_iter().filter(|p| p.tasks % p.cores != 0).collect();
     let mut points = Vec::new();
     for name in claim.baseline.split(',') {
@@ -48,14 +48,14 @@ fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// LOAD takes clearly longer than threads that are spread evenly and never moved.
 fn start_stays(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let worse = mean_excess(lab, &Grid::of(claim).places(), "LOAD", "PIN")?.mean();
+    let worse = mean_excess(lab, &Grid::of(claim, lab).places(), "LOAD", "PIN")?.mean();
     let evidence = format!("LOAD takes {worse:.1} % longer than an even start that is never corrected");
     Ok(Answer::Holds(worse > CLEARLY, evidence))
 }
 
 /// How barriers wait makes a clear difference under a policy: programs that sleep are faster.
 fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim) };
+    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
     let mut all = Vec::new();
     for place in grid.places() {
         let polling = times(lab, &place, this)?;
@@ -71,7 +71,7 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
 fn difference_of_kinds(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let text = claim.policy.replace(" VS ", " vs ");
     let (first, second) = text.split_once(" vs ").unwrap_or((&text, "LOAD"));
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim) };
+    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
     let mut means = Vec::new();
     for this in [policy(first)?, policy(second)?] {
         let mut all = Vec::new();
@@ -94,7 +94,7 @@ fn difference_of_kinds(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> 
 /// The time on m cores against that on one core over m.
 fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
-    let grid = Grid { programs: scalable(claim), ..Grid::of(claim) };
+    let grid = Grid { programs: scalable(claim), ..Grid::of(claim, lab) };
     let (mut worst, mut sum, mut at) = (0.0, 0.0, String::new());
     let places = grid.places();
     for place in &places {
@@ -118,7 +118,7 @@ fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// the smaller half.
 fn falls_behind(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
-    let grid = Grid { programs: scalable(claim), ..Grid::of(claim) };
+    let grid = Grid { programs: scalable(claim), ..Grid::of(claim, lab) };
     let most = grid.cores.iter().copied().max().unwrap_or(16);
     let (mut few, mut many) = (Vec::new(), Vec::new());
     for place in grid.places() {
