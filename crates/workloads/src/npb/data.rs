@@ -71,6 +71,10 @@ pub(crate) struct Model {
     exchanges_per_root: u32,
     #[serde(default)]
     exchanges_per_plane: u32,
+    /// How often what a task gets from others because of the cut is copied: once where the reader copies it, twice through
+    /// a buffer; 0 where it is read in place.
+    #[serde(default)]
+    copies: u32,
     /// One all-to-all transfer per iteration.
     #[serde(default)]
     pub(crate) transposes: bool,
@@ -212,6 +216,11 @@ impl Model {
         let planes =
             u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));
         self.exchanges + self.exchanges_per_root * tasks.isqrt() + planes.min(1_000) as u32
+    }
+
+    /// Bytes that one task moves in the whole run because the problem is cut among tasks: each copy reads and writes.
+    pub(crate) fn moved(&self, size: &Size, tasks: u32) -> u64 {
+        2 * u64::from(self.copies) * u64::from(size.iterations()) * size.surface(tasks)
     }
 
     /// Whether the code runs with so many tasks.

@@ -240,8 +240,12 @@ fn problem(
     };
     let (serial, alone) =
         serial_part(profile.serial.ns(), u64::from(profile.serial_share), profile.per_task.ns(), tasks)?;
+    // What is moved because the problem is cut, at the rate at which the code draws on memory.
+    let moved = u128::from(model.moved(&code.size, tasks)) * u128::from(tasks) * 1_000_000_000;
+    let moving = u64::try_from(moved.checked_div(u128::from(profile.demand)).unwrap_or(0))
+        .map_err(|_| "the problem takes more than 584 years".to_owned())?;
     Ok(Spmd {
-        serial,
+        serial: serial + Span::from_ns(moving),
         alone,
         intervals,
         warm_up,

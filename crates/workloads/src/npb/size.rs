@@ -152,6 +152,37 @@ impl Size {
         }
     }
 
+    /// Bytes that one of `tasks` tasks gets from others in an iteration because the problem is cut among them, all-to-all
+    /// transfers apart; in NPB's MPI versions, from whose cuts those in UPC are taken.
+    /// - cg (cg.f): tasks in a grid of columns and rows; 26 products with the matrix, each summed over a row in log2(columns)
+    ///   exchanges of vectors of na / rows doubles, and one exchange of such a vector with the transposed task;
+    /// - mg (comm3 in mg.f): the faces of a task's box four times per level; the areas of all levels make 4/3 of the finest;
+    /// - sp, bt (copy_faces.f, x_solve.f): `side / root P` boxes, root P of them for each task; their six faces, two points of
+    ///   five doubles deep, and what three sweeps pass on from box to box, forth and back: 32 doubles per point in sp, 35 in bt.
+    ///
+    /// 0 for the others and for a task alone.
+    pub(crate) fn surface(&self, tasks: u32) -> u64 {
+        if tasks <= 1 {
+            return 0;
+        }
+        let log2 = tasks.ilog2();
+        match *self {
+            Self::Cg(Cg { na, .. }) => {
+                let (rows, steps) = (1 << (log2 / 2), u64::from(log2.div_ceil(2)));
+                26 * (steps + 1) * (na / rows) * 8
+            }
+            Self::Mg(Mg { side, .. }) => {
+                // The axes are halved in turn.
+                let edge = |axis: u32| (side >> ((log2 + axis) / 3)).max(1);
+                let (a, b, c) = (edge(0), edge(1), edge(2));
+                2 * (a * b + b * c + c * a) * 8 * 4 * 4 / 3
+            }
+            Self::Sp(grid) => grid.multipartition(tasks, 32),
+            Self::Bt(grid) => grid.multipartition(tasks, 35),
+            Self::Ft(_) | Self::Ep(_) | Self::Is(_) | Self::Lu(_) => 0,
+        }
+    }
+
     /// Bytes one task works on.
     pub(crate) fn working_set(&self, tasks: u32) -> u64 {
         match self {
@@ -168,6 +199,13 @@ const fn power(log2: u32) -> u64 {
 }
 
 impl Grid {
+    /// Bytes a task gets from others per step: faces of its boxes, and `passed` doubles per point of those that sweeps cross.
+    fn multipartition(self, tasks: u32, passed: u64) -> u64 {
+        let root = u64::from(tasks.isqrt()).max(1);
+        let face = (self.side / root).max(1).pow(2);
+        root * 6 * face * 2 * 5 * 8 + 3 * (root - 1) * face * passed * 8
+    }
+
     /// iterations x (a n^3 + b n^2 + c n + d), coefficients in 10^-4.
     fn polynomial(self, coefficients: [i128; 4]) -> u128 {
         let n = i128::from(self.side.min(1 << 20));

@@ -102,15 +102,36 @@ fn every_combination_builds_the_same_problem_for_any_number_of_tasks() {
                     (barriers, work * u128::from(tasks))
                 };
                 let (barriers, work) = total(1);
+                // Where data are copied between tasks, more of them copy more.
+                let cut = matches!(*name, "cg" | "mg" | "sp" | "bt") && runtime != "openmp";
                 for tasks in [4, 16, 64, 4_096] {
                     let (same, other) = total(tasks);
                     assert_eq!(barriers, same, "{name}.{class}");
                     // A rounding of half a millionth of a nanosecond for each of at most 10^6 pieces per task.
-                    assert!(work.abs_diff(other) < 1_000_000 * u128::from(tasks), "{name}.{class} {runtime}");
+                    let same = work.abs_diff(other) < 1_000_000 * u128::from(tasks);
+                    assert!(if cut { other > work } else { same }, "{name}.{class} {runtime} {tasks}");
                 }
             }
         }
     }
+}
+
+#[test]
+fn what_the_cut_costs_follows_the_mpi_sources() {
+    let size = |name: &str| catalogue().unwrap().code(name, "B").unwrap().size;
+    // cg.B: 26 x (2 + 1) vectors of 75,000 / 4 doubles; with 32 tasks the grid is 8 x 4, with 64 it is 8 x 8.
+    assert_eq!([16, 32, 64].map(|n| size("cg").surface(n)), [11_700_000, 15_600_000, 7_800_000]);
+    // mg.B: boxes of 64 x 128 x 128 on 16 tasks, 64^3 on 64.
+    let faces = |a: u64, b: u64, c: u64| 2 * (a * b + b * c + c * a) * 8 * 4 * 4 / 3;
+    assert_eq!([16, 64].map(|n| size("mg").surface(n)), [faces(128, 128, 64), faces(64, 64, 64)]);
+    // sp.B: 4 boxes of 25 x 25 faces; six faces of two points of five doubles, 3 x 3 passages of 32 doubles.
+    assert_eq!(size("sp").surface(16), 625 * 8 * (4 * 6 * 10 + 9 * 32));
+    for name in BENCHMARKS {
+        assert_eq!(size(name).surface(1), 0, "{name}");
+    }
+    let work = |runtime| census(&built(&[("benchmark", "cg"), ("class", "B")], 16, runtime)).3;
+    let (none, once, twice) = (work("openmp"), work("upc"), work("mpi"));
+    assert!(once > none && twice > once, "{none} {once} {twice}");
 }
 
 #[test]
