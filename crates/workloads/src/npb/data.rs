@@ -218,9 +218,10 @@ impl Model {
         self.exchanges + self.exchanges_per_root * tasks.isqrt() + planes.min(1_000) as u32
     }
 
-    /// Bytes that one task moves in the whole run because the problem is cut among tasks: each copy reads and writes.
+    /// Bytes that one task moves in the whole run because the problem is cut among tasks: a copy
+    /// fetches it once, for its target stays in the caches.
     pub(crate) fn moved(&self, size: &Size, tasks: u32) -> u64 {
-        2 * u64::from(self.copies) * u64::from(size.iterations()) * size.surface(tasks)
+        u64::from(self.copies) * u64::from(size.iterations()) * size.surface(tasks)
     }
 
     /// Whether the code runs with so many tasks.

@@ -128,6 +128,15 @@ pub fn trial(
     Trial::of(&Spmd { transfers: transfers(&code, model, model_data, &values), ..spmd }, tasks, most)
 }
 
+/// Point-to-point exchanges of a task between two barriers of a code.
+///
+/// # Errors
+/// A sentence: no such code, class or model.
+pub fn exchanges(benchmark: &str, class: &str, model: &str, tasks: u32) -> Result<u32, String> {
+    let code = catalogue()?.code(benchmark, class)?;
+    Ok(code.model(model)?.exchanges(&code.size, tasks))
+}
+
 /// The derived profile of a code in a class on a machine.
 ///
 /// # Errors

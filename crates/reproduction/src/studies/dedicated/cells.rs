@@ -58,10 +58,11 @@ impl Subject {
         Ok(self.times(lab, degree)?.map(|time| one / time))
     }
 
-    /// Mean time between two barriers with one task per core, in ms.
+    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task per core, in ms.
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
         let of = lab.of_app(&self.cell(1), "a", |sample| sample.timed / sample.barriers.max(1.0))?;
-        Ok(of.mean() * 1e3)
+        let exchanges = workloads::npb::exchanges(&self.code, &self.class.to_string(), &self.model, CORES);
+        Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
     }
 
     /// User time of the least over the most busy cpu.
@@ -93,7 +94,11 @@ fn codes(claim: &Claim) -> Vec<(String, char)> {
     }
     let classes = fields::classes(claim);
     let of = |(code, class): &(String, Option<char>)| -> Vec<(String, char)> {
-        class.map_or_else(|| classes.clone(), |class| vec![class]).into_iter().map(|c| (code.clone(), c)).collect()
+        class
+            .map_or_else(|| classes.clone(), |class| vec![class])
+            .into_iter()
+            .map(|c| (code.clone(), c))
+            .collect()
     };
     named.iter().flat_map(of).collect()
 }
