@@ -218,7 +218,7 @@ fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let random = claim.policy.contains("random");
     let policy = if claim.policy.contains("LOAD") { "LOAD" } else { "PIN" };
-    let run = Run { yields: fields::yields(claim)[0], policy, random, ..Run::PINNED };
+    let run = Run { yields: fields::yields(claim)[0], policy, random, repeated: true, ..Run::PINNED };
     if !random {
         let one = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {
             Ok(Series::from(subject.times(lab, k, &run)?.variation()))

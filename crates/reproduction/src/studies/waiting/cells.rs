@@ -9,8 +9,8 @@ use crate::lab::{Cell, Lab};
 const CODES: [&str; 6] = ["ep", "ft", "is", "sp", "mg", "cg"];
 /// Hardware contexts of its three machines, its "cores".
 const CORES: u32 = 16;
-/// Replicates of pinned runs: they differ by a per cent.
-const PINNED: u32 = 2;
+/// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer.
+const REPLICATES: (u32, u32) = (1, 4);
 
 /// A program on a machine in a programming model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,14 +32,22 @@ pub(super) struct Run {
     pub(super) by_node: bool,
     /// An even layout drawn by the seed.
     pub(super) random: bool,
+    /// Replicates are what it is about, pinned or not.
+    pub(super) repeated: bool,
     /// Of the OpenMP runtime; `None`: its default.
     pub(super) block_time: Option<&'static str>,
 }
 
 impl Run {
     /// One task per cpu in turn, POSIX yield.
-    pub(super) const PINNED: Self =
-        Self { yields: "posix", policy: "PIN", by_node: false, random: false, block_time: None };
+    pub(super) const PINNED: Self = Self {
+        yields: "posix",
+        policy: "PIN",
+        by_node: false,
+        random: false,
+        repeated: false,
+        block_time: None,
+    };
 }
 
 impl Subject {
@@ -59,15 +67,16 @@ impl Subject {
         format!("{} {} {}.{} {degree}/core", self.machine, self.model, self.code, self.class)
     }
 
-    /// Part of the program that is simulated. Pinned runs are the same in every iteration: one to four of them, some 50 to 250
-    /// barriers. Runs left to the balancer settle in their first second: about a second or two.
+    /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs are the same in every
+    /// iteration, so one to four of them do, some 50 to 250 barriers. Runs left to the balancer settle in their first second: about
+    /// a second or two.
     fn scale(&self, policy: &str) -> &'static str {
-        let pinned = policy != "LOAD";
-        match (self.code.as_str(), pinned) {
-            ("cg" | "bt" | "sp" | "lu", true) => "1%",
-            ("cg" | "bt" | "sp" | "lu", false) => "4%",
-            (_, true) => "10%",
-            (_, false) => "20%",
+        match (self.code.as_str(), policy) {
+            ("ep" | "ft" | "is", _) => "100%",
+            ("mg", "LOAD") => "40%",
+            ("mg", _) => "10%",
+            (_, "LOAD") => "4%",
+            _ => "1%",
         }
     }
 
@@ -88,9 +97,10 @@ impl Subject {
             cell = cell.set("policies.PIN.by", "node");
         }
         if run.random {
-            return cell.set("policies.PIN.layout", "random");
+            cell = cell.set("policies.PIN.layout", "random");
         }
-        if run.policy == "PIN" { cell.set("repeat", PINNED) } else { cell }
+        let (pinned, loaded) = REPLICATES;
+        cell.set("repeat", if run.policy == "PIN" && !run.repeated { pinned } else { loaded })
     }
 
     /// Run times of the timed section by replicate, in seconds.
