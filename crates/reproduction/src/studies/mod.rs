@@ -144,10 +144,6 @@ pub fn find(name: &str) -> Option<&'static Study> {
 /// # Errors
 /// It cannot be resolved, or a run did not complete.
 pub fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    if claim.metric == "throughput-vs-sequence" {
-        // Wherever it is claimed, it is about two programs at once.
-        return sharing::answer(claim, lab);
-    }
     match GROUPS.iter().find(|(group, _)| *group == claim.group) {
         Some((_, family)) => family(claim, lab),
         None => Err(Trouble::uncovered(format!("no study answers the group `{}`", claim.group))),

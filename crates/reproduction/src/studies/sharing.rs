@@ -1,6 +1,7 @@
 //! Two programs at once: against partitions, against one after the other, with unequal numbers of tasks, in gangs.
 
 mod pairs;
+mod spread;
 mod unequal;
 
 use pairs::{Job, Models, Pair};
@@ -8,7 +9,7 @@ use pairs::{Job, Models, Pair};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Form};
 use crate::fields;
-use crate::lab::Lab;
+use crate::lab::{Cell, Lab};
 
 /// Degrees of the paper's sharing runs.
 const DEGREES: [u32; 3] = [1, 2, 4];
@@ -21,8 +22,8 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         "frac-dedicated" => of_dedicated(claim, lab),
         "throughput-vs-sequence" if claim.group == "predictor" => robust_partner(claim, lab),
         "throughput-vs-sequence" => throughput(claim, lab),
-        "variation" if claim.form == Form::Ordering => isolation(claim, lab),
-        "variation" => variation(claim, lab),
+        "variation" if claim.form == Form::Ordering => spread::isolation(claim, lab),
+        "variation" => spread::variation(claim, lab),
         "imbalance-change" => unequal::answer(claim, lab),
         "rel-order" if claim.group == "gang" => gangs(claim, lab),
         "rel-order" if what.contains("differ") => differing(claim, lab),
@@ -322,77 +323,19 @@ fn load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Points(points))
 }
 
-/// Spread of each program's run times over the replicates.
-fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let mut points = Vec::new();
-    let in_parts = claim.environment.contains("partition");
-    for (machine, models, k) in settings(claim) {
-        for pair in pairs::pairs(claim, &models) {
-            let times = if in_parts {
-                partitioned(lab, &pair, &machine, cores(claim))?
-            } else {
-                shared(lab, &pair, &machine, k, policy(claim))?
-            };
-            for (job, times) in [&pair.0, &pair.1].into_iter().zip(times) {
-                let label = format!("{} {}, {}", label(&machine, &models, k), pair.label(), job.code);
-                points.push(Point::single(label, times.variation()));
-            }
-        }
-    }
-    Ok(Answer::Points(points))
-}
-
-/// With several tasks per core, run times vary less, over replicates and over neighbours, than with one.
-fn isolation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let mut points = Vec::new();
-    for machine in fields::machines(claim) {
-        for models in pairs::models(claim) {
-            let (noise, impact) = disturbance(claim, lab, &machine, &models, 1)?;
-            for k in degrees(claim).into_iter().filter(|k| *k > 1) {
-                let (less_noise, less_impact) = disturbance(claim, lab, &machine, &models, k)?;
-                let label = label(&machine, &models, k);
-                points.push(Point::single(format!("{label}, repetitions"), noise - less_noise));
-                points.push(Point::single(format!("{label}, neighbours"), impact - less_impact));
-            }
-        }
-    }
-    Ok(Answer::Points(points))
-}
-
-/// Means over the programs of the variation over replicates, and of that over neighbours, in per cent.
-fn disturbance(
-    claim: &Claim,
-    lab: &mut Lab,
-    machine: &str,
-    models: &Models,
-    k: u32,
-) -> Result<(f64, f64), Trouble> {
-    let mut noise = Vec::new();
-    let mut beside: Vec<(Job, Vec<f64>)> = Vec::new();
-    for pair in pairs::pairs(claim, models) {
-        let times = shared(lab, &pair, machine, k, policy(claim))?;
-        let equal = pair.0 == pair.1;
-        for (job, times) in [&pair.0, &pair.1].into_iter().zip(times).take(if equal { 1 } else { 2 }) {
-            noise.push(times.variation());
-            match beside.iter_mut().find(|(known, _)| known == job) {
-                Some((_, list)) => list.push(times.mean()),
-                None => beside.push((job.clone(), vec![times.mean()])),
-            }
-        }
-    }
-    let impact = beside.iter().map(|(_, list)| Series(list.clone()).variation()).collect();
-    Ok((Series(noise).mean(), Series(impact).mean()))
-}
-
 /// How much sooner everything is done when sharing than in gangs, in per cent: negative where gangs win.
 fn gangs(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for (machine, models, k) in settings(claim) {
         let mut all = Vec::new();
         for pair in pairs::pairs(claim, &models) {
-            let mut ends = |policy| lab.of_run(&pair.shared(&machine, k, policy), |run| run.makespan);
-            let (pinned, gangs) = (ends("PIN")?, ends("gang")?);
-            all.push(gangs.gain_over(&pinned));
+            // Runs that no other claim needs: once is enough for a sign.
+            let once = |cell: Cell| cell.set("repeat", 1);
+            let pinned = pair.shared(&machine, k, "PIN");
+            let pinned = if DEGREES.contains(&k) { pinned } else { once(pinned) };
+            let gangs = once(pair.shared(&machine, k, "gang"));
+            let gangs = lab.of_run(&gangs, |run| run.makespan)?;
+            all.push(gangs.gain_over(&lab.of_run(&pinned, |run| run.makespan)?));
         }
         points.push(Point::new(
             format!("{}, two programs", label(&machine, &models, k)),
