@@ -94,7 +94,10 @@ fn remove_others(directory: &Path, stem: &str) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path: PathBuf = entry?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let old = path.metadata().and_then(|m| m.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > KEPT));
+        let old = path
+            .metadata()
+            .and_then(|m| m.modified())
+            .is_ok_and(|at| at.elapsed().is_ok_and(|age| age > KEPT));
         if name.ends_with(".ndjson") && !name.starts_with(stem) && old {
             let _ = fs::remove_file(path);
         }
