@@ -4,7 +4,6 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{Distance, Machine};
 use sim_core::policy::{Affinity, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
-use sim_core::time::Time;
 
 use super::{FULL, Measure, Speed, thousandths};
 use crate::measure::{Gauge, Reading, deal, speed};
@@ -22,7 +21,8 @@ struct Core {
     cpu: CpuId,
     /// As last published.
     speed: u64,
-    blocked_until: Time,
+    /// Its own looks until it may pull or be pulled from again.
+    rest: u64,
     /// Looks so far.
     rounds: u64,
 }
@@ -81,7 +81,7 @@ impl Balancers {
             );
             system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]));
         }
-        let core = |cpu| Core { cpu, speed: FULL, blocked_until: Time::ZERO, rounds: 0 };
+        let core = |cpu| Core { cpu, speed: FULL, rest: 0, rounds: 0 };
         let draws = Draws::new(system.seed(), Purpose::Policy, u64::from(app.0));
         Self { cores: cpus.into_iter().map(core).collect(), threads, draws }
     }
@@ -123,11 +123,12 @@ impl Balancers {
         };
         self.cores[core].speed = mean.unwrap_or(FULL);
         self.cores[core].rounds += 1;
+        self.cores[core].rest = self.cores[core].rest.saturating_sub(1);
     }
 
     /// True for a core that is faster than all on the mean and does not rest.
-    pub(super) fn may_pull(&self, now: Time, me: usize, global: u64) -> bool {
-        self.cores[me].speed > global && self.cores[me].blocked_until <= now
+    pub(super) fn may_pull(&self, me: usize, global: u64) -> bool {
+        self.cores[me].speed > global && self.cores[me].rest == 0
     }
 
     /// The slowest cores that may be pulled from, all of the same speed.
@@ -137,7 +138,7 @@ impl Balancers {
         let mut best: Vec<usize> = Vec::new();
         for (i, core) in self.cores.iter().enumerate() {
             let slow = core.speed * 10_000 < global * policy.threshold;
-            let rested = core.blocked_until <= view.now();
+            let rested = core.rest == 0;
             let near = policy.cross_nodes || machine.node_of(core.cpu) == machine.node_of(mine.cpu);
             let due = mine.rounds.is_multiple_of(1 << level_of(machine, core.cpu, mine.cpu));
             let some = || self.threads.iter().any(|t| t.core == i && policy.counts(view, t));
@@ -155,14 +156,13 @@ impl Balancers {
         best
     }
 
-    /// Takes the least migrated thread of a core to another one (`cores`: to, from); both rest until `blocked_until`.
+    /// Takes the least migrated thread of a core to another one (`cores`: to, from); both rest.
     pub(super) fn pull(
         &mut self,
         policy: &Speed,
         system: &mut dyn System,
         cores: (usize, usize),
         global: u64,
-        blocked_until: Time,
     ) {
         let (me, from) = cores;
         let ours = |t: &Thread| t.core == from && policy.counts(system, t);
@@ -186,8 +186,8 @@ impl Balancers {
             thread.core = me;
             thread.migrations += 1;
             thread.gauge.look(system, policy.reading());
-            self.cores[me].blocked_until = blocked_until;
-            self.cores[from].blocked_until = blocked_until;
+            self.cores[me].rest = policy.block;
+            self.cores[from].rest = policy.block;
         }
     }
 }

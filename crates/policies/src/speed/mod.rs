@@ -26,7 +26,8 @@ pub(crate) const ENTRY: Entry = Entry {
 evenly. Every interval, lengthened by a random part, the balancer of a core measures its threads' speed: cpu time over \
 real time since the last look. The speed of a core is the mean over its threads (1 without threads), the global speed the \
 mean over cores as last published. A core faster than that takes one thread from the slowest core below the threshold: \
-the thread that has migrated least, ties at random, by binding it to itself. Both cores then rest for two intervals. \
+the thread that has migrated least, ties at random, by binding it to itself. Both cores then rest for two looks of their own, so that the next speed that counts is \
+that of a whole interval without migration. \
 Cores beyond the shared cache are considered every second interval, each level farther half as often; NUMA nodes are not \
 crossed by default.\n\n\
 It repairs uneven thread counts and cores slowed by strangers, provided barriers are far enough apart: with T or T + 1 \
@@ -114,7 +115,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 2,
         min: 0,
         max: 1_000,
-        about: "Intervals for which both cores rest after a migration.",
+        about: "Looks of its own balancer for which each of both cores rests after a migration: with two, its speed is that of an interval without migration when it counts again.",
     },
     Parameter {
         name: "startup",
@@ -167,7 +168,7 @@ fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
         interval,
         jitter_ns: (u128::from(interval.ns()) * u128::from(values.get("jitter")) / 10_000) as u64,
         threshold: values.get("threshold"),
-        block: interval * values.get("block"),
+        block: values.get("block"),
         startup: Span::from_ns(values.get("startup")),
         cross_nodes: values.flag("cross_nodes"),
         cost: Span::from_ns(values.get("cost")),
@@ -182,7 +183,8 @@ struct Speed {
     jitter_ns: u64,
     /// In hundredths of a per cent.
     threshold: u64,
-    block: Span,
+    /// Looks for which cores rest after a migration.
+    block: u64,
     startup: Span,
     cross_nodes: bool,
     cost: Span,
@@ -197,12 +199,11 @@ impl Speed {
     fn look(&self, system: &mut dyn System, balancers: &mut Balancers, me: usize) {
         balancers.measure(self, system, me);
         let global = balancers.global();
-        if balancers.may_pull(system.now(), me, global) {
+        if balancers.may_pull(me, global) {
             let slowest = balancers.slowest(self, system, me, global);
             let pick = balancers.draws.below(slowest.len() as u64) as usize;
             if let Some(from) = slowest.get(pick) {
-                let blocked_until = system.now().saturating_add(self.block);
-                balancers.pull(self, system, (me, *from), global, blocked_until);
+                balancers.pull(self, system, (me, *from), global);
             }
         }
         system.charge(balancers.cpu(me), self.cost, true);

@@ -7,13 +7,13 @@ use crate::lab::{Cell, Lab};
 
 /// The programs of the experiment with their class and the share of a run that is simulated.
 const PROGRAMS: [(&str, char, &str); 7] = [
-    ("bt", 'A', "8%"),
-    ("cg", 'B', "5%"),
-    ("ep", 'C', "50%"),
-    ("ft", 'B', "40%"),
-    ("is", 'C', "100%"),
-    ("mg", 'C', "15%"),
-    ("sp", 'A', "8%"),
+    ("bt", 'A', "5%"),
+    ("cg", 'B', "4%"),
+    ("ep", 'C', "30%"),
+    ("ft", 'B', "25%"),
+    ("is", 'C', "50%"),
+    ("mg", 'C', "10%"),
+    ("sp", 'A', "5%"),
 ];
 
 /// Core counts of a quick look.
@@ -254,6 +254,6 @@ mod tests {
         let of = |text: &str| programs(&claim(|c| c.workload = text.into()));
         assert_eq!(of("NPB + cpu-hog").len(), 7);
         assert_eq!(of("EP + hog")[0].name, "ep.C");
-        assert!(of("NPB (cg.A)")[0].workload.contains("class: A, scale: 5%"));
+        assert!(of("NPB (cg.A)")[0].workload.contains("class: A, scale: 4%"));
     }
 }
