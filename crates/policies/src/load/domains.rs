@@ -160,6 +160,15 @@ mod tests {
     }
 
     #[test]
+    fn a_package_is_one_unit_when_its_cores_are_said_to_share_a_cache() {
+        let topology = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 6)]).unwrap();
+        let old = RELEASES[0];
+        let domains = build(&topology, &old.templates, old.cache_span(&topology, "on"));
+        let shape: Vec<_> = domains.iter().map(|d| (d.template.name, d.span, d.group, d.power)).collect();
+        assert_eq!(shape, [("MC", 6, 1, 1024), ("NODE", 24, 6, 1024)]);
+    }
+
+    #[test]
     fn large_and_tiny_machines() {
         assert_eq!(shape(&[(Level::Core, 1)]), []);
         let starcat = shape(&[(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)]);

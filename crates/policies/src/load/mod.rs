@@ -102,7 +102,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 2,
-        about: "Releases to 2.6.30: are cores that share a cache a level? auto: as the release knows (2.6.27 only with one memory node).",
+        about: "Releases to 2.6.30: are cores that share a cache a level, and such a group one unit of capacity? auto: as the release knows (2.6.27 only with one memory node); on: the cores of a package, too, if the tree names no caches.",
     },
     Parameter {
         name: "newidle_cost",

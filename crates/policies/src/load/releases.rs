@@ -227,8 +227,12 @@ pub(super) fn of(values: &Values, kernel: &KernelModel) -> Release {
 }
 
 impl Release {
-    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here.
+    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here. Asked for (`on`)
+    /// on a machine whose tree has no caches below the package, it is the package: its cores share the last-level cache.
     pub(super) fn cache_span(&self, topology: &Topology, wanted: &str) -> u32 {
+        if wanted == "on" && !topology.levels().iter().any(|(level, _)| *level == Level::Cache) {
+            return topology.span(Level::Package).min(topology.span(Level::Node));
+        }
         let seen = match (wanted, self.shared_caches) {
             ("on", _) | (_, SharedCaches::Known) => true,
             (_, SharedCaches::OneNode) => topology.count(Level::Node) == 1,

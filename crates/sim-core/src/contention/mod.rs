@@ -5,7 +5,7 @@
 //! that changed, not one per cpu. Classes are created when first used; their order has no influence on results.
 //!
 //! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho = sum of the
-//! unthrottled demands over the capacity. An access costs (greatest stretch on its way) x (factor R of distance). A
+//! unthrottled demands over the capacity, each less by what distance alone slows its task down. An access costs (greatest stretch on its way) x (factor R of distance). A
 //! task with memory-bound share b, whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
 
 mod heap;
@@ -71,6 +71,8 @@ struct Class {
     growth: u64,
     /// Factor of distance over all its accesses, 1/65,536.
     remote: u64,
+    /// How much slower distance alone makes its tasks, 1/65,536: they ask for as much less per second.
+    slow: u64,
     /// Node of its cpus, their bus, their cache group.
     node: u32,
     bus: u32,
@@ -172,10 +174,11 @@ impl Contention {
 
     /// A class is used for the first time; the index grows when it is half full.
     fn create(&mut self, key: Key, cpu: CpuId) {
-        let spread = self.demands[key.profile as usize].spread;
+        let Demand { spread, bound, .. } = self.demands[key.profile as usize];
         let node = cpu.0 / self.cpus_per_node;
         let near = if key.slot < self.nodes { self.distances.between(node, key.slot) } else { ONE };
         let mean = self.distances.mean(node);
+        let remote = ((ONE - spread) * near + spread * mean) >> 16;
         self.classes.push(Class {
             key,
             clock: 0,
@@ -185,7 +188,8 @@ impl Contention {
             root: NO_CPU,
             bytes: 0,
             growth: ONE,
-            remote: ((ONE - spread) * near + spread * mean) >> 16,
+            remote,
+            slow: ONE - bound + ((bound * remote) >> 16),
             node,
             bus: cpu.0 / self.cpus_per_bus,
             group: cpu.0.checked_div(self.cache.span).unwrap_or(0),
@@ -261,7 +265,8 @@ impl Contention {
     }
 
     /// A task starts to compute: after `lead` of overhead (done at the class's present speed) it needs `work`, scaled to
-    /// the cpu, and demands `bytes` per second before growth.
+    /// the cpu, and would demand `bytes` per second before growth if its pages were local. A core has so many requests under
+    /// way and no more: when each takes longer, it makes fewer (Little 1961).
     pub(crate) fn start(
         &mut self,
         class: ClassId,
@@ -275,6 +280,7 @@ impl Contention {
             self.open(class.0, now);
         }
         let record = &mut self.classes[class.0 as usize];
+        let bytes = bytes * ONE / record.slow;
         let (clock, traffic) = (Self::clock(record, now), Self::traffic(record, now));
         self.entries[cpu] = Entry { clock, traffic, bytes };
         let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());

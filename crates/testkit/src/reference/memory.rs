@@ -141,7 +141,7 @@ impl RefMemory {
         factor: u64,
     ) -> Job {
         let node = pages(machine, profile, home);
-        Job {
+        let mut job = Job {
             bytes: (draw(machine, profile, own) * factor) >> 16,
             bound: bound(machine, profile),
             node,
@@ -151,7 +151,11 @@ impl RefMemory {
             group: machine.topology.group(cache_level(machine), CpuId(cpu)) as usize,
             working_set: profile.working_set,
             none: profile.demand == 0 && bound(machine, profile) == 0,
-        }
+        };
+        // Whose accesses take longer by distance makes fewer of them.
+        let slower = ONE - job.bound + ((job.bound * Self::remoteness(machine, &job)) >> 16);
+        job.bytes = job.bytes * ONE / slower;
+        job
     }
 
     /// Growth of a job's demand by the sets that shared its cache when speeds were last settled.

@@ -76,7 +76,8 @@ pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble
     Ok(Answer::one(label, &Series::mean_of(&all)))
 }
 
-/// How much longer each named program takes in the queue than alone, per cent: the mean over the orders.
+/// How much longer each named program takes in the queue than alone, per cent, in the order that suits it best: below 0 it was once
+/// faster than alone. (The paper's figure has the least and the mean; by its own pairs the mean cannot be below 0.)
 pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for program in named(&claim.workload) {
@@ -90,7 +91,8 @@ pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
             let times = lab.of_app(&cell(&order, policy(claim)), &name, |app| full(program, app))?;
             all.push(times.map(|t| (1.0 - alone / t) * 100.0));
         }
-        points.push(Point::new(program.label(), &Series::mean_of(&all)));
+        let least = all.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or_default();
+        points.push(Point::new(program.label(), &least));
     }
     Ok(Answer::Points(points))
 }
@@ -109,7 +111,7 @@ pub(super) fn more_than_pairs(lab: &mut Lab) -> Result<Answer, Trouble> {
 const TESTS: u64 = 10;
 /// Mean gap between two arrivals of the paper, seconds, and the share of the runs that is simulated.
 const GAP: f64 = 360.0;
-const SHARE: f64 = 0.04;
+const SHARE: f64 = 0.05;
 /// Numbers of threads drawn from.
 const THREADS: [u32; 3] = [6, 8, 10];
 /// Purpose of the draws: arrivals. Any key will do; this one is the test's number.
