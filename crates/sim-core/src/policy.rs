@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ids::{AppId, CpuId, TaskId};
+use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::kernel_model::KernelModel;
 use crate::machine::{CpuSet, Machine};
 use crate::time::{Span, Time};
@@ -323,6 +323,12 @@ pub trait Policy: Send {
     }
     /// Chooses the cpu of a created, woken or displaced task.
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId;
+    /// The NUMA node where the kernel puts the pages that a task touches first; asked right after `select_cpu` of a created task.
+    /// None: where it runs when it touches them.
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        let _ = task;
+        None
+    }
     /// The cpu is about to go idle: last chance to pull work to it (new-idle balancing).
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
@@ -514,6 +520,9 @@ impl Policy for Stacked {
     }
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
         self.kernel.select_cpu(view, task, why)
+    }
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        self.kernel.memory_node(task)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.idle(system, cpu);

@@ -2,8 +2,8 @@
 
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, Awaited, PARKED, Placement, Policy, System, TaskState, View};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
+use sim_core::policy::{Affinity, Awaited, Displacement, PARKED, Placement, Policy, System, TaskState, View};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
 
@@ -157,6 +157,25 @@ impl Policy for Restless {
             }
             _ => {}
         }
+    }
+
+    fn watches_displaced(&self) -> bool {
+        true
+    }
+
+    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+        // What a slice has left and who has which priority decides.
+        let (used, left) = system.slice(task).unwrap_or_default();
+        let to = CpuId((cpu.0 + 1) % system.machine().cpus());
+        let gives_way = system.best_priority(to).is_none_or(|best| best < system.priority(task));
+        let odd = (used.ns() ^ left.ns()) % 3 == 0;
+        if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Displacement::Lifted) {
+            system.migrate(task, to);
+        }
+    }
+
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        task.0.is_multiple_of(3).then(|| NodeId(self.pick(5)))
     }
 
     fn watches_waits(&self) -> bool {

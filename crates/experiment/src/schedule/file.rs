@@ -8,7 +8,7 @@ use policies::{Call, Hook, Request, Schedule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
 use sim_core::policy::Affinity;
@@ -51,6 +51,8 @@ struct CallLine {
     nth: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpu: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    node: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asks: Vec<Ask>,
 }
@@ -152,6 +154,7 @@ fn call_line(call: &Call) -> CallLine {
         of,
         nth: u64::from(call.nth),
         cpu: call.cpu.map(|cpu| cpu.0),
+        node: call.node.map(|node| node.0),
         asks: call.asked.iter().map(ask).collect(),
     }
 }
@@ -293,7 +296,14 @@ fn call(line: &CallLine) -> Result<Call, String> {
     }
     let nth = u32::try_from(line.nth).map_err(|_| "`nth` is out of range")?;
     let asked = line.asks.iter().map(request).collect::<Result<_, _>>()?;
-    Ok(Call { at: instant(line.at)?, hook, nth, cpu: line.cpu.map(CpuId), asked })
+    Ok(Call {
+        at: instant(line.at)?,
+        hook,
+        nth,
+        cpu: line.cpu.map(CpuId),
+        node: line.node.map(NodeId),
+        asked,
+    })
 }
 
 fn instant(ns: u64) -> Result<Time, String> {

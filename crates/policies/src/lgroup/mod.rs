@@ -6,7 +6,7 @@
 mod load;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{CpuId, Id, TaskId};
+use sim_core::ids::{CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{Displacement, Placement, Policy, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
@@ -472,6 +472,10 @@ impl Policy for Lgroup {
             Placement::Fork { .. } => self.dispatch(view, task, None),
             Placement::Wake { previous, .. } => self.dispatch(view, task, Some(previous)),
         }
+    }
+
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        self.thread(task).home.map(NodeId)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
@@ -177,6 +177,9 @@ impl Policy for Perturbed {
             view.because(Why::rule("perturbed: placement forbidden by a mask that is late"));
         }
         self.disturb.elsewhere(view, task, why)
+    }
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        self.inner.memory_node(task)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(&mut Tapped::new(system, &mut self.disturb), cpu);

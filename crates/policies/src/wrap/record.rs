@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
 use sim_core::time::Time;
 
@@ -52,6 +52,8 @@ pub struct Call {
     pub nth: u32,
     /// The cpu that [`Hook::Place`] gave.
     pub cpu: Option<CpuId>,
+    /// The node that the pages of the created task go to, if the policy said so.
+    pub node: Option<NodeId>,
     /// What was asked for, in order.
     pub asked: Vec<Request>,
 }
@@ -124,7 +126,7 @@ impl Recorder {
         act(&mut *self.inner, &mut Tapped::new(system, &mut asked));
         let nth = self.counts.next(hook);
         if !asked.0.is_empty() {
-            self.calls.push(Call { at: system.now(), hook, nth, cpu: None, asked: asked.0 });
+            self.calls.push(Call { at: system.now(), hook, nth, cpu: None, node: None, asked: asked.0 });
         }
     }
 }
@@ -146,8 +148,15 @@ impl Policy for Recorder {
         let cpu = self.inner.select_cpu(view, task, why);
         let hook = Hook::Place(task);
         let nth = self.counts.next(hook);
-        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(cpu), asked: Vec::new() });
+        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(cpu), node: None, asked: Vec::new() });
         cpu
+    }
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        let node = self.inner.memory_node(task);
+        if let Some(call) = self.calls.last_mut().filter(|call| call.hook == Hook::Place(task)) {
+            call.node = node;
+        }
+        node
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.call(system, Hook::Idle(cpu), |inner, system| inner.idle(system, cpu));

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{Awaited, Displacement, PARKED, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
@@ -49,6 +49,8 @@ pub struct Replayer {
     counts: Counts,
     tasks: u32,
     tally: Tally,
+    /// The node of the placement just replayed.
+    node: Option<NodeId>,
 }
 
 impl Replayer {
@@ -72,6 +74,7 @@ impl Replayer {
             counts: Counts::default(),
             tasks: 0,
             tally: Tally::default(),
+            node: None,
         }
     }
 
@@ -148,7 +151,9 @@ impl Policy for Replayer {
         self.call(system, Hook::Exited(app));
     }
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let recorded = self.take(Hook::Place(task)).and_then(|call| call.cpu);
+        let call = self.take(Hook::Place(task));
+        self.node = call.as_ref().and_then(|call| call.node);
+        let recorded = call.and_then(|call| call.cpu);
         match recorded {
             Some(cpu) if cpu.0 < view.machine().cpus() && view.allowed(task, cpu) => {
                 self.tally.applied += 1;
@@ -162,6 +167,9 @@ impl Policy for Replayer {
         let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = why;
         let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
         if view.allowed(task, near) { near } else { first().unwrap_or(near) }
+    }
+    fn memory_node(&mut self, _: TaskId) -> Option<NodeId> {
+        self.node.take()
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.call(system, Hook::Idle(cpu));

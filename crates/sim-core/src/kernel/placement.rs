@@ -39,6 +39,10 @@ impl<O: Observer> Kernel<'_, O> {
         self.refresh_priorities();
         let choice = policy.select_cpu(self, id, placement);
         let cpu = self.corrected(id, choice);
+        if matches!(placement, Placement::Fork { .. }) {
+            let nodes = self.machine.nodes();
+            self.tasks[id].allotted = policy.memory_node(id).filter(|node| node.0 < nodes);
+        }
         self.decided(Some(id), Action::Placed { placement, cpu });
         cpu
     }

@@ -214,6 +214,7 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
         weight: spec.weight,
         cpu: CpuId(0),
         home: None,
+        allotted: None,
         pc: 0,
         loops: [0; MAX_LOOP_DEPTH],
         depth: 0,

@@ -281,6 +281,8 @@ pub(crate) struct Task {
     pub(crate) weight: u32,
     pub(crate) cpu: crate::ids::CpuId,
     pub(crate) home: Option<NodeId>,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) allotted: Option<NodeId>,
     /// Position in the program.
     pub(crate) pc: u32,
     /// Passes left of the loops around `pc`.

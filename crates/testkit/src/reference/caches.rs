@@ -59,7 +59,7 @@ impl Reference<'_> {
 
     /// The node of the pages of the current operation.
     pub(super) fn page_home(&mut self, c: usize, t: usize) -> u32 {
-        let here = self.node(c);
+        let here = self.tasks[t].allotted.unwrap_or(self.node(c));
         let own = *self.tasks[t].home.get_or_insert(here);
         let master = (self.tasks[t].profile.pages == Pages::Master).then_some(0);
         let Some(rank) = self.tasks[t].source.or(master) else { return own };

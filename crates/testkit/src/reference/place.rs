@@ -44,6 +44,12 @@ impl Reference<'_> {
         first.map_or(0, |cpu| cpu.0 as usize)
     }
 
+    /// Asks where a created task's pages are to go.
+    pub(super) fn allot(&mut self, t: usize, policy: &mut dyn Policy) {
+        let node = policy.memory_node(TaskId(t as u32)).map(|node| node.0);
+        self.tasks[t].allotted = node.filter(|node| *node < self.machine.nodes());
+    }
+
     /// Virtual runtime moves with the difference of the two queues' minima.
     fn shift(&mut self, t: usize, from: usize, to: usize) {
         if self.eevdf().is_some() {
@@ -148,6 +154,7 @@ impl Reference<'_> {
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let target = self.corrected(t, choice);
+        self.allot(t, policy);
         self.enqueue(t, target, Entry::Fork, Some(c));
     }
 

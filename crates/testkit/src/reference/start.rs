@@ -158,7 +158,7 @@ impl Reference<'_> {
     }
 
     pub(super) fn touch(&mut self, c: usize, t: usize) {
-        let (app, here) = (self.tasks[t].app, self.node(c));
+        let (app, here) = (self.tasks[t].app, self.tasks[t].allotted.unwrap_or(self.node(c)));
         let everybody = self.apps[app].spec.runtime.startup.touch == Touch::Master;
         for other in 0..self.tasks.len() {
             let mine = other == t || (everybody && self.tasks[other].app == app);
@@ -174,6 +174,7 @@ impl Reference<'_> {
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let c = self.corrected(t, choice);
+        self.allot(t, policy);
         self.apps[app].forked += 1;
         if rank > 0 && self.apps[app].spec.runtime.startup.forks == Forks::Master {
             self.tasks[t].parent = Some(self.task(app, 0));

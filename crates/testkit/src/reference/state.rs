@@ -232,6 +232,8 @@ pub(super) struct RefTask {
     pub(super) source: Option<u32>,
     pub(super) block: u32,
     pub(super) home: Option<u32>,
+    /// Where its first-touched pages are put, if the policy says so.
+    pub(super) allotted: Option<u32>,
     /// Its start-up is over: it runs its program.
     pub(super) up: bool,
     pub(super) refill: u64,
@@ -301,6 +303,7 @@ impl RefTask {
             source: None,
             block: 0,
             home: None,
+            allotted: None,
             up: false,
             refill: 0,
             warm: None,

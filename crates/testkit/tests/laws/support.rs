@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notation::parameter::{Parameter, Values};
 use policies::Choice;
-use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
+use sim_core::ids::{AppId, CpuId, NodeId, ProfileId, TaskId};
 use sim_core::kernel::Simulation;
 use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{Costs, CpuSet, Machine};
@@ -302,6 +302,9 @@ impl Policy for Placed {
             (Placement::Fork { .. }, Some(cpu)) => *cpu,
             _ => self.inner.select_cpu(view, task, why),
         }
+    }
+    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
+        self.inner.memory_node(task)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(system, cpu);
