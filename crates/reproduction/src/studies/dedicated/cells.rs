@@ -93,7 +93,11 @@ fn codes(claim: &Claim) -> Vec<(String, char)> {
     }
     let classes = fields::classes(claim);
     let of = |(code, class): &(String, Option<char>)| -> Vec<(String, char)> {
-        class.map_or_else(|| classes.clone(), |class| vec![class]).into_iter().map(|c| (code.clone(), c)).collect()
+        class
+            .map_or_else(|| classes.clone(), |class| vec![class])
+            .into_iter()
+            .map(|c| (code.clone(), c))
+            .collect()
     };
     named.iter().flat_map(of).collect()
 }

@@ -107,7 +107,8 @@ fn monotone(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(claim)) {
             let here = subject.relative(lab, k)?;
             let loss = before.1.mean();
-            points.push(Point::new(format!("{} below {}", subject.name(k), before.0), &here.map(|x| loss - x)));
+            points
+                .push(Point::new(format!("{} below {}", subject.name(k), before.0), &here.map(|x| loss - x)));
             before = (k, here);
         }
     }
@@ -272,7 +273,8 @@ fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 };
                 let one = lab.times(&cell(1), "a")?.mean();
                 let gain = lab.times(&cell(k), "a")?.map(|time| one / time - 1.0);
-                points.push(Point::new(format!("{machine} {model} {k}/core"), &gain.with(&npb, |a, b| a - b)));
+                points
+                    .push(Point::new(format!("{machine} {model} {k}/core"), &gain.with(&npb, |a, b| a - b)));
             }
         }
     }
