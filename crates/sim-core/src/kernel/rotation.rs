@@ -102,6 +102,7 @@ impl<O: Observer> Kernel<'_, O> {
         let mut end = start + costs.poll + costs.yield_call;
         let mut last = first;
         let mut at = record.head;
+        let mut blind = sight(first).is_never();
         // The first turn of each of the others.
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
@@ -115,8 +116,12 @@ impl<O: Observer> Kernel<'_, O> {
             if sight(task) <= look {
                 return look;
             }
+            blind &= sight(task).is_never();
             end = look + costs.yield_call;
             (last, at) = (task, task.next);
+        }
+        if blind {
+            return Time::NEVER;
         }
         // From here on the same look comes once a round.
         let look = end + self.between(last, first) + costs.poll;
@@ -144,6 +149,9 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Does all cycles of a rotation that end before `limit` and before anything but polling is due.
     pub(crate) fn rotate(&mut self, cpu: CpuId, limit: Time) {
+        if self.rotate_once(cpu, limit) {
+            return;
+        }
         let record = &self.cpus[cpu];
         let first = &self.tasks[record.current];
         let mut soonest = sight(first);
@@ -178,6 +186,29 @@ impl<O: Observer> Kernel<'_, O> {
             let end = check + self.machine.costs.yield_call;
             self.rotate_all(cpu, Rounds { members, end, round, limit, gain });
         }
+    }
+
+    /// The most frequent case: the current task has a turn, and that of the next one does not end before `limit`.
+    fn rotate_once(&mut self, cpu: CpuId, limit: Time) -> bool {
+        let record = &self.cpus[cpu];
+        let Some(next) = record.head.some() else { return false };
+        let (task, rival) = (&self.tasks[record.current], &self.tasks[next]);
+        let check = record.since + record.lead.total() + self.machine.costs.poll;
+        let end = check + self.machine.costs.yield_call;
+        let cost = self.between(task, rival);
+        let follows = rival.band == task.band && polls(rival) && sight(task) > check && end < limit;
+        if !follows || end + cost + self.cycle() < limit {
+            return false;
+        }
+        let (band, app) = (task.band, task.app);
+        let place = Place { next, before: record.current, number: 1, cost };
+        let last = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(next);
+        self.take_turn_of_rotation(cpu, end);
+        self.apps[app].counters.voluntary_switches += 1;
+        self.cpus[cpu].polled.1 += 1;
+        self.relink_rotation(cpu, last, &place);
+        self.begin_turn(cpu, &place);
+        true
     }
 
     /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.

@@ -60,6 +60,9 @@ impl Lead {
     #[inline]
     pub(crate) fn pay(&mut self, elapsed: Span, account: &mut Account) -> Span {
         let mut rest = elapsed;
+        if *self == Self::NONE {
+            return rest;
+        }
         let parts = [
             (&mut self.switch, Category::Switch),
             (&mut self.migration, Category::Migration),
