@@ -206,8 +206,8 @@ impl Model {
         above(self.per_iteration, self.per_level, size)
     }
 
-    /// Barriers outside the timed iterations; in counts of whole runs those of the untimed iteration, too.
-    pub(crate) fn once(&self, size: &Size) -> u32 {
+    /// Barriers outside the timed iterations, those of the untimed one included.
+    fn once(&self, size: &Size) -> u32 {
         above(self.fixed, self.level_fixed, size)
     }
 
