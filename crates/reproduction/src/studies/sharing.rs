@@ -34,6 +34,16 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
 }
 
+/// The pairs of a claim in these models; in a quick look every second of many, of mixes every fourth.
+fn asked(claim: &Claim, lab: &Lab, models: &Models) -> Vec<Pair> {
+    let all = pairs::pairs(claim, models);
+    if !lab.is_quick() || all.len() < 6 {
+        return all;
+    }
+    let step = if models.0 == models.1 { 2 } else { 4 };
+    all.into_iter().skip(1).step_by(step).collect()
+}
+
 /// Every machine, combination of models and degree a claim speaks of.
 fn settings(claim: &Claim) -> Vec<(String, Models, u32)> {
     let degrees = degrees(claim);
@@ -75,20 +85,26 @@ fn cores(claim: &Claim) -> u32 {
     named.and_then(|numbers| numbers.first().copied()).filter(|n| (1..=64).contains(n)).unwrap_or(8)
 }
 
+/// Run times of a program from its start. Not those of the sections that the programs time themselves: what one does before it starts its
+/// clock is done while the other's runs, and in shortened programs it is no small part.
+fn time(lab: &mut Lab, cell: &Cell, app: &str) -> Result<Series, Trouble> {
+    lab.of_app(cell, app, |sample| sample.run_time)
+}
+
 /// Run times of both programs of a pair on all cores.
 fn shared(lab: &mut Lab, pair: &Pair, machine: &str, k: u32, policy: &str) -> Result<[Series; 2], Trouble> {
     let (cell, [one, other]) = (pair.shared(machine, k, policy), pair.apps());
-    Ok([lab.times(&cell, one)?, lab.times(&cell, other)?])
+    Ok([time(lab, &cell, one)?, time(lab, &cell, other)?])
 }
 
 /// Run times of both programs of a pair on half of the sockets each.
 fn partitioned(lab: &mut Lab, pair: &Pair, machine: &str, cores: u32) -> Result<[Series; 2], Trouble> {
     let (cell, [one, other]) = (pair.partitioned(machine, cores), pair.apps());
-    Ok([lab.times(&cell, one)?, lab.times(&cell, other)?])
+    Ok([time(lab, &cell, one)?, time(lab, &cell, other)?])
 }
 
 fn alone(lab: &mut Lab, job: &Job, machine: &str, k: u32) -> Result<Series, Trouble> {
-    lab.times(&job.alone(machine, k), "a")
+    time(lab, &job.alone(machine, k), "a")
 }
 
 /// How much faster than `before`, in per cent, by replicate of the measured runs.
@@ -124,7 +140,7 @@ fn against_partitions(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let first = claim.metric == "share-vs-part" && pairs::is_single(claim);
     let mut found = Vec::new();
     for (machine, models, k) in settings(claim) {
-        let all = pairs::pairs(claim, &models);
+        let all = asked(claim, lab, &models);
         let series = match &all[..] {
             [pair] if first => {
                 let [gain, _] = gains(lab, pair, (&machine, k), cores(claim), policy(claim))?;
@@ -153,7 +169,7 @@ fn of_dedicated(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut found = Vec::new();
     for (machine, models, k) in settings(claim) {
         let mut shares = Vec::new();
-        for pair in pairs::pairs(claim, &models) {
+        for pair in asked(claim, lab, &models) {
             let times = shared(lab, &pair, &machine, k, policy(claim))?;
             for (job, time) in [&pair.0, &pair.1].into_iter().zip(times) {
                 let alone = alone(lab, job, &machine, 1)?.mean();
@@ -181,7 +197,7 @@ fn mean_throughput(
     (machine, models, k): (&str, &Models, u32),
 ) -> Result<Series, Trouble> {
     let mut all = Vec::new();
-    for pair in pairs::pairs(claim, models) {
+    for pair in asked(claim, lab, models) {
         let times = shared(lab, &pair, machine, k, policy(claim))?;
         all.push(over_sequence(lab, &pair, machine, times)?);
     }
@@ -240,7 +256,7 @@ fn best_with_many(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             }
             if beside.contains("partition") {
                 let mut all = Vec::new();
-                for pair in pairs::pairs(claim, &models) {
+                for pair in asked(claim, lab, &models) {
                     let times = partitioned(lab, &pair, &machine, cores(claim))?;
                     all.push(over_sequence(lab, &pair, &machine, times)?);
                 }
@@ -257,7 +273,7 @@ fn robust_partner(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for machine in fields::machines(claim) {
         for models in pairs::models(claim) {
-            for pair in pairs::pairs(claim, &models) {
+            for pair in asked(claim, lab, &models) {
                 let mut robust = false;
                 for job in [&pair.0, &pair.1] {
                     let one = alone(lab, job, &machine, 1)?.mean();
@@ -286,7 +302,7 @@ fn differing(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for (machine, models, k) in settings(claim) {
         let (equal, different): (Vec<Pair>, Vec<Pair>) =
-            pairs::pairs(claim, &models).into_iter().partition(|pair| pair.0.code == pair.1.code);
+            asked(claim, lab, &models).into_iter().partition(|pair| pair.0.code == pair.1.code);
         let more = mean_gain(claim, lab, &different, &machine, k)?.mean();
         let less = mean_gain(claim, lab, &equal, &machine, k)?.mean();
         points.push(Point::single(label(&machine, &models, k), more - less));
@@ -298,7 +314,7 @@ fn differing(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 fn more_tasks(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for (machine, models, k) in settings(claim) {
-        let all = pairs::pairs(claim, &models);
+        let all = asked(claim, lab, &models);
         let one = mean_gain(claim, lab, &all, &machine, 1)?.mean();
         if k > 1 {
             let many = mean_gain(claim, lab, &all, &machine, k)?.mean();
@@ -313,7 +329,7 @@ fn load(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for (machine, models, k) in settings(claim) {
         let mut all = Vec::new();
-        for pair in pairs::pairs(claim, &models) {
+        for pair in asked(claim, lab, &models) {
             let pinned = shared(lab, &pair, &machine, k, "PIN")?;
             let free = shared(lab, &pair, &machine, k, "LOAD")?;
             all.extend(free.iter().zip(&pinned).map(|(free, pinned)| free.gain_over(pinned)));
@@ -328,7 +344,7 @@ fn gangs(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for (machine, models, k) in settings(claim) {
         let mut all = Vec::new();
-        for pair in pairs::pairs(claim, &models) {
+        for pair in asked(claim, lab, &models) {
             // Runs that no other claim needs: once is enough for a sign.
             let once = |cell: Cell| cell.set("repeat", 1);
             let pinned = pair.shared(&machine, k, "PIN");

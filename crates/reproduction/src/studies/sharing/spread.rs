@@ -1,7 +1,7 @@
 //! How much run times vary: over replicates, and over the programs beside.
 
 use super::pairs::{self, Job, Models};
-use super::{cores, degrees, label, partitioned, policy, settings, shared};
+use super::{asked, cores, degrees, label, partitioned, policy, settings, shared};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::Claim;
 use crate::fields;
@@ -12,7 +12,7 @@ pub(super) fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble>
     let mut points = Vec::new();
     let in_parts = claim.environment.contains("partition");
     for (machine, models, k) in settings(claim) {
-        for pair in pairs::pairs(claim, &models) {
+        for pair in asked(claim, lab, &models) {
             let times = if in_parts {
                 partitioned(lab, &pair, &machine, cores(claim))?
             } else {
@@ -54,7 +54,7 @@ fn disturbance(
 ) -> Result<(f64, f64), Trouble> {
     let mut noise = Vec::new();
     let mut beside: Vec<(Job, Vec<f64>)> = Vec::new();
-    for pair in pairs::pairs(claim, models) {
+    for pair in asked(claim, lab, models) {
         let times = shared(lab, &pair, machine, k, policy(claim))?;
         let equal = pair.0 == pair.1;
         for (job, times) in [&pair.0, &pair.1].into_iter().zip(times).take(if equal { 1 } else { 2 }) {

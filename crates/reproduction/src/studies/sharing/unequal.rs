@@ -1,7 +1,7 @@
 //! Two programs with unequal numbers of tasks per core, against one task per core each.
 
 use super::pairs::{self, Pair};
-use super::{faster, shared};
+use super::{faster, shared, time};
 use crate::answer::{Answer, Point, Series, Trouble};
 use crate::claims::{Claim, Form};
 use crate::fields;
@@ -44,7 +44,7 @@ fn change(
     let mut all = Vec::new();
     for pair in pairs {
         let [before, _] = shared(lab, pair, machine, 1, "PIN")?;
-        let times = lab.times(&pair.unequal(machine, (mine, theirs)), app)?;
+        let times = time(lab, &pair.unequal(machine, (mine, theirs)), app)?;
         all.push(faster(&before, &times));
     }
     Ok(Series::mean_of(&all))
