@@ -52,14 +52,14 @@ pub const STUDIES: &[Study] = &[
         "gang",
         &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%", "apps.c.workload.scale=4%"]
     ),
-    study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%", "apps.system.workload.busy=2.5%"]),
+    study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%", "apps.system.workload.busy=1.25%"]),
     study!(
         "swomps_pairs",
         &[
             "repeat=1",
             "apps.a.workload.scale=2%",
             "apps.b.workload.scale=2%",
-            "apps.system.workload.busy=2.5%"
+            "apps.system.workload.busy=1.25%"
         ]
     ),
     study!("swomps_queue11", QUICK_QUEUE),
@@ -92,7 +92,7 @@ const QUICK_QUEUE: &[&str] = &[
     "apps.q9.workload.scale=2%",
     "apps.q10.workload.scale=2%",
     "apps.q11.workload.scale=2%",
-    "apps.system.workload.busy=2.5%",
+    "apps.system.workload.busy=1.25%",
 ];
 
 /// A quick look at two programs.
