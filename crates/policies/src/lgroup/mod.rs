@@ -32,13 +32,15 @@ load and the other is lighter by more than `difference`. A thread counts with on
 loads follow the truth by 5 % each tenth of a second; loads closer than one thread count as equal, and the group that \
 was longest not chosen wins. Starcat boards (Sun Fire 12K to E25K) have threshold 3 and difference 1 thread, the \
 defaults here; elsewhere the kernel uses 0.95 and 0.916.\n\n\
-A thread that becomes runnable goes to an idle cpu: its last one if it ran there within `rechoose` and that is at home, \
-one at home, one anywhere. When none is idle it goes where the lowest priority runs; priorities are not seen, so that is \
-the cpu with the fewest threads, and ties fall at random over the machine (`ties: random`, an assumption) or to the last \
-cpu and then to its home (`ties: last`, the source's rule, which is stickier). A cpu that goes idle takes a waiting thread \
-at once, from its own group first: with an idle cpu nobody waits.\n\n\
-It is the kernel policy of solaris-9; with another kernel it is an experiment.",
-    sees: "Queue lengths and states of cpus, masks, the home group and last cpu of each thread, the decayed load average of each locality group.",
+A thread that wakes goes back to its last cpu if it left it within `rechoose` and that is at home, whoever runs there by \
+now; otherwise to the cpu at home that is idle or runs the lowest priority below its own, then to such a cpu of the others, \
+and if nobody gives way it waits at home. A thread that loses its cpu waits there if that is at home; away from home it \
+chooses again, then and whenever its quantum ends. At the end of a quantum it goes to the next cpu of the group if fewer \
+wait there. What waits is taken by an idle cpu at once, one of that group first: with an idle cpu nobody waits. With \
+`ties: random` a woken thread goes to any idle cpu, else to a random one, and nobody chooses again.\n\n\
+Its pages lie on its home board, wherever it runs when it touches them. It is the kernel policy of solaris-9; with another kernel, \
+where priorities are not seen, it is an experiment.",
+    sees: "Queue lengths and priorities of cpus, states, masks, who has lost a cpu and what is left of its quantum, the home group and last cpu of each thread, the decayed load average of each locality group.",
     costs: "Homing is part of thread creation; an idle cpu that steals pays the migration.",
     wins: Showcase {
         scenario: "moved_memory",
@@ -51,10 +53,10 @@ It is the kernel policy of solaris-9; with another kernel it is an experiment.",
     loses: Showcase {
         scenario: "odd_thread",
         label: "LGROUP",
-        against: "ULE",
+        against: "DWRR",
         app: "ep",
         point: "kernel=solaris-9",
-        about: "17 threads of 2 s on 16 cpus: two share a cpu to their end, since nothing is ever moved while no cpu is idle.",
+        about: "17 threads of 2 s on 16 cpus: the odd thread is handed on only at the ends of quanta, and not evenly.",
     },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
     example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 is homed on \

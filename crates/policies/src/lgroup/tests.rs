@@ -91,3 +91,28 @@ fn loads_age_by_a_twentieth_each_tenth_of_a_second() {
     group.age(Time::from_ns(60_000_000_000));
     assert_eq!(group.load, THREAD);
 }
+
+#[test]
+fn displaced_threads_are_stolen_or_handed_on() {
+    let mut system = FakeSystem::new(&STARCAT);
+    let mut policy = on(&system, &[]);
+    start(&mut system, &mut policy, 144);
+    start(&mut system, &mut policy, 1);
+    let odd = TaskId(144);
+    let cpu = system.tasks[odd.index()].view.cpu;
+    let home = policy.threads[odd.index()].home.unwrap();
+    // Nothing is idle: at home it stays where it was, behind the one that took its cpu; at the end of a quantum it goes to
+    // the next cpu of the board, where fewer wait.
+    assert_eq!(cpu.0 / 8, home);
+    policy.displaced(&mut system, odd, cpu, Displacement::Preempted);
+    assert_eq!(system.tasks[odd.index()].view.cpu, cpu);
+    policy.displaced(&mut system, odd, cpu, Displacement::Expired);
+    let next = CpuId(home * 8 + (cpu.0 + 1) % 8);
+    assert_eq!(system.tasks[odd.index()].view.cpu, next);
+    // An idle cpu at the other end of the machine steals it.
+    let far = CpuId((next.0 + 72) % 144);
+    let running = system.current(far).unwrap();
+    system.leave(&mut policy, running, TaskState::Exited);
+    policy.displaced(&mut system, odd, next, Displacement::Preempted);
+    assert_eq!(system.tasks[odd.index()].view.cpu, far);
+}
