@@ -64,6 +64,7 @@ struct Place {
 const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
 /// The first of the looks at `look`, `look + period`, ... that is not before an instant.
+#[inline]
 fn look_after(look: Time, period: Span, ready: Time) -> Time {
     if ready.is_never() {
         return Time::NEVER;
@@ -143,6 +144,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The price of the switch between two members of a rotation, none for a task alone.
+    #[inline]
     fn between(&self, from: &Task, to: &Task) -> Span {
         if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, from, to) }
     }
