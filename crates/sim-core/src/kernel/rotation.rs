@@ -186,7 +186,7 @@ impl<O: Observer> Kernel<'_, O> {
         } else {
             let round = length + self.between(last, first) + self.cycle();
             let end = check + self.machine.costs.yield_call;
-            self.rotate_all(cpu, Rounds { members, end, round, limit, gain });
+            self.rotate_all(cpu, &Rounds { members, end, round, limit, gain });
         }
     }
 
@@ -214,7 +214,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
-    fn rotate_all(&mut self, cpu: CpuId, rounds: Rounds) {
+    fn rotate_all(&mut self, cpu: CpuId, rounds: &Rounds) {
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let cycle = self.cycle();
         let record = &mut self.cpus[cpu];
