@@ -13,6 +13,7 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
+    #[inline]
     pub(crate) fn new(kernel: &KernelModel, cpus: u32) -> Self {
         let period = kernel.tick.ns().max(1);
         // `tick_setup_sched_timer` until 2.6.38: half a period, divided by the number of cpus, times the cpu.
@@ -21,16 +22,19 @@ impl Ticks {
     }
 
     /// The number of ticks of `cpu` up to `now`, inclusive.
+    #[inline]
     pub(crate) const fn number(&self, cpu: CpuId, now: Time) -> u64 {
         now.ns().saturating_sub(self.skew * cpu.0 as u64) / self.period
     }
 
     /// When tick `number` of `cpu` is due.
+    #[inline]
     pub(crate) const fn due(&self, cpu: CpuId, number: u64) -> Time {
         Time::from_ns(number.saturating_mul(self.period).saturating_add(self.skew * cpu.0 as u64))
     }
 
     /// A span in ticks, rounded up, at least 1.
+    #[inline]
     pub(crate) fn of(&self, span: Span) -> u64 {
         span.ns().div_ceil(self.period).max(1)
     }

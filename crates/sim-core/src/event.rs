@@ -6,7 +6,7 @@
 //! because in-kernel work precedes user-level work. Sources (cpus, contention clocks) only mark cpus; marked
 //! cpus then decide in id order.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::ids::{AppId, CpuId, TaskId};
@@ -122,8 +122,8 @@ impl Tournament {
     }
 }
 
-/// What a timer does. The order of the variants is the order within an instant.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// What a timer does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     /// An application arrives.
     Start(AppId),
@@ -156,10 +156,38 @@ impl Timer {
     }
 }
 
+/// An armed timer; the one that comes first is the greatest.
+struct Armed {
+    /// Instant, class and order of arming in one number.
+    key: u128,
+    timer: Timer,
+}
+
+impl PartialEq for Armed {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Armed {}
+
+impl PartialOrd for Armed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Armed {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
 /// Timers by (instant, class, order of arming).
 #[derive(Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Time, u8, u64, Timer)>>,
+    heap: BinaryHeap<Armed>,
     armed: u64,
 }
 
@@ -169,19 +197,23 @@ impl Timers {
     }
 
     pub(crate) fn arm(&mut self, at: Time, timer: Timer) {
+        // 56 bits count the timers of any run.
         self.armed += 1;
-        self.heap.push(Reverse((at, timer.class(), self.armed, timer)));
+        let order = u64::from(timer.class()) << 56 | self.armed;
+        self.heap.push(Armed { key: u128::from(at.ns()) << 64 | u128::from(order), timer });
     }
 
+    #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse((at, ..))| *at)
+        self.heap.peek().map_or(Time::NEVER, |armed| Time::from_ns((armed.key >> 64) as u64))
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, at: Time) -> Option<Timer> {
         if self.earliest() != at {
             return None;
         }
-        self.heap.pop().map(|Reverse((.., timer))| timer)
+        self.heap.pop().map(|armed| armed.timer)
     }
 }
 

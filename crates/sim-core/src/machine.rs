@@ -24,6 +24,7 @@ impl Level {
     /// All levels, outermost first (a node may also hold several packages).
     pub const ALL: [Self; 5] = [Self::Node, Self::Package, Self::Cache, Self::Core, Self::Thread];
 
+    #[inline]
     const fn slot(self) -> usize {
         self as usize
     }

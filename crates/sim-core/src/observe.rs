@@ -141,12 +141,14 @@ impl Digest {
     }
 
     /// Mixes in a word (a multiply-and-rotate step; not cryptographic).
+    #[inline]
     pub const fn mix(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
 }
 
 impl Observer for Digest {
+    #[inline]
     fn observe(&mut self, at: Time, what: &Observation) {
         let (kind, a, b): (u64, u64, u64) = match *what {
             Observation::AppStarted(app) => (1, u64::from(app.0), 0),

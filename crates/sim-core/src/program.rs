@@ -299,6 +299,7 @@ impl Program {
 
     /// The operations.
     #[must_use]
+    #[inline]
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
@@ -332,6 +333,7 @@ impl Program {
 
     /// The matching `Repeat` or `End` of a loop operation.
     #[must_use]
+    #[inline]
     pub fn partner(&self, pc: u32) -> u32 {
         self.partner[pc as usize]
     }

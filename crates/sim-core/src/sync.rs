@@ -71,7 +71,6 @@ impl Meeting {
     }
 
     #[inline]
-
     pub(crate) const fn is_central(&self) -> bool {
         matches!(self.kind, BarrierKind::Central)
     }
@@ -138,7 +137,6 @@ impl Meeting {
     }
 
     #[inline]
-
     const fn flag(&self, rank: u32, round: u32, episode: u32) -> usize {
         ((rank * self.rounds + round) * 2 + episode % 2) as usize
     }

@@ -27,6 +27,7 @@ impl Heaps {
         Self { members: PerCpu::filled(cpus as usize, member) }
     }
 
+    #[inline]
     pub(super) fn target(&self, cpu: u32) -> u64 {
         self.members[CpuId(cpu)].target
     }
@@ -68,6 +69,7 @@ impl Heaps {
         }
     }
 
+    #[inline]
     fn before(&self, a: u32, b: u32) -> bool {
         let difference = self.members[CpuId(a)].target.wrapping_sub(self.members[CpuId(b)].target) as i64;
         difference < 0 || (difference == 0 && a < b)
@@ -120,6 +122,7 @@ impl Heaps {
         root
     }
 
+    #[inline]
     fn detach(&mut self, node: u32) {
         let record = &mut self.members[CpuId(node)];
         record.sibling = NO_CPU;

@@ -141,6 +141,7 @@ impl Distances {
         Self { nodes, remote: factor(memory.remote_factor), matrix: if given { matrix } else { Vec::new() } }
     }
 
+    #[inline]
     pub(super) fn between(&self, cpu: u32, page: u32) -> u64 {
         match self.matrix.get(cpu as usize * self.nodes + page as usize) {
             Some(factor) => *factor,
@@ -160,6 +161,7 @@ impl Distances {
 }
 
 /// The stretch of a resource, 1/65,536: bytes per second over bytes per second (capacity 0 = without limit).
+#[inline]
 pub(super) fn stretch(table: &[u32], load: u64, capacity: u64) -> u64 {
     if capacity == 0 || load == 0 {
         return ONE;

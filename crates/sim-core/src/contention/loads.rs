@@ -54,6 +54,7 @@ pub(super) struct Loads {
 }
 
 /// A load divided evenly among nodes.
+#[inline]
 fn part(load: Load, nodes: usize) -> Load {
     if load == 0 {
         0
@@ -64,6 +65,7 @@ fn part(load: Load, nodes: usize) -> Load {
     }
 }
 
+#[inline]
 fn mark(at: u32, flags: &mut [bool], list: &mut Vec<u32>) {
     if !std::mem::replace(&mut flags[at as usize], true) {
         list.push(at);
@@ -124,6 +126,7 @@ impl Loads {
     }
 
     /// Bytes per second on a controller and, of those, through its port.
+    #[inline]
     fn node_loads(&self, node: usize) -> (u64, u64) {
         let nodes = self.home.len();
         let all = self.home[node] + part(self.spread_sum, nodes);
@@ -134,6 +137,7 @@ impl Loads {
 
 impl Contention {
     /// Adds the demand of a member to the resources its class uses, or takes it off.
+    #[inline]
     pub(super) fn load(&mut self, class: u32, bytes: u64, add: bool) {
         let growth = self.classes[class as usize].growth;
         let record = &mut self.classes[class as usize];
@@ -199,6 +203,7 @@ impl Contention {
     }
 
     /// The list of a kind that a class belongs in, if it is concerned by what the list is for.
+    #[inline]
     fn list(&self, class: u32, kind: usize) -> Option<usize> {
         let record = &self.classes[class as usize];
         let spread = self.demands[record.key.profile as usize].spread;
@@ -218,6 +223,7 @@ impl Contention {
     }
 
     /// Cost of an access of a class to a node: the greatest stretch on the way times the distance (32 fraction bits).
+    #[inline]
     fn cost(&self, class: &Class, page: u32) -> u64 {
         let loads = &self.loads;
         let mut stretch = loads.controller[page as usize].max(loads.bus_stretch[class.bus as usize]);
@@ -249,6 +255,7 @@ impl Contention {
     }
 
     /// Brings a class's clocks to now.
+    #[inline]
     fn retime(&mut self, class: u32, now: Time) {
         let record = &mut self.classes[class as usize];
         record.clock = Self::clock(record, now);
@@ -310,6 +317,7 @@ impl Contention {
         }
     }
 
+    #[inline]
     fn make_stale(&mut self, class: u32) {
         let record = &mut self.classes[class as usize];
         if !std::mem::replace(&mut record.stale, true) {

@@ -252,13 +252,11 @@ impl Contention {
     }
 
     #[inline]
-
     fn clock(class: &Class, now: Time) -> u64 {
         class.clock.wrapping_add(now.since(class.at).ns().wrapping_mul(class.rate))
     }
 
     #[inline]
-
     fn traffic(class: &Class, now: Time) -> u64 {
         let speed = (class.rate * class.growth) >> 16;
         class.traffic.wrapping_add(now.since(class.at).ns().wrapping_mul(speed))

@@ -83,10 +83,12 @@ struct Origin {
 }
 
 impl FairRing {
+    #[inline]
     fn cycle(&self) -> Span {
         self.poll + self.call
     }
 
+    #[inline]
     fn price(&self, from: &Member, to: &Member) -> Span {
         if from.process == to.process { self.thread } else { self.process }
     }

@@ -80,7 +80,6 @@ impl Prices {
     }
 
     #[inline]
-
     fn cycle(self) -> Span {
         self.poll + self.call
     }
@@ -140,7 +139,6 @@ impl Ring {
     }
 
     #[inline]
-
     pub(crate) fn at_mut(&mut self, position: usize) -> &mut Member {
         &mut self.members[self.order[position] as usize]
     }
@@ -415,7 +413,6 @@ impl Ring {
     }
 
     #[inline]
-
     pub(crate) fn switch_cost(&self, old: &Member, new: &Member) -> Span {
         if old.process == new.process { self.prices.thread } else { self.prices.process }
     }

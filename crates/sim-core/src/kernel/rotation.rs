@@ -64,6 +64,7 @@ struct Place {
 const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
 /// The first of the looks at `look`, `look + period`, ... that is not before an instant.
+#[inline]
 fn look_after(look: Time, period: Span, ready: Time) -> Time {
     if ready.is_never() {
         return Time::NEVER;
@@ -143,6 +144,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The price of the switch between two members of a rotation, none for a task alone.
+    #[inline]
     fn between(&self, from: &Task, to: &Task) -> Span {
         if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, from, to) }
     }
@@ -184,7 +186,7 @@ impl<O: Observer> Kernel<'_, O> {
         } else {
             let round = length + self.between(last, first) + self.cycle();
             let end = check + self.machine.costs.yield_call;
-            self.rotate_all(cpu, Rounds { members, end, round, limit, gain });
+            self.rotate_all(cpu, &Rounds { members, end, round, limit, gain });
         }
     }
 
@@ -212,7 +214,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
-    fn rotate_all(&mut self, cpu: CpuId, rounds: Rounds) {
+    fn rotate_all(&mut self, cpu: CpuId, rounds: &Rounds) {
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let cycle = self.cycle();
         let record = &mut self.cpus[cpu];

@@ -40,13 +40,11 @@ impl Lead {
     };
 
     #[inline]
-
     pub(crate) fn total(&self) -> Span {
         self.switch + self.migration + self.kernel + self.daemon + self.refill + self.spin
     }
 
     #[inline]
-
     pub(crate) fn add(&mut self, other: &Self) {
         self.switch += other.switch;
         self.migration += other.migration;

@@ -76,6 +76,7 @@ pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
 }
 
 /// The last task of a band, if any.
+#[inline]
 pub(crate) fn last_of_band(tasks: &Tasks, cpu: &Cpu, band: u8) -> Option<TaskId> {
     let mut at = cpu.tail;
     while let Some(id) = at.some() {
@@ -88,11 +89,13 @@ pub(crate) fn last_of_band(tasks: &Tasks, cpu: &Cpu, band: u8) -> Option<TaskId>
 }
 
 /// True when a task waits that may run: the list has the parked ones last.
+#[inline]
 pub(crate) fn anyone_waits(tasks: &Tasks, cpu: &Cpu) -> bool {
     cpu.head.some().is_some_and(|head| tasks[head].band < PARKED)
 }
 
 /// True when a waiting task competes with the current one: it stands in the same or a lower band.
+#[inline]
 pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     match (cpu.head.some(), cpu.current.some()) {
         (Some(head), Some(current)) => tasks[head].band <= tasks[current].band,
