@@ -42,7 +42,7 @@ const PRSTAT: Span = Span::from_ms(1_100);
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
-    study!("dedicated", &["repeat=1", "apps.a.workload.scale=1%"]),
+    study!("dedicated", &["repeat=1"]),
     study!("uneven", &["repeat=1", "apps.a.workload.intervals=20", "apps.a.workload.work=3200ms"]),
     study!("sharing", QUICK_PAIR),
     study!("sequence", &["repeat=1", "apps.a.workload.scale=4%"]),

@@ -19,8 +19,9 @@ pub(crate) struct Caches {
     private: u64,
     /// By profile: bytes that a task finds again when nobody disturbs it.
     useful: Vec<u64>,
-    /// By profile: bytes that pass through the caches between two uses of the same datum when nobody but the application
-    /// itself uses them: a cache full, or the application's data per core if they are more.
+    /// By profile: bytes that pass through the caches between two uses of the same datum and do no harm: a cache full, or what
+    /// the application's own tasks bring if they are more. In the mean that is its data per core, but tasks do not take turns in
+    /// the same order each time, so the others may have been there twice.
     natural: Vec<u64>,
 }
 
@@ -57,7 +58,8 @@ impl Caches {
         let cores = u128::from(app.tasks.min(cpus).max(1));
         for profile in profiles {
             let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
-            self.natural.push(u64::try_from(sets).unwrap_or(u64::MAX).max(self.capacity));
+            let twice = 2 * sets - u128::from(profile.working_set).min(sets);
+            self.natural.push(u64::try_from(twice).unwrap_or(u64::MAX).max(self.capacity));
             self.useful.push(useful(profile.working_set, sets, self.capacity));
         }
     }

@@ -103,9 +103,11 @@ impl Reference<'_> {
         let lost = match self.machine.topology.distance(CpuId(last as u32), CpuId(c as u32)) {
             Distance::Same => {
                 // What has passed through the cache since the last use, beyond what passes anyway when the
-                // application's own tasks take turns, pushes out what does not fit.
-                let passed = u128::from(self.tasks[t].profile.working_set) + u128::from(foreign);
-                passed.saturating_sub(self.per_core(t).max(u128::from(cache))).min(1 << 60) as u64
+                // application's own tasks take turns in any order, pushes out what does not fit.
+                let (set, per_core) = (u128::from(self.tasks[t].profile.working_set), self.per_core(t));
+                let siblings = per_core - set.min(per_core);
+                let harmless = u128::from(cache).max(per_core + siblings);
+                (set + u128::from(foreign)).saturating_sub(harmless).min(1 << 60) as u64
             }
             Distance::Core => 0,
             Distance::Cache => self.machine.memory.private_cache,
