@@ -44,14 +44,11 @@ const PRSTAT: Span = Span::from_ms(1_100);
 pub const STUDIES: &[Study] = &[
     study!("dedicated", &["repeat=1"]),
     study!("uneven", &["repeat=1", "apps.a.workload.intervals=20", "apps.a.workload.work=3200ms"]),
-    study!("sharing", QUICK_PAIR),
-    study!("sequence", &["repeat=1", "apps.a.workload.scale=4%"]),
-    study!("partition", QUICK_PAIR),
-    study!("imbalanced", QUICK_PAIR),
-    study!(
-        "gang",
-        &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%", "apps.c.workload.scale=4%"]
-    ),
+    study!("sharing", ONCE),
+    study!("sequence", ONCE),
+    study!("partition", ONCE),
+    study!("imbalanced", ONCE),
+    study!("gang", ONCE),
     study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%", "apps.system.workload.busy=1.25%"]),
     study!(
         "swomps_pairs",
@@ -95,8 +92,8 @@ const QUICK_QUEUE: &[&str] = &[
     "apps.system.workload.busy=1.25%",
 ];
 
-/// A quick look at two programs.
-const QUICK_PAIR: &[&str] = &["repeat=1", "apps.a.workload.scale=4%", "apps.b.workload.scale=4%"];
+/// A quick look at two programs; their cells shorten them.
+const ONCE: &[&str] = &["repeat=1"];
 
 /// A quick look at the studies of 16 threads on fewer cores: twice, as variation is asked for, one or a few iterations.
 const SHORT: &[&str] = &["repeat=2", "apps.a.workload.scale=3%"];

@@ -36,7 +36,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// The pairs of a claim in these models; in a quick look every second of many, of mixes every fourth.
 fn asked(claim: &Claim, lab: &Lab, models: &Models) -> Vec<Pair> {
-    let all = pairs::pairs(claim, models);
+    let all = pairs::pairs(claim, models, lab.is_quick());
     if !lab.is_quick() || all.len() < 6 {
         return all;
     }
@@ -358,8 +358,10 @@ fn gangs(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             &Series::mean_of(&all),
         ));
         if claim.workload.contains("three") {
-            let mut ends =
-                |policy| lab.of_run(&pairs::three(&machine, &models.0, k, policy), |run| run.makespan);
+            let quick = lab.is_quick();
+            let mut ends = |policy| {
+                lab.of_run(&pairs::three(&machine, &models.0, k, (policy, quick)), |run| run.makespan)
+            };
             let (pinned, gangs) = (ends("PIN")?, ends("gang")?);
             let label = format!("{}, three programs", label(&machine, &models, k));
             points.push(Point::new(label, &gangs.gain_over(&pinned)));

@@ -4,8 +4,11 @@ use crate::claims::Claim;
 use crate::fields;
 use crate::lab::Cell;
 
-/// Part of each program that is simulated, as in the study files of this family.
-const SCALE: &str = "20%";
+/// Part of each program that is simulated, the untimed first iteration included: 5 of 21 iterations of FT and MG, and as much of the others.
+/// So run times keep their proportions, on which pairs depend. The study files of this family have the same.
+const PART: f64 = 5.0 / 21.0;
+/// The same in a quick look.
+const QUICK: f64 = 2.0 / 21.0;
 /// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the order of the cells.
 const DEFAULTS: [(&str, char); 8] =
     [("ep", 'C'), ("cg", 'B'), ("ft", 'B'), ("mg", 'C'), ("is", 'C'), ("sp", 'A'), ("bt", 'A'), ("lu", 'A')];
@@ -19,20 +22,45 @@ pub(super) struct Job {
     pub(super) code: String,
     class: char,
     pub(super) runtime: String,
+    quick: bool,
 }
 
 impl Job {
-    fn new(code: &str, class: char, runtime: &str) -> Self {
+    fn new(code: &str, class: char, runtime: &str, quick: bool) -> Self {
         let rank = DEFAULTS.iter().position(|(known, _)| *known == code).unwrap_or(DEFAULTS.len());
-        Self { rank, code: code.to_owned(), class, runtime: runtime.to_owned() }
+        Self { rank, code: code.to_owned(), class, runtime: runtime.to_owned(), quick }
     }
 
-    fn workload(&self) -> String {
-        format!("{{npb: {{benchmark: {}, class: {}, scale: {SCALE}}}}}", self.code, self.class)
+    /// Timed iterations of a whole run (NPB sources); none for EP.
+    fn iterations(&self) -> Option<u32> {
+        match (self.code.as_str(), self.class) {
+            ("ep", _) => None,
+            ("cg", 'B' | 'C') => Some(75),
+            ("cg", _) => Some(15),
+            ("mg", 'B' | 'C') => Some(20),
+            ("ft", 'B' | 'C') => Some(20),
+            ("mg", _) => Some(4),
+            ("ft", _) => Some(6),
+            ("is", _) => Some(10),
+            ("sp", _) => Some(400),
+            ("lu", _) => Some(250),
+            _ => Some(200),
+        }
+    }
+
+    /// Its workload, cut to a part of the run.
+    fn workload(&self, quick: bool) -> String {
+        let part = if quick { QUICK } else { PART };
+        let scale = match self.iterations().map(f64::from) {
+            None => part,
+            Some(n) => ((part * (n + 1.0)).round() - 1.0).max(1.0) / n,
+        };
+        let percent = (scale * 10_000.0).round() / 100.0;
+        format!("{{npb: {{benchmark: {}, class: {}, scale: {percent}%}}}}", self.code, self.class)
     }
 
     fn place(&self, cell: Cell, app: char) -> Cell {
-        cell.set(&format!("apps.{app}.workload"), self.workload())
+        cell.set(&format!("apps.{app}.workload"), self.workload(self.quick))
             .set(&format!("apps.{app}.runtime"), &self.runtime)
     }
 
@@ -106,10 +134,10 @@ impl Pair {
 }
 
 /// Three programs on all cores.
-pub(super) fn three(machine: &str, runtime: &str, k: u32, policy: &str) -> Cell {
+pub(super) fn three(machine: &str, runtime: &str, k: u32, (policy, quick): (&str, bool)) -> Cell {
     let mut cell = plain("gang", policy, machine).set("threads_per_core", k);
     for (app, (code, class)) in ['a', 'b', 'c'].into_iter().zip(&DEFAULTS[1..PAPER]) {
-        cell = Job::new(code, *class, runtime).place(cell, app);
+        cell = Job::new(code, *class, runtime, quick).place(cell, app);
     }
     cell
 }
@@ -193,10 +221,10 @@ pub(super) fn is_single(claim: &Claim) -> bool {
 
 /// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names none). Of one model
 /// each pair once, equal ones included; of two models each code with each.
-pub(super) fn pairs(claim: &Claim, (first, second): &Models) -> Vec<Pair> {
+pub(super) fn pairs(claim: &Claim, (first, second): &Models, quick: bool) -> Vec<Pair> {
     let (mine, theirs) = (runtime(first, claim), runtime(second, claim));
     let pair = |a: &(String, char), b: &(String, char)| {
-        Pair(Job::new(&a.0, a.1, &mine), Job::new(&b.0, b.1, &theirs))
+        Pair(Job::new(&a.0, a.1, &mine, quick), Job::new(&b.0, b.1, &theirs, quick))
     };
     if let Some([one, other]) = single(claim) {
         return vec![pair(&one, &other)];
@@ -211,7 +239,7 @@ pub(super) fn pairs(claim: &Claim, (first, second): &Models) -> Vec<Pair> {
 }
 
 /// Each program a claim with unequal numbers of tasks measures, beside each program of the paper's workload. `without` a code leaves it out.
-pub(super) fn measured_beside(claim: &Claim, model: &str) -> Vec<Pair> {
+pub(super) fn measured_beside(claim: &Claim, model: &str, quick: bool) -> Vec<Pair> {
     let (named, all) = (named(claim), paper());
     let measured: Vec<_> = if claim.workload.to_lowercase().contains("without") {
         all.iter().filter(|job| !named.iter().any(|n| n.0 == job.0)).cloned().collect()
@@ -221,6 +249,65 @@ pub(super) fn measured_beside(claim: &Claim, model: &str) -> Vec<Pair> {
         named
     };
     let runtime = runtime(model, claim);
-    let job = |(code, class): &(String, char)| Job::new(code, *class, &runtime);
+    let job = |(code, class): &(String, char)| Job::new(code, *class, &runtime, quick);
     measured.iter().flat_map(|one| all.iter().map(move |other| Pair(job(one), job(other)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::{SHIPPED, SHIPPED_NAME, read};
+    use crate::studies::{find, grid};
+
+    fn claim(id: &str) -> Claim {
+        read(SHIPPED_NAME, SHIPPED).unwrap().into_iter().find(|claim| claim.id == id).unwrap()
+    }
+
+    fn upc() -> Models {
+        ("upc".to_owned(), "upc".to_owned())
+    }
+
+    #[test]
+    fn cells_of_claims_are_those_of_the_grid() {
+        let keys: Vec<String> = ["sharing", "partition"]
+            .iter()
+            .flat_map(|s| grid(find(s).unwrap()).unwrap())
+            .map(|c| c.key())
+            .collect();
+        for pair in pairs(&claim("share-part-upc-1pc"), &upc(), false) {
+            for cell in [pair.shared("barcelona", 2, "PIN"), pair.partitioned("barcelona", 8)] {
+                assert!(keys.contains(&cell.key()), "{cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_and_its_mirror_image_are_one_cell() {
+        let [ep, mg] = ["ep", "mg"].map(|code| Job::new(code, 'C', "upc", false));
+        let (pair, mirror) = (Pair(ep.clone(), mg.clone()), Pair(mg, ep));
+        assert_eq!(pair.shared("barcelona", 1, "PIN"), mirror.shared("barcelona", 1, "PIN"));
+        assert_eq!((pair.apps(), mirror.apps()), (["a", "b"], ["b", "a"]));
+    }
+
+    #[test]
+    fn pairs_follow_the_fields() {
+        let labels = |claim: &Claim| pairs(claim, &upc(), false).iter().map(Pair::label).collect::<Vec<_>>();
+        assert_eq!(labels(&claim("share-part-upc-1pc")).len(), 10);
+        assert_eq!(labels(&claim("share-part-omp-cg-cg")), ["cg.B + cg.B"]);
+        assert_eq!(labels(&claim("share-part-omp-mg-cg-cg")), ["cg.B + mg.C"]);
+        let mut other = claim("share-part-omp-mg-cg-cg");
+        (other.workload, other.class) = ("is (with ft)".into(), "A,W".into());
+        assert_eq!(labels(&other), ["is.A + ft.W"]);
+        assert_eq!(models(&claim("seq-omp-upc-kmp0-trend")).len(), 1);
+        assert_eq!(models(&claim("seq-any-mix-any-arch")).len(), 6);
+    }
+
+    #[test]
+    fn programs_keep_their_proportions() {
+        let scale = |code, quick| Job::new(code, 'B', "upc", quick).workload(quick);
+        assert!(scale("ft", false).ends_with("scale: 20%}}"));
+        assert!(scale("cg", false).ends_with("scale: 22.67%}}"));
+        assert!(scale("mg", true).ends_with("scale: 5%}}"));
+        assert!(scale("ep", true).ends_with("scale: 9.52%}}"));
+    }
 }

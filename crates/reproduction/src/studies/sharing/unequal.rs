@@ -61,7 +61,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         for model in fields::models(claim) {
             for ratio in &ratios {
                 let label = format!("{machine} {model} {}:{}", ratio.0, ratio.1);
-                let pairs = pairs::measured_beside(claim, &model);
+                let pairs = pairs::measured_beside(claim, &model, lab.is_quick());
                 match claim.form {
                     Form::Ordering => points.extend(ordered(lab, &pairs, &machine, *ratio, &label)?),
                     Form::Qualitative => {
