@@ -41,9 +41,9 @@ impl Subject {
     fn scale(&self) -> &'static str {
         match (self.code.as_str(), self.class) {
             ("ep", _) | (_, 'S' | 'W') => "100%",
-            (_, 'A') => "25%",
-            (_, 'B') => "5%",
-            _ => "2%",
+            (_, 'A') => "15%",
+            (_, 'B') => "3%",
+            _ => "1%",
         }
     }
 
