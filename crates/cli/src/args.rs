@@ -90,6 +90,9 @@ pub(crate) struct Reproduce {
     /// A first look in under a minute: one or two replicates, shortened programs, only the cells that claims need.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Also simulate the whole grid of every study that a claim needs, not only the cells that claims speak of: hours.
+    #[arg(long, conflicts_with_all = ["quick", "sensitivity"])]
+    pub(crate) grid: bool,
     /// Also write every simulated cell to this file, as CSV.
     #[arg(long, value_name = "FILE", conflicts_with = "sensitivity")]
     pub(crate) cells: Option<PathBuf>,

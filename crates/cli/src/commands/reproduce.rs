@@ -50,7 +50,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
         output::to_stdout(|out| out.write_all(table.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let done = reproduction::reproduce::reproduce(claims, &campaign, !args.quick);
+    let done = reproduction::reproduce::reproduce(claims, &campaign, args.grid);
     bar.finish_and_clear();
     let done = done.map_err(Failure::Input)?;
     if let Some(root) = &args.write {
