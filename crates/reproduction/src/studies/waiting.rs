@@ -194,7 +194,7 @@ fn dominates(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Resu
 /// T(LOAD) / T(PIN) - 1 in per cent, or the same of threads that may move inside their NUMA domain.
 fn pinning(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let yields = fields::yields(claim)[0];
-    let pinned = Run { yields, ..Run::PINNED };
+    let pinned = Run { yields, long: true, ..Run::PINNED };
     let within = claim.policy.contains("domain") || claim.policy.contains("node");
     let free = if within {
         Run { by_node: true, ..pinned.clone() }

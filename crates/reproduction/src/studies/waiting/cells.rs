@@ -34,6 +34,8 @@ pub(super) struct Run {
     pub(super) random: bool,
     /// Replicates are what it is about, pinned or not.
     pub(super) repeated: bool,
+    /// As much of the program as under a balancer: the run is compared with one, or a balancer moves tasks within nodes.
+    pub(super) long: bool,
     /// Of the OpenMP runtime; `None`: its default.
     pub(super) block_time: Option<&'static str>,
 }
@@ -46,6 +48,7 @@ impl Run {
         by_node: false,
         random: false,
         repeated: false,
+        long: false,
         block_time: None,
     };
 }
@@ -70,13 +73,13 @@ impl Subject {
     /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs are the same in every
     /// iteration, so one to four of them do, some 50 to 250 barriers. Runs left to the balancer settle in their first second: about
     /// a second or two.
-    fn scale(&self, policy: &str) -> &'static str {
-        match (self.code.as_str(), policy) {
+    fn scale(&self, run: &Run) -> &'static str {
+        match (self.code.as_str(), run.long || run.policy == "LOAD") {
             ("ep" | "ft" | "is", _) => "100%",
-            ("mg", "LOAD") => "40%",
-            ("mg", _) => "10%",
-            (_, "LOAD") => "4%",
-            _ => "1%",
+            ("mg", true) => "40%",
+            ("mg", false) => "10%",
+            (_, true) => "4%",
+            (_, false) => "1%",
         }
     }
 
@@ -91,7 +94,7 @@ impl Subject {
             .set("apps.a.runtime", runtime)
             .set("apps.a.workload.benchmark", &self.code)
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", self.scale(run.policy))
+            .set("apps.a.workload.scale", self.scale(run))
             .set("apps.a.tasks", CORES * degree);
         if run.by_node {
             cell = cell.set("policies.PIN.by", "node");
