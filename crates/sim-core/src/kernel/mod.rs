@@ -194,7 +194,8 @@ impl<O: Observer> Kernel<'_, O> {
                 self.tell(policy);
                 policy.app_ready(self, app);
             }
-            if self.marks.is_empty() {
+            // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is parked.
+            if self.marks.is_empty() && self.displaced.is_empty() {
                 break;
             }
             self.working.append(&mut self.marks);

@@ -266,7 +266,8 @@ impl<'o> Reference<'o> {
                 policy.app_ready(self, AppId(app as u32));
             }
             std::mem::swap(&mut self.round, &mut self.next_round);
-            if self.round.is_empty() {
+            // Who is lifted hears of it even when no cpu has anything to decide.
+            if self.round.is_empty() && self.displaced.is_empty() {
                 break;
             }
             while let Some(c) = self.round.pop_first() {

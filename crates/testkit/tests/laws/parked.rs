@@ -6,7 +6,7 @@ use sim_core::account::Category;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::kernel::Simulation;
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{PARKED, Placement, Policy, System, View};
+use sim_core::policy::{Displacement, PARKED, Placement, Policy, System, View};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
@@ -14,10 +14,12 @@ use testkit::invariants::violations;
 
 use crate::support::{MS, Trial, app, compute, hogs, on_cpu};
 
-/// Parks the first task at 100 ms and lets it go on at 300 ms, if at all. Counts the calls of `idle`.
+/// Parks the first task at 100 ms and lets it go on at 300 ms, if at all. Counts the calls of `idle`, and notes when it is
+/// told that a task was lifted.
 struct Parking {
     lets_go: bool,
     idle: u32,
+    lifted: Vec<Time>,
 }
 
 impl Policy for Parking {
@@ -38,15 +40,28 @@ impl Policy for Parking {
     fn idle(&mut self, _: &mut dyn System, _: CpuId) {
         self.idle += 1;
     }
+    fn watches_displaced(&self) -> bool {
+        true
+    }
+    fn displaced(&mut self, system: &mut dyn System, _: TaskId, _: CpuId, why: Displacement) {
+        if why == Displacement::Lifted {
+            self.lifted.push(system.now());
+        }
+    }
 }
 
 fn run(kernel: &str, apps: Vec<AppSpec>, lets_go: bool) -> (RunReport, u32) {
+    let (report, policy) = park(kernel, apps, lets_go);
+    (report, policy.idle)
+}
+
+fn park(kernel: &str, apps: Vec<AppSpec>, lets_go: bool) -> (RunReport, Parking) {
     let trial = Trial::on("package:1 core:1").free().under(kernel, &[]);
     let (machine, model) = (Arc::new(trial.machine.clone()), Arc::new(trial.model.clone()));
-    let mut policy = Parking { lets_go, idle: 0 };
+    let mut policy = Parking { lets_go, idle: 0, lifted: Vec::new() };
     let report = Simulation::new(machine, model, apps, trial.options).unwrap().run(&mut policy, &mut ());
     assert!(violations(&report).is_empty(), "{:?}", violations(&report));
-    (report, policy.idle)
+    (report, policy)
 }
 
 const KERNELS: [&str; 6] =
@@ -92,4 +107,11 @@ fn who_is_never_let_go_waits_to_the_horizon() {
             assert_eq!(report.outcome, Outcome::Horizon, "{kernel}");
         }
     }
+}
+
+#[test]
+fn who_is_lifted_while_parked_is_told_of_at_once() {
+    // No cpu has anything to decide then. The priority has sunk to 39 and rises to 54 and 59, one update after the other.
+    let (_, policy) = park("solaris-9", vec![hogs(1, 500)], false);
+    assert_eq!(policy.lifted, [1_000, 2_000].map(|ms| Time::from_ns(ms * MS)));
 }
