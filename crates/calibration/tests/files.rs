@@ -7,6 +7,19 @@ use calibration::measurements::measurements;
 use calibration::residuals::{TARGET, table};
 use calibration::{derive, document, files, residuals};
 
+/// Programs with an input that does not come back within the target: how far off it may be, per cent, and the entry of the
+/// document's list of reasons that explains it.
+const EXCUSED: [(&str, f64, &str); 4] = [
+    // No serial part that does not slow is compatible with its three times.
+    ("mgrid", 6.0, "**mgrid**"),
+    // Gathering saves 8 %, and in the model costs what six threads on a cache lose to three.
+    ("apsi", 7.0, "**apsi, ammp**"),
+    // 24 threads take less than half of the time of 12 on the same sockets each: less than no serial part.
+    ("gafort", 5.5, "**gafort**"),
+    // Measured in a full machine, simulated alone: 16 threads on two boards as on one.
+    ("mix", 10.0, "**PARbench jobs"),
+];
+
 /// `OVERSIM_UPDATE=1` rewrites the data files and the residual table (`oversim calibrate --write .` the rest too).
 #[test]
 fn committed_profiles_and_residuals_are_those_the_measurements_give() {
@@ -33,10 +46,18 @@ fn committed_profiles_and_residuals_are_those_the_measurements_give() {
         "run `oversim calibrate --write .`"
     );
     // What calibration promises: inputs come back within 5 %, those named in the document excepted.
-    for row in rows {
-        let excused = ["swim", "mgrid"].contains(&row.program.as_str());
-        let limit = if excused { 9.0 } else { TARGET };
+    let worst = |program: &str| {
+        let inputs = rows.iter().filter(|row| row.input && row.program == program);
+        inputs.map(|row| row.error().abs()).fold(0.0, f64::max)
+    };
+    for row in &rows {
+        let excuse = EXCUSED.iter().find(|(program, ..)| *program == row.program);
+        let limit = excuse.map_or(TARGET, |(_, limit, _)| *limit);
         assert!(!row.input || row.error().abs() <= limit, "{row:?}");
+    }
+    for (program, _, reason) in EXCUSED {
+        assert!(worst(program) > TARGET, "{program} needs no excuse any more");
+        assert!(page.contains(&format!("- {reason}")), "{program}: the document does not say why");
     }
 }
 
@@ -50,9 +71,16 @@ fn derived_values_are_near_those_computed_by_hand() {
         assert!((0.88..1.02).contains(&(derived / by_law)), "{code}: {derived} GB/s");
     }
     let omp = |program| workloads::spec_omp::profile(program).unwrap();
-    // d B / 3 at nominal speed: wupwise 0.57 x 10 / 3 = 1.9 GB/s, swim at its cap of 5.0, on a core of speed 1.2.
+    // d B / 3 on a core of speed 1.2: swim at its cap of 5.0 GB/s. In the X4440's caches (exponent 0.1) demand grows by m = n^0.1 with
+    // n threads, so what waits for memory takes m h(m n d / 3): T_g / T_s = r h(2 r y) / h(y), r = 2^0.1, y = 3^0.1 d.
     assert!((omp("swim").demand as f64 * 1.2 / 1e9 - 5.0).abs() < 0.05);
-    assert!((0.9..1.3).contains(&(omp("wupwise").demand as f64 * 1.2 / 1.9e9)));
+    let r = 2_f64.powf(0.1);
+    let slower = (324.8 / 259.15 / r).powi(4);
+    let y = ((slower - 1.0) / ((2.0 * r).powi(4) - slower)).powf(0.25);
+    let by_law = y / 3_f64.powf(0.1) * 10e9 / 3.0;
+    // 1.38 GB/s; a fifth of its time does not wait for memory, so what waits has to slow by more.
+    assert!((by_law / 1e9 - 1.38).abs() < 0.01, "{by_law}");
+    assert!((0.9..1.3).contains(&(omp("wupwise").demand as f64 * 1.2 / by_law)));
     // Seconds of one nominal core, and of galgel's rank 0 for each other thread.
     let seconds = |span: sim_core::time::Span| span.ns() as f64 / 1e9;
     assert!((omp("galgel").per_task.ns() > 0) && omp("galgel").serial_share == 0);

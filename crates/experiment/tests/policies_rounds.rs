@@ -17,13 +17,16 @@ fn one_thread_too_many_costs_a_sixteenth_under_rounds_and_a_cpu_without_balancin
         let time = |policy| mean(&results, &format!("kernel={kernel}"), policy, "ep", "run_time");
         // 2 s x 17/16 = 2.125 s, and no more than a slice and a half later; never before.
         assert!((2.125..2.35).contains(&time("DWRR")), "{kernel}: {} s", time("DWRR"));
-        // Two threads on one cpu to the end: 4 s.
+        assert!(time("ULE") > 1.2 * time("DWRR"), "{kernel}: {} s", time("ULE"));
+        if kernel == "solaris-9" {
+            // Five threads of a node hand its four cpus on, at the ends of quanta, of 200 ms for those that never sleep: 2 s x 5/4,
+            // and no more than a quantum later.
+            assert!((2.5..2.7).contains(&time("LGROUP")), "{} s", time("LGROUP"));
+            continue;
+        }
+        // No other kernel tells of ends of quanta: two threads on one cpu to the end, 4 s.
         assert!((4.0..4.3).contains(&time("LGROUP")), "{kernel}: {} s", time("LGROUP"));
-        assert!(
-            time("ULE") < 0.9 * time("LGROUP") && time("ULE") > 1.2 * time("DWRR"),
-            "{kernel}: {} s",
-            time("ULE")
-        );
+        assert!(time("ULE") < 0.9 * time("LGROUP"), "{kernel}: {} s", time("ULE"));
     }
 }
 
@@ -43,5 +46,7 @@ fn shorter_slices_come_nearer_to_equal_shares_and_move_more() {
 fn memory_that_stays_behind_costs_more_than_equal_shares_give() {
     let results = results("moved_memory", &[]);
     let remote = |policy| mean(&results, "kernel=solaris-9", policy, "all", "account_remote");
-    assert!(remote("DWRR") > 0.05 && remote("LGROUP") < 0.001, "{} {}", remote("DWRR"), remote("LGROUP"));
+    // Under LGROUP pages lie at home and threads run there while no cpu is idle. As the first ones end, idle cpus take threads of
+    // other nodes: for at most the last quantum, 0.2 s of 4 s, at a cost of distance of 0.8 x 0.3 in 1.24: 1 % of the time.
+    assert!(remote("DWRR") > 0.05 && remote("LGROUP") < 0.01, "{} {}", remote("DWRR"), remote("LGROUP"));
 }

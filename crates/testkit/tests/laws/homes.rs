@@ -70,7 +70,8 @@ fn rates(sequential: u32, seed: u64, settings: &[(&'static str, u64)]) -> (Vec<f
 #[test]
 fn the_home_rate_falls_with_the_number_of_the_thread() {
     let mut mean = vec![0.0; THREADS as usize];
-    let runs = 4;
+    // 216 jobs: the standard error of a rate of 97 % is 1.2 %, with four runs it was 2.8 %.
+    let runs = 24;
     for seed in 0..runs {
         let (rates, sequential) = rates(67, seed, &[]);
         assert!(sequential > 90.0, "sequential jobs: {sequential} %");
@@ -81,7 +82,11 @@ fn the_home_rate_falls_with_the_number_of_the_thread() {
     assert!((mean[1] - 83.2).abs() < 20.0 && (mean[3] - 33.3).abs() < 20.0, "{mean:?}");
     assert!(mean[4..].iter().sum::<f64>() / 4.0 < 20.0, "{mean:?}");
     assert!((mean.iter().sum::<f64>() / 8.0 - 38.4).abs() < 8.0, "{mean:?}");
-    for pair in mean[..5].windows(2) {
+    // Threads 1 and 2 are alike: the home of the first is the lightest board, and with one thread more it is not heavier than another by
+    // more than the difference, so the second stays. Either is away only while its board is home to more threads than it has
+    // cpus: who is displaced is a matter of luck, so three standard errors between them.
+    assert!((mean[0] - mean[1]).abs() < 3.6, "{mean:?}");
+    for pair in mean[1..5].windows(2) {
         assert!(pair[1] <= pair[0] + 1.0, "{mean:?}");
     }
 }
