@@ -304,6 +304,8 @@ impl<O: Observer> Kernel<'_, O> {
             return;
         }
         for (task, cpu, why) in std::mem::take(&mut self.displaced) {
+            // A yield that ends at this instant may have given it the cpu.
+            self.settle(cpu);
             let record = &self.tasks[task];
             if record.state == TaskState::Queued && record.cpu == cpu {
                 self.refresh_priorities();
