@@ -27,7 +27,7 @@ pub fn models(claim: &Claim) -> Vec<String> {
         ["upc", "mpi", "openmp"].iter().filter_map(|model| Some((text.find(model)?, *model))).collect();
     at.sort_unstable();
     if at.is_empty() {
-        at = vec![(0, "upc"), (1, "mpi"), (2, "openmp")]
+        at = vec![(0, "upc"), (1, "mpi"), (2, "openmp")];
     }
     at.into_iter().map(|(_, model)| model.to_owned()).collect()
 }

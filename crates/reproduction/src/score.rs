@@ -110,7 +110,7 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
 
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |x: f64| values.iter().filter(|y| **y < x).count() as f64;
-    let equal = |x: f64| values.iter().filter(|y| y.total_cmp(&&x).is_eq()).count() as f64;
+    let equal = |x: f64| values.iter().filter(|y| y.total_cmp(&x).is_eq()).count() as f64;
     values.iter().map(|x| below(*x) + (equal(*x) + 1.0) / 2.0).collect()
 }
 

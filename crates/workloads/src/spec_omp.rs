@@ -209,8 +209,7 @@ mod tests {
             for tasks in [1, 12, 24, 97] {
                 let built = build(&values, &Context { tasks, runtime: "openmp", machine: "" }).unwrap();
                 let serial = built.program.ops().iter().any(|op| matches!(op, Op::Serial { .. }));
-                let any =
-                    profile.serial_share > 0 || (tasks > 1 && profile.per_task > sim_core::time::Span::ZERO);
+                let any = profile.serial_share > 0 || (tasks > 1 && profile.per_task > Span::ZERO);
                 assert_eq!(serial, any, "{name}");
                 let (barriers, exchanges, transfers, _) = census(&built.program);
                 let regions = profile.serial.ns() / 12 / 20_000_000;

@@ -216,7 +216,8 @@ mod tests {
             assert_eq!(form.name(), name);
         }
         for (name, kind) in ToleranceKind::NAMES {
-            assert_eq!(ToleranceKind::named(name).map(ToleranceKind::name), Some(name));
+            assert_eq!(ToleranceKind::named(name), Some(kind));
+            assert_eq!(kind.name(), name);
         }
         assert_eq!(Form::named("about"), None);
     }

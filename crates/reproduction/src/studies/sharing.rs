@@ -150,11 +150,11 @@ fn against_partitions(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         };
         found.push((label(&machine, &models, k), series));
     }
-    Ok(summed_up(claim, found))
+    Ok(summed_up(claim, &found))
 }
 
 /// One point of the mean of all, or one of each.
-fn summed_up(claim: &Claim, found: Vec<(String, Series)>) -> Answer {
+fn summed_up(claim: &Claim, found: &[(String, Series)]) -> Answer {
     if is_mean(claim) && found.len() > 1 {
         let labels: Vec<&str> = found.iter().map(|(label, _)| label.as_str()).collect();
         let label = format!("mean of {}", labels.join(", "));
@@ -181,7 +181,7 @@ fn of_dedicated(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         }
         found.push((label(&machine, &models, k), Series::mean_of(&shares)));
     }
-    Ok(summed_up(claim, found))
+    Ok(summed_up(claim, &found))
 }
 
 /// Time of the two programs one after the other over the time until both have ended, minus one, in per cent.
@@ -214,7 +214,7 @@ fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 let series = mean_throughput(claim, lab, (&machine, &models, k))?;
                 found.push((label(&machine, &models, k), series));
             }
-            Ok(summed_up(claim, found))
+            Ok(summed_up(claim, &found))
         }
     }
 }

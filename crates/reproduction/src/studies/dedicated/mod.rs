@@ -29,10 +29,10 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         ("wl-change-1pc", _) => change(claim, lab),
         ("correlation", _) => interval(claim, lab),
         ("user-time-balance", _) => {
-            each(claim, lab, |s, lab, k| against_one(s.balance(lab, k)?, &s.balance(lab, 1)?, |x| x - 1.0))
+            each(claim, lab, |s, lab, k| against_one(&s.balance(lab, k)?, &s.balance(lab, 1)?, |x| x - 1.0))
         }
         ("cache-miss-change", _) => {
-            each(claim, lab, |s, lab, k| against_one(s.misses(lab, k)?, &s.misses(lab, 1)?, |x| 1.0 - x))
+            each(claim, lab, |s, lab, k| against_one(&s.misses(lab, k)?, &s.misses(lab, 1)?, |x| 1.0 - x))
         }
         ("rel-order", _) if loops => schedules(claim, lab),
         ("rel-order", Form::Range) => faster(claim, lab),
@@ -42,7 +42,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 }
 
 /// A change of a ratio; none where there is nothing (misses of a code without memory traffic).
-fn against_one(many: Series, one: &Series, change: fn(f64) -> f64) -> Result<Series, Trouble> {
+fn against_one(many: &Series, one: &Series, change: fn(f64) -> f64) -> Result<Series, Trouble> {
     let one = one.mean();
     Ok(many.map(|x| if one > 0.0 { change(x / one) } else { 0.0 }))
 }

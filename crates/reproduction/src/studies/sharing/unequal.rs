@@ -65,7 +65,7 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
                 match claim.form {
                     Form::Ordering => points.extend(ordered(lab, &pairs, &machine, *ratio, &label)?),
                     Form::Qualitative => {
-                        points.push(proportional(claim, lab, &pairs, &machine, *ratio, &label)?)
+                        points.push(proportional(claim, lab, &pairs, &machine, *ratio, &label)?);
                     }
                     _ => points.push(Point::new(label, &change(lab, &pairs, &machine, *ratio)?)),
                 }

@@ -152,9 +152,9 @@ fn count(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// The mean throughput of all pairs under SWOMPS.
 fn mean_of_pairs(lab: &mut Lab) -> Result<Series, Trouble> {
     let mut all = Vec::new();
-    for i in 1..PROGRAMS.len() {
-        for j in 0..i {
-            let pair = (PROGRAMS[i], PROGRAMS[j]);
+    for (i, one) in PROGRAMS.iter().enumerate() {
+        for other in &PROGRAMS[..i] {
+            let pair = (*one, *other);
             let sum = exclusive(lab, pair.0)?.mean() + exclusive(lab, pair.1)?.mean();
             let (a, b) = together(lab, pair, "SWOMPS")?;
             all.push(a.with(&b, |a, b| sum / a.max(b)));
