@@ -7,7 +7,7 @@ use sim_core::outcome::{Outcome, RunReport};
 use crate::plan::Experiment;
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/3";
+pub const MODEL: &str = "oversim-model/4";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
