@@ -152,22 +152,28 @@ impl Topology {
     #[must_use]
     #[inline]
     pub fn distance(&self, a: CpuId, b: CpuId) -> Distance {
-        // Where every cpu is a group of its own, nobody shares one.
-        let shared = |level| self.span(level) > 1 && self.group(level, a) == self.group(level, b);
-        let nodes_differ = self.span(Level::Node) != self.span(Level::Package);
+        let shared = |level| self.shared(level, a, b);
         if a == b {
             Distance::Same
         } else if shared(Level::Core) {
             Distance::Core
         } else if shared(Level::Cache) {
             Distance::Cache
-        } else if shared(Level::Package)
-            || (nodes_differ && self.count(Level::Node) > 1 && shared(Level::Node))
-        {
+        } else if shared(Level::Package) {
             Distance::Near
         } else {
-            Distance::Far
+            // A node of several packages, when it is not the whole machine.
+            let node = self.span(Level::Node);
+            let holds = node != self.span(Level::Package) && node < self.cpus;
+            if holds && shared(Level::Node) { Distance::Near } else { Distance::Far }
         }
+    }
+
+    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance of its own, nobody shares one.
+    #[inline]
+    fn shared(&self, level: Level, a: CpuId, b: CpuId) -> bool {
+        let span = self.span(level);
+        if span.is_power_of_two() { span > 1 && (a.0 ^ b.0) < span } else { a.0 / span == b.0 / span }
     }
 }
 

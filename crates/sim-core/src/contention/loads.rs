@@ -146,14 +146,15 @@ impl Contention {
     }
 
     /// Moves the load of a class by an amount (1/65,536 bytes per second).
+    #[inline]
     fn shift_load(&mut self, class: u32, amount: u128, add: bool) {
         let record = &self.classes[class as usize];
         let (slot, node, bus) = (record.key.slot, record.node, record.bus);
-        let share = u128::from(self.demands[record.key.profile as usize].spread);
+        let share = self.demands[record.key.profile as usize].spread;
         let loads = &mut self.loads;
         let change = |load: &mut Load, by: Load| *load = if add { *load + by } else { *load - by };
-        let (own, spread) = (amount * (u128::from(ONE) - share), amount * share);
-        if share < u128::from(ONE) {
+        if share < ONE {
+            let own = amount * u128::from(ONE - share);
             change(&mut loads.home[slot as usize], own);
             mark(slot, &mut loads.node_is_dirty, &mut loads.dirty_nodes);
             if slot != node {
@@ -163,12 +164,13 @@ impl Contention {
             }
         }
         if share > 0 {
+            let spread = amount * u128::from(share);
             change(&mut loads.spread[node as usize], spread);
             change(&mut loads.spread_sum, spread);
             loads.spread_is_dirty = true;
         }
         if loads.bus_bandwidth > 0 {
-            change(&mut loads.bus[bus as usize], own + spread);
+            change(&mut loads.bus[bus as usize], amount << 16);
             mark(bus, &mut loads.bus_is_dirty, &mut loads.dirty_buses);
         }
     }
@@ -179,9 +181,9 @@ impl Contention {
         let own = self.demands[record.key.profile as usize].working_set;
         let sum = self.loads.sets.get(record.group as usize).map_or(0, |set| set.1);
         let growth = self.cache.growth(sum, own);
-        self.retime(class, now);
+        self.classes[class as usize].retime(now);
         self.classes[class as usize].growth = growth;
-        self.classes[class as usize].rate = self.rate(class);
+        self.classes[class as usize].rate = self.rate(&self.classes[class as usize]);
         for kind in 0..super::LISTS {
             let Some(list) = self.list(class, kind) else { continue };
             self.classes[class as usize].positions[kind] = self.loads.lists[list].len() as u32;
@@ -235,57 +237,64 @@ impl Contention {
     }
 
     /// Speed of a class's clock under the present stretches.
-    fn rate(&self, class: u32) -> u64 {
-        let record = &self.classes[class as usize];
-        let demand = &self.demands[record.key.profile as usize];
-        let share = u128::from(demand.spread);
-        let mut slow = 0;
-        if demand.spread < ONE {
-            slow += (u128::from(ONE) - share) * u128::from(self.cost(record, record.key.slot));
-        }
-        if demand.spread > 0 {
-            let sum: u128 = (0..self.nodes).map(|page| u128::from(self.cost(record, page))).sum();
-            slow += share * part(sum, self.nodes as usize);
-        }
-        // Back from 48 fraction bits to 16.
-        let slow = (slow >> 32).min(1 << 60);
-        let memory = (((u128::from(demand.bound) * slow) >> 16) * u128::from(record.growth)) >> 16;
+    fn rate(&self, class: &Class) -> u64 {
+        let demand = &self.demands[class.key.profile as usize];
+        let slow = if demand.spread == 0 {
+            self.cost(class, class.key.slot) >> 16
+        } else {
+            self.spread_cost(class, demand.spread)
+        };
+        let slow = u128::from(demand.bound) * u128::from(slow.min(1 << 60)) >> 16;
+        let memory = if class.growth == ONE { slow } else { (slow * u128::from(class.growth)) >> 16 };
         let denominator = (u128::from(ONE - demand.bound) + memory).max(1);
         u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))
     }
 
-    /// Brings a class's clocks to now.
-    #[inline]
-    fn retime(&mut self, class: u32, now: Time) {
-        let record = &mut self.classes[class as usize];
-        record.clock = Self::clock(record, now);
-        record.traffic = Self::traffic(record, now);
-        record.at = now;
+    /// Mean cost of the accesses of a class of which a share is spread over all nodes, 1/65,536.
+    fn spread_cost(&self, class: &Class, share: u64) -> u64 {
+        let mut slow = 0;
+        if share < ONE {
+            slow += u128::from(ONE - share) * u128::from(self.cost(class, class.key.slot));
+        }
+        let sum: u128 = (0..self.nodes).map(|page| u128::from(self.cost(class, page))).sum();
+        slow += u128::from(share) * part(sum, self.nodes as usize);
+        // Back from 48 fraction bits to 16.
+        (slow >> 32).min(1 << 60) as u64
     }
 
-    /// Brings growth, stretches and rates up to date; calls `changed` for each class whose next completion may have moved.
-    pub(crate) fn refresh(&mut self, now: Time, mut changed: impl FnMut(&Self, u32)) {
-        if !std::mem::replace(&mut self.loads.touched, false) {
-            return;
+    /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where it may have moved.
+    #[inline]
+    pub(crate) fn refresh(&mut self, now: Time, changed: impl FnMut(u32, Time)) {
+        if std::mem::replace(&mut self.loads.touched, false) {
+            self.refresh_touched(now, changed);
         }
-        self.refresh_groups(now);
+    }
+
+    fn refresh_touched(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
+        if !self.loads.dirty_groups.is_empty() {
+            self.refresh_groups(now);
+        }
         self.refresh_nodes();
-        self.refresh_shared();
+        if !self.loads.dirty_buses.is_empty() {
+            self.refresh_buses();
+        }
+        if self.loads.far_is_dirty {
+            self.refresh_crossbar();
+        }
         while let Some(class) = self.loads.stale.pop() {
-            self.classes[class as usize].stale = false;
+            let record = &self.classes[class as usize];
             // Emptied meanwhile: it is brought up to date when a member enters.
-            if self.classes[class as usize].root == NO_CPU {
-                continue;
-            }
-            self.retime(class, now);
-            let rate = self.rate(class);
+            let rate = (record.root != NO_CPU).then(|| self.rate(record));
             let record = &mut self.classes[class as usize];
+            record.stale = false;
+            let Some(rate) = rate else { continue };
+            record.retime(now);
             record.rate = rate;
             self.loads.note_move(class, record);
         }
         while let Some(class) = self.loads.moved.pop() {
             self.classes[class as usize].moved = false;
-            changed(self, class);
+            changed(class, self.next(class));
         }
     }
 
@@ -308,7 +317,7 @@ impl Contention {
                     continue;
                 }
                 let bytes = u128::from(record.bytes);
-                self.retime(class, now);
+                self.classes[class as usize].retime(now);
                 self.shift_load(class, bytes * u128::from(before), false);
                 self.shift_load(class, bytes * u128::from(growth), true);
                 self.classes[class as usize].growth = growth;
@@ -325,9 +334,13 @@ impl Contention {
         }
     }
 
+    #[inline]
     fn make_list_stale(&mut self, list: usize) {
-        for at in 0..self.loads.lists[list].len() {
-            self.make_stale(self.loads.lists[list][at]);
+        let Loads { lists, stale, .. } = &mut self.loads;
+        for class in &lists[list] {
+            if !std::mem::replace(&mut self.classes[*class as usize].stale, true) {
+                stale.push(*class);
+            }
         }
     }
 
@@ -359,8 +372,7 @@ impl Contention {
         }
     }
 
-    /// Buses and the crossbar.
-    fn refresh_shared(&mut self) {
+    fn refresh_buses(&mut self) {
         let buses = self.nodes as usize + 2;
         while let Some(bus) = self.loads.dirty_buses.pop() {
             let loads = &mut self.loads;
@@ -371,14 +383,16 @@ impl Contention {
                 self.make_list_stale(buses + bus as usize);
             }
         }
-        if std::mem::replace(&mut self.loads.far_is_dirty, false) {
-            let loads = &mut self.loads;
-            let nodes = loads.home.len();
-            let load = loads.far_sum + part(loads.spread_sum, nodes) * (nodes as u128 - 1);
-            let new = stretch(&loads.table, (load >> 32) as u64, loads.crossbar_bandwidth);
-            if std::mem::replace(&mut loads.crossbar, new) != new {
-                self.make_list_stale(buses - 1);
-            }
+    }
+
+    fn refresh_crossbar(&mut self) {
+        let loads = &mut self.loads;
+        loads.far_is_dirty = false;
+        let nodes = loads.home.len();
+        let load = loads.far_sum + part(loads.spread_sum, nodes) * (nodes as u128 - 1);
+        let new = stretch(&loads.table, (load >> 32) as u64, loads.crossbar_bandwidth);
+        if std::mem::replace(&mut loads.crossbar, new) != new {
+            self.make_list_stale(self.nodes as usize + 1);
         }
     }
 }

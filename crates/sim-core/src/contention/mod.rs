@@ -85,6 +85,20 @@ struct Class {
     positions: [u32; LISTS],
 }
 
+impl Class {
+    /// Brings the clocks to now.
+    #[inline]
+    fn retime(&mut self, now: Time) {
+        let elapsed = now.since(self.at).ns();
+        let work = elapsed.wrapping_mul(self.rate);
+        self.clock = self.clock.wrapping_add(work);
+        let traffic =
+            if self.growth == ONE { work } else { elapsed.wrapping_mul((self.rate * self.growth) >> 16) };
+        self.traffic = self.traffic.wrapping_add(traffic);
+        self.at = now;
+    }
+}
+
 /// What a member brings along when it starts.
 #[derive(Clone, Copy)]
 struct Entry {

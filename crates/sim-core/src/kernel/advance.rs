@@ -2,7 +2,7 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Stage, Task, Waiting};
+use crate::kernel::state::{Activity, After, App, Lead, Stage, Task, Waiting};
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Awaited, Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
@@ -28,6 +28,30 @@ const fn awaited(waiting: Waiting, circle: Circle) -> Awaited {
     }
 }
 
+/// Sets the work of a compute operation; false when there is none.
+#[inline]
+fn ask(app: &App, task: &mut Task, work: Work, spread: Spread) -> bool {
+    let raw = vary(task, work.raw(), spread);
+    let scale = app.rank_scale.get(task.rank as usize).copied().unwrap_or(1_000);
+    let scaled = if scale == 1_000 {
+        raw.min(Work::MAX.raw())
+    } else {
+        (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64
+    };
+    // Work that is asked for takes time: at least one unit in the last place.
+    let raw = scaled.max(u64::from(work > Work::ZERO));
+    task.remaining = Work::from_raw(raw);
+    task.asked += u128::from(raw);
+    raw > 0
+}
+
+/// A value varied by the task's next draw. The draw is taken whether or not there is variation.
+#[inline]
+fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
+    task.draws += 1;
+    spread.apply(mean, rng::draw(task.noise, task.draws))
+}
+
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, mut lead: Lead, policy: &mut dyn Policy) {
@@ -37,17 +61,17 @@ impl<O: Observer> Kernel<'_, O> {
         }
         let app = self.tasks[id].app;
         loop {
-            let Some(op) = self.apps[app].program.ops().get(self.tasks[id].pc as usize).copied() else {
+            let (task, of) = (&mut self.tasks[id], &self.apps[app]);
+            let Some(op) = of.program.ops().get(task.pc as usize).copied() else {
                 self.exit(cpu, policy);
                 return;
             };
             match op {
-                Op::Serial { .. } if self.tasks[id].rank != 0 => self.tasks[id].pc += 1,
+                Op::Serial { .. } if task.rank != 0 => task.pc += 1,
                 Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
-                    self.tasks[id].pc += 1;
-                    let base = self.apps[app].profiles;
-                    if self.ask(id, work, spread) {
-                        self.tasks[id].profile = base + profile.0;
+                    task.pc += 1;
+                    if ask(of, task, work, spread) {
+                        task.profile = of.profiles + profile.0;
                         self.begin_compute(cpu, lead);
                         return;
                     }
@@ -58,11 +82,9 @@ impl<O: Observer> Kernel<'_, O> {
                         return;
                     }
                 }
-                Op::LeadersBarrier if !self.tasks[id].rank.is_multiple_of(self.apps[app].team) => {
-                    self.tasks[id].pc += 1;
-                }
+                Op::LeadersBarrier if !task.rank.is_multiple_of(of.team) => task.pc += 1,
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    self.tasks[id].circle = circle_of(&op);
+                    task.circle = circle_of(&op);
                     self.arrive(cpu, lead);
                     return;
                 }
@@ -115,7 +137,7 @@ impl<O: Observer> Kernel<'_, O> {
         match op {
             Op::Sleep { span, spread } => {
                 self.end_response(id);
-                let span = self.vary(id, span.ns(), spread).max(1);
+                let span = vary(&mut self.tasks[id], span.ns(), spread).max(1);
                 (sleep, After::Nap(Span::from_ns(span)))
             }
             Op::Respawn => {
@@ -162,31 +184,6 @@ impl<O: Observer> Kernel<'_, O> {
             counters.responses += 1;
             counters.response_ns += self.now.since(woken).ns();
         }
-    }
-
-    /// Sets the work of a compute operation; false when there is none.
-    fn ask(&mut self, id: TaskId, work: Work, spread: Spread) -> bool {
-        let raw = self.vary(id, work.raw(), spread);
-        let (app, rank) = (self.tasks[id].app, self.tasks[id].rank);
-        let scale = self.apps[app].rank_scale.get(rank as usize).copied().unwrap_or(1_000);
-        let scaled = if scale == 1_000 {
-            raw.min(Work::MAX.raw())
-        } else {
-            (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64
-        };
-        // Work that is asked for takes time: at least one unit in the last place.
-        let raw = scaled.max(u64::from(work > Work::ZERO));
-        let task = &mut self.tasks[id];
-        task.remaining = Work::from_raw(raw);
-        task.asked += u128::from(raw);
-        raw > 0
-    }
-
-    /// A value varied by the task's next draw. The draw is taken whether or not there is variation.
-    fn vary(&mut self, id: TaskId, mean: u64, spread: Spread) -> u64 {
-        let task = &mut self.tasks[id];
-        task.draws += 1;
-        spread.apply(mean, rng::draw(task.noise, task.draws))
     }
 
     /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
@@ -244,12 +241,13 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time, lead: Lead) {
         self.renounce(cpu, LeaveReason::Waits);
         self.charge_waiter(cpu);
-        let id = self.cpus[cpu].current;
+        let record = &mut self.cpus[cpu];
+        let id = record.current;
         let from = self.now + lead.total();
-        let runtime = &self.apps[self.tasks[id].app].runtime;
-        let meeting = runtime.startup.sleeps && self.tasks[id].stage == Stage::Meeting;
-        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         let task = &mut self.tasks[id];
+        let runtime = &self.apps[task.app].runtime;
+        let meeting = runtime.startup.sleeps && task.stage == Stage::Meeting;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
         task.ready = ready;
         if self.watched && ready.is_never() && !task.told {
@@ -257,16 +255,17 @@ impl<O: Observer> Kernel<'_, O> {
             self.waits.push((id, Some(awaited(waiting, task.circle))));
         }
         task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
-        self.begin_polling(cpu, lead);
+        record.since = self.now;
+        record.lead = lead;
+        record.activity = if task.yields { Activity::Poll } else { Activity::Spin };
     }
 
     /// The current task polls from now on, after `lead`.
     pub(crate) fn begin_polling(&mut self, cpu: CpuId, lead: Lead) {
-        let id = self.cpus[cpu].current;
-        let yields = self.apps[self.tasks[id].app].runtime.wait.yields();
         let record = &mut self.cpus[cpu];
         record.since = self.now;
         record.lead = lead;
+        let yields = self.tasks[record.current].yields;
         record.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 

@@ -1,9 +1,10 @@
 //! What tasks find again in caches, what they have to refill, and pages that follow them.
 
-use crate::contention::cache_span;
+use crate::contention::{ONE, cache_span};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::machine::{Distance, Machine};
+use crate::kernel::state::{Cpu, Task};
+use crate::machine::{Distance, Machine, Memory};
 use crate::observe::Observer;
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
@@ -17,12 +18,22 @@ pub(crate) struct Caches {
     capacity: u64,
     /// Bytes of the private ones.
     private: u64,
-    /// By profile: bytes that a task finds again when nobody disturbs it.
-    useful: Vec<u64>,
-    /// By profile: bytes that pass through the caches between two uses of the same datum and do no harm: a cache full, or what
+    sets: Vec<Set>,
+}
+
+/// What the tasks of a profile leave in caches.
+#[derive(Clone, Copy)]
+struct Set {
+    /// Bytes per second, at most 2^44.
+    demand: u64,
+    /// Bytes.
+    working_set: u64,
+    /// Bytes that a task finds again when nobody disturbs it.
+    useful: u64,
+    /// Bytes that pass through the caches between two uses of the same datum and do no harm: a cache full, or what
     /// the application's own tasks bring if they are more. In the mean that is its data per core, but tasks do not take turns in
     /// the same order each time, so the others may have been there twice.
-    natural: Vec<u64>,
+    natural: u64,
 }
 
 /// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the caches,
@@ -46,7 +57,7 @@ impl Caches {
         let memory = &machine.memory;
         let part = memory.shared_cache / u64::from(cache_span(machine));
         let private = memory.private_cache.min(1 << 50);
-        Self { capacity: private + part.min(1 << 50), private, useful: Vec::new(), natural: Vec::new() }
+        Self { capacity: private + part.min(1 << 50), private, sets: Vec::new() }
     }
 
     /// Adds the profiles of an application, in the order of the run's table.
@@ -59,9 +70,43 @@ impl Caches {
         for profile in profiles {
             let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
             let twice = 2 * sets - u128::from(profile.working_set).min(sets);
-            self.natural.push(u64::try_from(twice).unwrap_or(u64::MAX).max(self.capacity));
-            self.useful.push(useful(profile.working_set, sets, self.capacity));
+            self.sets.push(Set {
+                demand: profile.demand.min(1 << 44),
+                working_set: profile.working_set,
+                useful: useful(profile.working_set, sets, self.capacity),
+                natural: u64::try_from(twice).unwrap_or(u64::MAX).max(self.capacity),
+            });
         }
+    }
+
+    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in that time.
+    pub(crate) fn fill(
+        &self,
+        memory: &Memory,
+        (cpu, record): (CpuId, &mut Cpu),
+        (id, task): (TaskId, &mut Task),
+        elapsed: Span,
+    ) {
+        let set = self.sets[task.profile as usize].working_set.min(1 << 50);
+        if record.filler != id {
+            record.filler = id;
+            record.filler_part = 0;
+        }
+        let lacking = set.saturating_sub(record.filler_part);
+        let possible = u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth);
+        let all = possible >= u128::from(lacking) * NS_PER_S;
+        let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
+        record.filler_part += part;
+        record.filled = record.filled.saturating_add(part);
+        task.warm = Some((cpu, record.filled));
+    }
+
+    /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
+    pub(crate) fn fetch(&self, task: &mut Task, work: Work, growth: u64) {
+        let demand = self.sets[task.profile as usize].demand;
+        let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
+        let grown = if growth == ONE { product } else { (product * u128::from(growth.min(1 << 36))) >> 16 };
+        task.fetched += grown;
     }
 }
 
@@ -83,12 +128,13 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Pages under next touch follow a task that computes on another node: the time of the copy.
     pub(crate) fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
-        let here = self.memory.node(cpu);
         let task = &self.tasks[id];
         let profile = &self.profiles[task.profile as usize];
-        let Some(home) = task.home.filter(|home| *home != here && profile.pages == Pages::NextTouch) else {
+        if profile.pages != Pages::NextTouch {
             return Span::ZERO;
-        };
+        }
+        let here = self.memory.node(cpu);
+        let Some(home) = task.home.filter(|home| *home != here) else { return Span::ZERO };
         let factor = self.memory.distance(task.profile, home, cpu);
         let (app, bytes) = (task.app, profile.working_set);
         self.tasks[id].home = Some(here);
@@ -110,12 +156,13 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn refill(&mut self, cpu: CpuId, id: TaskId, home: NodeId, copy: Span) -> Span {
         let task = &self.tasks[id];
         let left = task.refill;
-        let useful = self.caches.useful[task.profile as usize];
-        let lost = self.lost(cpu, id, useful);
+        let set = self.caches.sets[task.profile as usize];
+        let lost = self.lost(cpu, task, &set);
         if lost == 0 {
             self.tasks[id].refill = Span::ZERO;
             return left + copy;
         }
+        let useful = set.useful;
         let factor = self.memory.distance(task.profile, home, cpu);
         let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
         let total = left.max((left + price).min(most));
@@ -131,45 +178,17 @@ impl<O: Observer> Kernel<'_, O> {
     /// beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if its
     /// data were evenly spread. For to pass once through the data of a core takes the same lines whether one task does it
     /// or several in turn, and what does not fit then is part of the program's stated demand.
-    fn lost(&self, cpu: CpuId, id: TaskId, useful: u64) -> u64 {
-        let Some((last, filled)) = self.tasks[id].warm else { return 0 };
-        let caches = &self.caches;
+    fn lost(&self, cpu: CpuId, task: &Task, set: &Set) -> u64 {
+        let Some((last, filled)) = task.warm else { return 0 };
         match self.machine.topology.distance(last, cpu) {
             Distance::Same => {
                 let foreign = self.cpus[cpu].filled - filled;
-                let profile = self.tasks[id].profile as usize;
-                let passed = self.profiles[profile].working_set.saturating_add(foreign);
-                useful.min(passed.saturating_sub(caches.natural[profile]))
+                let passed = set.working_set.saturating_add(foreign);
+                set.useful.min(passed.saturating_sub(set.natural))
             }
             Distance::Core => 0,
-            Distance::Cache => useful.min(caches.private),
-            Distance::Near | Distance::Far => useful,
+            Distance::Cache => set.useful.min(self.caches.private),
+            Distance::Near | Distance::Far => set.useful,
         }
-    }
-
-    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in that time.
-    pub(crate) fn fill(&mut self, cpu: CpuId, id: TaskId, elapsed: Span) {
-        let set = self.profiles[self.tasks[id].profile as usize].working_set.min(1 << 50);
-        let bandwidth = u128::from(self.machine.memory.core_bandwidth);
-        let record = &mut self.cpus[cpu];
-        if record.filler != id {
-            record.filler = id;
-            record.filler_part = 0;
-        }
-        let lacking = set.saturating_sub(record.filler_part);
-        let possible = u128::from(elapsed.ns()) * bandwidth;
-        let all = possible >= u128::from(lacking) * NS_PER_S;
-        let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
-        record.filler_part += part;
-        record.filled = record.filled.saturating_add(part);
-        self.tasks[id].warm = Some((cpu, record.filled));
-    }
-
-    /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
-    pub(crate) fn count_fetched(&mut self, id: TaskId, work: Work, growth: u64) {
-        let task = &mut self.tasks[id];
-        let demand = self.profiles[task.profile as usize].demand.min(1 << 44);
-        let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
-        task.fetched += (product * u128::from(growth.min(1 << 36))) >> 16;
     }
 }

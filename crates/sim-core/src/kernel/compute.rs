@@ -1,10 +1,10 @@
 //! Computing, and closing the books of whatever a cpu was doing.
 
-use crate::account::Category;
-use crate::contention::{ClassId, ONE};
+use crate::account::{Account, Category};
+use crate::contention::{ClassId, Contention, ONE};
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead};
+use crate::kernel::state::{Activity, After, Lead, Part};
 use crate::observe::Observer;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
@@ -28,14 +28,42 @@ fn from_cpu(work: Work, speed: Speed) -> Work {
     Work::from_raw(scaled as u64)
 }
 
+/// Divides computing time: what it would have taken on the core alone, what busy siblings added (`factor` is what they leave),
+/// then of what memory added the share of distance, (T - W (1 - b)) (R - 1) / R, and the rest. `ideal` is W, the time at
+/// the cpu's speed without contention or distance, `rest` the time T it took.
+fn book_compute(
+    memory: &Contention,
+    account: &mut Account,
+    (class, profile, factor): (ClassId, u32, u64),
+    (ideal, rest): (Span, Span),
+) {
+    let part = |whole: u64, share: u64| ((u128::from(whole) * u128::from(share)) >> 16) as u64;
+    let alone = if factor == ONE { ideal.ns() } else { part(ideal.ns(), factor) };
+    let excess = rest.ns() - ideal.ns();
+    let distance = memory.remote(class).max(ONE);
+    let remote = if distance == ONE {
+        0
+    } else {
+        let at_memory = rest.ns() - part(ideal.ns(), ONE - memory.bound(profile));
+        let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
+        excess.min(remote as u64)
+    };
+    account.add(Category::Compute, Span::from_ns(alone));
+    account.add(Category::Smt, Span::from_ns(ideal.ns() - alone));
+    account.add(Category::Remote, Span::from_ns(remote));
+    account.add(Category::MemoryStall, Span::from_ns(excess - remote));
+}
+
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` goes on with its compute operation after `lead`.
     pub(crate) fn begin_compute(&mut self, cpu: CpuId, mut lead: Lead) {
         self.announce(cpu);
         let id = self.cpus[cpu].current;
-        lead.refill += self.follow_pages(cpu, id);
+        let copy = self.follow_pages(cpu, id);
         let home = self.page_node(cpu, id);
-        lead.refill = self.refill(cpu, id, home, lead.refill);
+        let begun = lead.part(Part::Refill);
+        let refill = self.refill(cpu, id, home, begun + copy);
+        lead.grow(Part::Refill, refill - begun);
         let class = self.memory.class(self.tasks[id].profile, home, cpu);
         if class != ClassId::FREE {
             self.sources.grow(self.cpus.len() + class.0 as usize + 1);
@@ -47,6 +75,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn start_compute(&mut self, cpu: CpuId, class: ClassId, lead: Lead) {
         let record = &mut self.cpus[cpu];
         record.since = self.now;
+        let after = lead.total();
         record.lead = lead;
         record.activity = Activity::Compute(class);
         let task = &self.tasks[record.current];
@@ -55,7 +84,7 @@ impl<O: Observer> Kernel<'_, O> {
         if class != ClassId::FREE {
             let work = to_cpu(remaining, self.cores.speed(cpu));
             let bytes = self.memory.offer(profile, self.cores.own(cpu), self.cores.factor(cpu));
-            self.memory.start(class, cpu, self.now, lead.total(), work, bytes);
+            self.memory.start(class, cpu, self.now, after, work, bytes);
         }
     }
 
@@ -122,70 +151,54 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
     fn stop_compute(&mut self, cpu: CpuId, class: ClassId, rest: Span, elapsed: Span) {
-        let id = self.cpus[cpu].current;
-        let (speed, before, profile) =
-            (self.cores.speed(cpu), self.tasks[id].remaining, self.tasks[id].profile);
+        let Self { cpus, tasks, memory, cores, caches, machine, now, .. } = self;
+        let record = &mut cpus[cpu];
+        let id = record.current;
+        let task = &mut tasks[id];
+        let (speed, before, profile) = (cores.speed(cpu), task.remaining, task.profile);
         let work = to_cpu(before, speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
-            self.memory.stop(class, cpu, self.now, work)
+            memory.stop(class, cpu, *now, work)
         };
-        self.memory.occupy(profile, cpu, false);
+        memory.occupy(profile, cpu, false);
         let after = from_cpu(left, speed).min(before);
-        let task = &mut self.tasks[id];
         task.remaining = after;
         task.done += u128::from((before - after).raw());
-        self.count_fetched(id, before - after, growth);
-        self.fill(cpu, id, elapsed);
+        caches.fetch(task, before - after, growth);
+        caches.fill(&machine.memory, (cpu, &mut *record), (id, &mut *task), elapsed);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
-        self.book_compute(cpu, class, profile, ideal, rest);
-    }
-
-    /// Divides computing time: what it would have taken on the core alone, what busy siblings added, then of what memory
-    /// added the share of distance, (T - W (1 - b)) (R - 1) / R, and the rest. `ideal` is W, the time at the cpu's speed
-    /// without contention or distance, `rest` the time T it took.
-    fn book_compute(&mut self, cpu: CpuId, class: ClassId, profile: u32, ideal: Span, rest: Span) {
-        let part = |whole: u64, share: u64| ((u128::from(whole) * u128::from(share)) >> 16) as u64;
-        let alone = part(ideal.ns(), self.cores.factor(cpu));
-        let excess = rest.ns() - ideal.ns();
-        let (bound, distance) = (self.memory.bound(profile), self.memory.remote(class).max(ONE));
-        let remote = if distance == ONE {
-            0
-        } else {
-            let at_memory = rest.ns() - part(ideal.ns(), ONE - bound);
-            let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
-            excess.min(remote as u64)
-        };
-        let account = &mut self.cpus[cpu].account;
-        account.add(Category::Compute, Span::from_ns(alone));
-        account.add(Category::Smt, Span::from_ns(ideal.ns() - alone));
-        account.add(Category::Remote, Span::from_ns(remote));
-        account.add(Category::MemoryStall, Span::from_ns(excess - remote));
+        book_compute(memory, &mut record.account, (class, profile, cores.factor(cpu)), (ideal, rest));
     }
 
     /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
     /// daemon work and of a migration stays a debt of the cpu.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
         let now = self.now;
-        let record = &mut self.cpus[cpu];
+        let Self { cpus, tasks, apps, machine, .. } = self;
+        let record = &mut cpus[cpu];
         let elapsed = now.since(record.since);
         let rest = record.lead.pay(elapsed, &mut record.account);
         record.since = now;
         // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
-        let lead = std::mem::replace(&mut record.lead, Lead::NONE);
-        record.debt.migration += lead.migration;
-        record.debt.kernel += lead.kernel;
-        record.debt.daemon += lead.daemon;
+        let mut refill = Span::ZERO;
+        if !record.lead.is_none() {
+            let lead = std::mem::replace(&mut record.lead, Lead::NONE);
+            for part in [Part::Migration, Part::Kernel, Part::Daemon] {
+                record.debt.grow(part, lead.part(part));
+            }
+            refill = lead.part(Part::Refill);
+        }
         // Between two activities there is none; nothing is booked for no time.
         let activity = std::mem::replace(&mut record.activity, Activity::Idle);
         let current = record.current;
-        let costs = &self.machine.costs;
+        let costs = &machine.costs;
         match activity {
             Activity::Idle => record.account.add(Category::Idle, rest),
             Activity::Compute(class) => {
-                self.tasks[current].refill = lead.refill;
+                tasks[current].refill = refill;
                 self.stop_compute(cpu, class, rest, elapsed);
             }
             Activity::Poll => {
@@ -197,8 +210,7 @@ impl<O: Observer> Kernel<'_, O> {
                 record.account.add(Category::Spin, rest);
                 let polls = rest.ns() / costs.poll.ns().max(1);
                 record.polled.0 += polls;
-                let app = self.tasks[current].app;
-                self.apps[app].counters.polls += polls;
+                apps[tasks[current].app].counters.polls += polls;
             }
             Activity::Syscall(_, after) => {
                 let yields = matches!(after, After::Yield | After::YieldTo(_));

@@ -384,7 +384,7 @@ impl<O: Observer> Kernel<'_, O> {
         lead.pay(lead.total(), &mut record.account);
         // The last switch is still ahead when its turn has not had a cycle.
         record.account.add(Category::Switch, ring.switching - ring.lead);
-        record.lead.switch = ring.lead;
+        record.lead = Lead::switch(ring.lead);
         record.since = ring.since;
         record.charged = ring.charged;
         record.picked = ring.since;

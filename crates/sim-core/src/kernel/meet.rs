@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, Lead, Seat, Stage, Waiting};
+use crate::kernel::state::{Activity, Lead, Part, Seat, Stage, Waiting};
 use crate::observe::{Observation, Observer};
 use crate::policy::{Policy, TaskState};
 use crate::sync::Turn;
@@ -13,27 +13,31 @@ use crate::wait::Circle;
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId, mut lead: Lead) {
-        let id = self.cpus[cpu].current;
         self.announce(cpu);
-        let (app, seat, circle, episode) = self.seat(id);
-        self.tasks[id].arrived = self.now;
-        self.observe(Observation::Arrived { task: id, circle, episode });
-        if self.apps[app].meetings[seat.meeting].is_central() {
+        let Self { cpus, tasks, apps, machine, now, .. } = self;
+        let id = cpus[cpu].current;
+        let task = &mut tasks[id];
+        task.arrived = *now;
+        let (circle, episode) = (task.circle, task.episode());
+        let app = &mut apps[task.app];
+        let seat = app.seat(circle, task.rank);
+        let meeting = &mut app.meetings[seat.meeting];
+        if meeting.is_central() {
             // The counter's cache line goes from arrival to arrival.
-            let holder = seat.task(self.apps[app].meetings[seat.meeting].line_holder);
-            let transfer = self.machine.signal_latency(self.tasks[holder].cpu, cpu);
-            let cursor = self.now + lead.total();
-            let meeting = &mut self.apps[app].meetings[seat.meeting];
-            let done = cursor.max(meeting.line_free) + transfer;
+            let holder = tasks[seat.task(meeting.line_holder)].cpu;
+            let cursor = *now + lead.total();
+            let done = cursor.max(meeting.line_free) + machine.signal_latency(holder, cpu);
             meeting.line_free = done;
             meeting.line_holder = seat.number;
-            lead.spin += done - cursor;
+            lead.grow(Part::Spin, done - cursor);
         }
-        let turn = self.apps[app].meetings[seat.meeting].arrive(seat.number);
+        let turn = meeting.arrive(seat.number);
+        self.observe(Observation::Arrived { task: id, circle, episode });
         self.take_turn(cpu, turn, lead, seat);
     }
 
     /// Where a task sits at the barrier it is at: application, seat, circle, episode.
+    #[inline]
     fn seat(&self, id: TaskId) -> (AppId, Seat, Circle, u32) {
         let task = &self.tasks[id];
         (task.app, self.apps[task.app].seat(task.circle, task.rank), task.circle, task.episode())
@@ -68,13 +72,14 @@ impl<O: Observer> Kernel<'_, O> {
             Turn::TellRound(partner, round) => {
                 let task = seat.task(partner);
                 let visible = self.visible(cpu, task, &lead);
-                self.apps[app].meetings[at].set_flag(partner, round, episode, visible);
+                let meeting = &mut self.apps[app].meetings[at];
+                meeting.set_flag(partner, round, episode, visible);
+                let ready = meeting.flag_time(seat.number, round, episode);
                 let other = &self.tasks[task];
                 let together = other.circle == circle && other.episode() == episode;
                 if other.waiting == Waiting::Round(round) && together {
                     self.signal(cpu, task, Some(visible), &mut lead);
                 }
-                let ready = self.apps[app].meetings[at].flag_time(seat.number, round, episode);
                 self.begin_wait(cpu, Waiting::Round(round), ready, lead);
             }
             // Alone: nobody to wait for, but the flag is looked at once.
@@ -100,6 +105,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// When a store made now, after `lead`, is seen by a task.
+    #[inline]
     fn visible(&self, cpu: CpuId, task: TaskId, lead: &Lead) -> Time {
         self.now + lead.total() + self.machine.signal_latency(cpu, self.tasks[task].cpu)
     }
@@ -107,10 +113,11 @@ impl<O: Observer> Kernel<'_, O> {
     /// Lets a waiting task know (at `visible`, or as soon as the store travels); a sleeper is woken, at the signaller's cost.
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>, lead: &mut Lead) {
         let ready = visible.unwrap_or_else(|| self.visible(cpu, task, lead));
-        self.tasks[task].ready = ready;
-        match self.tasks[task].state {
+        let other = &mut self.tasks[task];
+        other.ready = ready;
+        match other.state {
             TaskState::Sleeping => {
-                lead.kernel += self.machine.costs.wake;
+                lead.grow(Part::Kernel, self.machine.costs.wake);
                 let at = self.now + lead.total();
                 self.tasks[task].ready = ready.min(at);
                 self.arm_pending(at, Timer::Wake(task, cpu));
@@ -118,7 +125,7 @@ impl<O: Observer> Kernel<'_, O> {
                 waker.waker.wakes(waker.cpu_time);
             }
             TaskState::Queued | TaskState::Running => {
-                let there = self.tasks[task].cpu;
+                let there = other.cpu;
                 let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
                 if there != cpu && polling && self.sources.get(there.0 as usize) > ready {
                     self.mark(there);
@@ -131,19 +138,20 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` sees that what it waited for has happened.
     pub(crate) fn wait_over(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        let (app, seat, _, episode) = self.seat(id);
         let task = &mut self.tasks[id];
-        let rank = task.rank;
         let waiting = std::mem::replace(&mut task.waiting, Waiting::No);
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
+        let (app, rank) = (task.app, task.rank);
         match waiting {
             Waiting::Gather => {
+                let (_, seat, ..) = self.seat(id);
                 let turn = self.apps[app].meetings[seat.meeting].gather_done(seat.number);
                 self.take_turn(cpu, turn, lead, seat);
                 return;
             }
             Waiting::Round(round) => {
+                let (_, seat, _, episode) = self.seat(id);
                 let meeting = &mut self.apps[app].meetings[seat.meeting];
                 meeting.clear_flag(seat.number, round, episode);
                 let turn = meeting.round(seat.number, round + 1);
@@ -162,7 +170,7 @@ impl<O: Observer> Kernel<'_, O> {
             Waiting::Lock => self.tasks[id].pc += 1,
             Waiting::No => {}
         }
-        if std::mem::replace(&mut self.tasks[id].told, false) {
+        if self.watched && std::mem::replace(&mut self.tasks[id].told, false) {
             self.waits.push((id, None));
         }
         self.proceed(cpu, lead, policy);

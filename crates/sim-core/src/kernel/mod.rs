@@ -194,31 +194,47 @@ impl<O: Observer> Kernel<'_, O> {
                 self.tell(policy);
                 policy.app_ready(self, app);
             }
-            // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is parked.
-            if self.marks.is_empty() && self.displaced.is_empty() {
+            if let [cpu] = self.marks[..] {
+                // The most frequent case: one cpu has something to decide.
+                self.marks.clear();
+                self.decide(cpu, policy);
+                while let Some(Reverse(late)) = self.late.pop() {
+                    self.decide(late, policy);
+                }
+            } else if !self.marks.is_empty() {
+                self.decide_all(policy);
+            } else if self.displaced.is_empty() {
+                // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is parked.
                 break;
-            }
-            self.working.append(&mut self.marks);
-            if self.working.len() > 1 {
-                self.working.sort_unstable();
-            }
-            let mut at = 0;
-            while let Some(cpu) = self.next_turn(&mut at) {
-                self.cpus[cpu].marked = false;
-                self.turn = Some(cpu);
-                self.passed = self.passed.max(cpu.0);
-                self.step(cpu, policy);
             }
             self.turn = None;
             self.passed = u32::MAX;
-            self.working.clear();
             self.tell(policy);
             self.tell_waits(policy);
             self.tell_displaced(policy);
         }
         self.refresh_cores();
         let (cpus, sources) = (self.cpus.len(), &mut self.sources);
-        self.memory.refresh(self.now, |memory, class| sources.set(cpus + class as usize, memory.next(class)));
+        self.memory.refresh(self.now, |class, next| sources.set(cpus + class as usize, next));
+    }
+
+    /// Each marked cpu decides, in id order.
+    fn decide_all(&mut self, policy: &mut dyn Policy) {
+        self.working.append(&mut self.marks);
+        self.working.sort_unstable();
+        let mut at = 0;
+        while let Some(cpu) = self.next_turn(&mut at) {
+            self.decide(cpu, policy);
+        }
+        self.working.clear();
+    }
+
+    #[inline]
+    fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.cpus[cpu].marked = false;
+        self.turn = Some(cpu);
+        self.passed = self.passed.max(cpu.0);
+        self.step(cpu, policy);
     }
 
     /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
@@ -272,7 +288,14 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Tells the policy of entries and exits since the last time.
+    #[inline]
     fn tell(&mut self, policy: &mut dyn Policy) {
+        if !self.notices.is_empty() {
+            self.tell_notices(policy);
+        }
+    }
+
+    fn tell_notices(&mut self, policy: &mut dyn Policy) {
         let mut told = 0;
         while let Some((task, cpu, entered)) = self.notices.get(told).copied() {
             told += 1;

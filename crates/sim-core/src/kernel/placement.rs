@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::Activity;
+use crate::kernel::state::{Activity, Part};
 use crate::kernel_model::Discipline;
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
@@ -89,7 +89,15 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
     /// the yield would not find.
+    #[inline]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
+        // Where ticks are only looked for when they matter it is never.
+        if self.cpus[cpu].next_tick <= self.now {
+            self.pass_due_ticks(cpu);
+        }
+    }
+
+    fn pass_due_ticks(&mut self, cpu: CpuId) {
         while self.cpus[cpu].next_tick <= self.now {
             let record = &self.cpus[cpu];
             let busy = !record.current.is_none() && record.activity != Activity::Poll;
@@ -103,6 +111,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Charges the current task of a cpu for the time until now.
+    #[inline]
     pub(crate) fn charge(&mut self, cpu: CpuId) {
         self.pass_ticks(cpu);
         run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], self.now);
@@ -110,6 +119,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
     /// task just because it changes from computing to polling.
+    #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
         if !matches!(self.model.discipline, Discipline::Eevdf(_)) {
             self.charge(cpu);
@@ -143,7 +153,7 @@ impl<O: Observer> Kernel<'_, O> {
             if idle {
                 price += self.machine.costs.idle_exit;
             }
-            record.debt.kernel += price;
+            record.debt.grow(Part::Kernel, price);
         }
         self.price_switches(cpu);
         self.notices.push((id, cpu, true));
@@ -255,13 +265,13 @@ impl<O: Observer> Kernel<'_, O> {
         if self.tasks[id].state == TaskState::Running {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);
-            self.cpus[from].debt.kernel += self.machine.costs.ipi;
+            self.cpus[from].debt.grow(Part::Kernel, self.machine.costs.ipi);
         } else {
             self.dequeue(id);
         }
         self.renormalise(id, from, to);
         self.count_move(id, from, to);
-        self.cpus[to].debt.migration += self.machine.costs.migration;
+        self.cpus[to].debt.grow(Part::Migration, self.machine.costs.migration);
         self.enqueue(id, to, Entry::Move, None);
     }
 

@@ -7,7 +7,7 @@
 
 use crate::ids::{AppId, TaskId};
 use crate::kernel::ring_eevdf::Mark;
-use crate::kernel::state::Lead;
+use crate::kernel::state::{Lead, Part};
 use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::ladder::{Ladder, Setting, Share};
@@ -406,7 +406,7 @@ impl Ring {
             place -= 1;
         }
         self.order[..=place].rotate_left(1);
-        self.lead = Lead { switch: cost, ..Lead::NONE };
+        self.lead = Lead::switch(cost);
         self.since = end;
         self.charged = (end + cost).saturating_sub(self.prices.charged);
         self.note_pick();
@@ -425,7 +425,7 @@ impl Ring {
         }
         let Some(group) = self.rotating_group() else { return false };
         let switch = self.turn_cost(group, 0);
-        let ordinary = self.lead == Lead { switch, ..Lead::NONE }
+        let ordinary = self.lead == Lead::switch(switch)
             && self.charged == (self.since + switch).saturating_sub(self.prices.charged)
             && self.since > Time::ZERO + self.prices.charged;
         if !ordinary {
@@ -518,7 +518,7 @@ impl Ring {
             member.switches += turns;
             member.used += (cost + cycle) * turns;
             member.last_ran = Some(begun + round * (turns - 1) + offset);
-            self.paid.switch += cost * turns;
+            self.paid.grow(Part::Switch, cost * turns);
             if extra == 1 {
                 self.since = begun + round * rounds + offset;
             }
@@ -531,7 +531,7 @@ impl Ring {
         self.switches += turns;
         self.order[..group].rotate_left(partial);
         let cost = self.turn_cost(group, 0);
-        self.lead = Lead { switch: cost, ..Lead::NONE };
+        self.lead = Lead::switch(cost);
         self.charged = (self.since + cost).saturating_sub(self.prices.charged);
         if self.is_virtual() && !self.leftmost {
             // As at the last turn: its member and the one that followed.

@@ -5,7 +5,7 @@
 //! before, everything in between will happen again, however long it took to come round.
 
 use crate::kernel::ring::{Member, Ring, TURNS_FORETOLD, YieldRule};
-use crate::kernel::state::Lead;
+use crate::kernel::state::{Lead, Part};
 use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eevdf::{Average, Contender, best};
@@ -125,7 +125,7 @@ impl Ring {
         current.switches += 1;
         self.switches += 1;
         let (old, new) = (*self.at(0), *self.at(next));
-        self.lead.switch = self.switch_cost(&old, &new);
+        self.lead = Lead::switch(self.switch_cost(&old, &new));
         self.order[1..=next].rotate_right(1);
         self.order[..=1].swap(0, 1);
         // From behind the new one to behind the last of the others that does not come after it.
@@ -183,7 +183,8 @@ impl Ring {
                 member.cycles += (member.cycles - then.cycles) * times;
             }
         }
-        self.paid.switch += (self.paid.switch - self.mark.paid.switch) * times;
+        let switched = self.paid.part(Part::Switch) - self.mark.paid.part(Part::Switch);
+        self.paid.grow(Part::Switch, switched * times);
         self.cycles += (self.cycles - self.mark.cycles) * times;
         self.switches += (self.switches - self.mark.switches) * times;
         self.since += shift;

@@ -192,24 +192,27 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The most frequent case: the current task has a turn, and that of the next one does not end before `limit`.
     fn rotate_once(&mut self, cpu: CpuId, limit: Time) -> bool {
-        let record = &self.cpus[cpu];
+        let Self { cpus, tasks, apps, machine, model, .. } = self;
+        let (record, costs) = (&mut cpus[cpu], &machine.costs);
         let Some(next) = record.head.some() else { return false };
-        let (task, rival) = (&self.tasks[record.current], &self.tasks[next]);
-        let check = record.since + record.lead.total() + self.machine.costs.poll;
-        let end = check + self.machine.costs.yield_call;
-        let cost = self.between(task, rival);
+        let (task, rival) = (&tasks[record.current], &tasks[next]);
+        let check = record.since + record.lead.total() + costs.poll;
+        let end = check + costs.yield_call;
+        let cost = price(costs, task, rival);
         let follows = rival.band == task.band && polls(rival) && sight(task) > check && end < limit;
-        if !follows || end + cost + self.cycle() < limit {
+        if !follows || end + cost + costs.poll + costs.yield_call < limit {
             return false;
         }
-        let (band, app) = (task.band, task.app);
         let place = Place { next, before: record.current, number: 1, cost };
-        let last = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(next);
-        self.take_turn_of_rotation(cpu, end);
-        self.apps[app].counters.voluntary_switches += 1;
-        self.cpus[cpu].polled.1 += 1;
-        self.relink_rotation(cpu, last, &place);
-        self.begin_turn(cpu, &place);
+        let last = run_queue::last_of_band(tasks, record, task.band).unwrap_or(next);
+        take_turn(&model.discipline, costs, tasks, record, (Some(last), end));
+        let counters = &mut apps[tasks[place.before].app].counters;
+        counters.polls += 1;
+        counters.yields += 1;
+        counters.voluntary_switches += 1;
+        record.polled.1 += 1;
+        relink(tasks, record, last, &place);
+        begin_turn(&model.discipline, tasks, record, &place);
         true
     }
 
@@ -264,8 +267,9 @@ impl<O: Observer> Kernel<'_, O> {
             place = Place { next: first, before: last, number: 0, cost };
         }
         self.book_rotation(cpu, turns, switching);
-        self.relink_rotation(cpu, last, &place);
-        self.begin_turn(cpu, &place);
+        let record = &mut self.cpus[cpu];
+        relink(&mut self.tasks, record, last, &place);
+        begin_turn(&self.model.discipline, &self.tasks, record, &place);
     }
 
     /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
@@ -282,57 +286,6 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_buddy = TaskId::NONE;
     }
 
-    /// The queue as it stands when those before `place` have gone behind `last`.
-    fn relink_rotation(&mut self, cpu: CpuId, last: TaskId, place: &Place) {
-        let (record, tasks) = (&mut self.cpus[cpu], &mut self.tasks);
-        let (first, next, head) = (record.current, place.next, record.head);
-        if next == first {
-            return;
-        }
-        let rest = tasks[last].next;
-        tasks[first].state = TaskState::Queued;
-        tasks[next].state = TaskState::Running;
-        let follower = if next == last { TaskId::NONE } else { tasks[next].next };
-        if follower.is_none() {
-            record.head = first;
-            tasks[first].previous = TaskId::NONE;
-        } else {
-            record.head = follower;
-            tasks[follower].previous = TaskId::NONE;
-            tasks[last].next = first;
-            tasks[first].previous = last;
-        }
-        let end = if place.number > 1 {
-            tasks[first].next = head;
-            tasks[head].previous = first;
-            place.before
-        } else {
-            first
-        };
-        tasks[end].next = rest;
-        if rest.is_none() {
-            record.tail = end;
-        } else {
-            tasks[rest].previous = end;
-        }
-        tasks[next].previous = TaskId::NONE;
-        tasks[next].next = TaskId::NONE;
-        record.current = next;
-    }
-
-    /// A turn begins where the one of the task before has ended.
-    fn begin_turn(&mut self, cpu: CpuId, place: &Place) {
-        let record = &mut self.cpus[cpu];
-        let before = &self.tasks[place.before];
-        record.last_process = Some(before.process);
-        record.since = before.last_ran;
-        record.picked = record.since;
-        record.pair_start = record.since;
-        record.lead = Lead { switch: place.cost, ..Lead::NONE };
-        record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
-        run_queue::advance_minimum(&self.model.discipline, &self.tasks, record);
-    }
-
     /// The current task, alone in its band, goes through all its cycles that end before `limit` and before it sees.
     fn rotate_alone(&mut self, cpu: CpuId, check: Time, limit: Time) {
         let (cycle, call) =
@@ -341,8 +294,11 @@ impl<O: Observer> Kernel<'_, O> {
         let blind = if sight.is_never() { u64::MAX } else { sight.since(check).ns().div_ceil(cycle.ns()) };
         let before = 1 + (limit - (check + call) - Span::from_ns(1)).ns() / cycle.ns();
         let more = blind.min(before) - 1;
-        self.take_turn_of_rotation(cpu, check + call);
         let record = &mut self.cpus[cpu];
+        let band = self.tasks[record.current].band;
+        let last = run_queue::last_of_band(&self.tasks, record, band);
+        let costs = &self.machine.costs;
+        take_turn(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
         if let Discipline::Cfs(_) = self.model.discipline {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
@@ -352,47 +308,96 @@ impl<O: Observer> Kernel<'_, O> {
         record.charged = record.since;
         task.last_ran = record.since;
         follow_minimum(&self.model.discipline, &self.tasks, record);
-        self.count_cycles(cpu, more);
-        let record = &mut self.cpus[cpu];
         record.picked = record.since;
         record.pair_start = record.since;
-    }
-
-    /// The books of whole cycles of the current task.
-    fn count_cycles(&mut self, cpu: CpuId, cycles: u64) {
-        let record = &mut self.cpus[cpu];
+        record.polled.0 += more;
+        record.account.add(Category::Spin, self.machine.costs.poll * more);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * more);
         let counters = &mut self.apps[self.tasks[record.current].app].counters;
-        counters.polls += cycles;
-        counters.yields += cycles;
-        record.polled.0 += cycles;
-        record.account.add(Category::Spin, self.machine.costs.poll * cycles);
-        record.account.add(Category::Yield, self.machine.costs.yield_call * cycles);
+        counters.polls += 1 + more;
+        counters.yields += 1 + more;
     }
+}
 
-    /// The current task pays its lead, looks and yields; its cycle ends at `end`.
-    fn take_turn_of_rotation(&mut self, cpu: CpuId, end: Time) {
-        let record = &mut self.cpus[cpu];
-        let id = record.current;
-        let band = self.tasks[id].band;
-        let last = run_queue::last_of_band(&self.tasks, record, band).map(|last| self.tasks[last].vruntime);
-        let task = &mut self.tasks[id];
-        if let Discipline::Cfs(_) = self.model.discipline {
-            let behind = last.map_or(task.vruntime, |last| task.vruntime.max(last + 1));
-            task.vruntime = behind + weighted(end.since(record.charged), task.weight);
-        } else {
-            task.vruntime = last.map_or(0, |last| last + 1);
-        }
-        task.cpu_time += end - record.since;
-        task.last_ran = end;
-        let mut lead = std::mem::replace(&mut record.lead, Lead::NONE);
-        lead.pay(lead.total(), &mut record.account);
-        record.since = end;
-        record.charged = end;
-        record.picked = end;
-        record.pair_start = end;
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
-        follow_minimum(&self.model.discipline, &self.tasks, record);
-        self.count_cycles(cpu, 1);
+/// The queue as it stands when those before `place` have gone behind `last`.
+fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
+    let (first, next, head) = (record.current, place.next, record.head);
+    if next == first {
+        return;
     }
+    let rest = tasks[last].next;
+    tasks[first].state = TaskState::Queued;
+    tasks[next].state = TaskState::Running;
+    let follower = if next == last { TaskId::NONE } else { tasks[next].next };
+    if follower.is_none() {
+        record.head = first;
+        tasks[first].previous = TaskId::NONE;
+    } else {
+        record.head = follower;
+        tasks[follower].previous = TaskId::NONE;
+        tasks[last].next = first;
+        tasks[first].previous = last;
+    }
+    let end = if place.number > 1 {
+        tasks[first].next = head;
+        tasks[head].previous = first;
+        place.before
+    } else {
+        first
+    };
+    tasks[end].next = rest;
+    if rest.is_none() {
+        record.tail = end;
+    } else {
+        tasks[rest].previous = end;
+    }
+    tasks[next].previous = TaskId::NONE;
+    tasks[next].next = TaskId::NONE;
+    record.current = next;
+}
+
+/// A turn begins where the one of the task before has ended.
+#[inline]
+fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
+    let before = &tasks[place.before];
+    record.last_process = Some(before.process);
+    record.since = before.last_ran;
+    record.picked = record.since;
+    record.pair_start = record.since;
+    record.lead = Lead::switch(place.cost);
+    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
+    run_queue::advance_minimum(discipline, tasks, record);
+}
+
+/// The current task pays its lead, looks and yields; its cycle ends at `end`. `last`: the last one of its band in the queue.
+#[inline]
+fn take_turn(
+    discipline: &Discipline,
+    costs: &Costs,
+    tasks: &mut Tasks,
+    record: &mut Cpu,
+    (last, end): (Option<TaskId>, Time),
+) {
+    let last = last.map(|last| tasks[last].vruntime);
+    let task = &mut tasks[record.current];
+    if let Discipline::Cfs(_) = discipline {
+        let behind = last.map_or(task.vruntime, |last| task.vruntime.max(last + 1));
+        task.vruntime = behind + weighted(end.since(record.charged), task.weight);
+    } else {
+        task.vruntime = last.map_or(0, |last| last + 1);
+    }
+    task.cpu_time += end - record.since;
+    task.last_ran = end;
+    let total = record.lead.total();
+    record.lead.pay(total, &mut record.account);
+    record.since = end;
+    record.charged = end;
+    record.picked = end;
+    record.pair_start = end;
+    record.next_buddy = TaskId::NONE;
+    record.last_buddy = TaskId::NONE;
+    follow_minimum(discipline, tasks, record);
+    record.polled.0 += 1;
+    record.account.add(Category::Spin, costs.poll);
+    record.account.add(Category::Yield, costs.yield_call);
 }

@@ -19,63 +19,109 @@ use crate::wait::Circle;
 /// Overhead before an activity proper begins, by category, paid in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Lead {
-    pub(crate) switch: Span,
-    pub(crate) migration: Span,
-    pub(crate) kernel: Span,
-    pub(crate) daemon: Span,
+    total: Span,
+    parts: [Span; Part::COUNT],
+}
+
+/// What overhead is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Part {
+    Switch,
+    Migration,
+    Kernel,
+    Daemon,
     /// Refilling caches, or copying pages, before a compute operation.
-    pub(crate) refill: Span,
+    Refill,
     /// Waiting for a contended line while arriving at a barrier.
-    pub(crate) spin: Span,
+    Spin,
+}
+
+impl Part {
+    const COUNT: usize = 6;
+
+    /// Where each is booked, in order.
+    const BOOKS: [Category; Self::COUNT] = [
+        Category::Switch,
+        Category::Migration,
+        Category::Kernel,
+        Category::Daemon,
+        Category::Refill,
+        Category::Spin,
+    ];
 }
 
 impl Lead {
-    pub(crate) const NONE: Self = Self {
-        switch: Span::ZERO,
-        migration: Span::ZERO,
-        kernel: Span::ZERO,
-        daemon: Span::ZERO,
-        refill: Span::ZERO,
-        spin: Span::ZERO,
-    };
+    pub(crate) const NONE: Self = Self { total: Span::ZERO, parts: [Span::ZERO; Part::COUNT] };
+
+    /// Nothing but a switch.
+    #[inline]
+    pub(crate) const fn switch(cost: Span) -> Self {
+        let none = Span::ZERO;
+        Self { total: cost, parts: [cost, none, none, none, none, none] }
+    }
 
     #[inline]
-    pub(crate) fn total(&self) -> Span {
-        self.switch + self.migration + self.kernel + self.daemon + self.refill + self.spin
+    pub(crate) const fn total(&self) -> Span {
+        self.total
+    }
+
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.total == Span::ZERO
+    }
+
+    #[inline]
+    pub(crate) const fn part(&self, part: Part) -> Span {
+        self.parts[part as usize]
+    }
+
+    /// Adds to one part.
+    #[inline]
+    pub(crate) fn grow(&mut self, part: Part, span: Span) {
+        self.parts[part as usize] += span;
+        self.total += span;
     }
 
     #[inline]
     pub(crate) fn add(&mut self, other: &Self) {
-        self.switch += other.switch;
-        self.migration += other.migration;
-        self.kernel += other.kernel;
-        self.daemon += other.daemon;
-        self.refill += other.refill;
-        self.spin += other.spin;
+        if other.is_none() {
+            return;
+        }
+        for (mine, theirs) in self.parts.iter_mut().zip(other.parts) {
+            *mine += theirs;
+        }
+        self.total += other.total;
     }
 
     /// Books up to `elapsed` of the lead, takes it off, and returns what of `elapsed` lies behind the lead.
     #[inline]
     pub(crate) fn pay(&mut self, elapsed: Span, account: &mut Account) -> Span {
-        let mut rest = elapsed;
-        if *self == Self::NONE {
-            return rest;
+        if self.is_none() {
+            return elapsed;
         }
-        let parts = [
-            (&mut self.switch, Category::Switch),
-            (&mut self.migration, Category::Migration),
-            (&mut self.kernel, Category::Kernel),
-            (&mut self.daemon, Category::Daemon),
-            (&mut self.refill, Category::Refill),
-            (&mut self.spin, Category::Spin),
-        ];
-        for (part, category) in parts {
+        if elapsed < self.total {
+            self.pay_part(elapsed, account);
+            return Span::ZERO;
+        }
+        for (part, category) in self.parts.iter().zip(Part::BOOKS) {
+            account.add(category, *part);
+        }
+        let rest = elapsed - self.total;
+        *self = Self::NONE;
+        rest
+    }
+
+    /// The same for less than all of the lead.
+    fn pay_part(&mut self, elapsed: Span, account: &mut Account) {
+        let mut rest = elapsed;
+        for (part, category) in self.parts.iter_mut().zip(Part::BOOKS) {
             let paid = rest.min(*part);
             account.add(category, paid);
             *part -= paid;
             rest -= paid;
         }
-        rest
+        self.total -= elapsed;
     }
 }
 

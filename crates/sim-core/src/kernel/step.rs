@@ -2,7 +2,7 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Waiting};
+use crate::kernel::state::{Activity, After, Lead, Part, Waiting};
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Displacement, PARKED, Policy, TaskState};
 use crate::run_queue;
@@ -13,7 +13,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
-        if record.activity == Activity::Poll && !fired && !record.resched && record.debt == Lead::NONE {
+        if record.activity == Activity::Poll && !fired && !record.resched && record.debt.is_none() {
             // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
             let due = self.forecast(cpu);
             if due > self.now {
@@ -86,7 +86,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if self.cpus[cpu].debt == Lead::NONE {
+        if self.cpus[cpu].debt.is_none() {
             return false;
         }
         self.close_segment(cpu);
@@ -225,7 +225,7 @@ impl<O: Observer> Kernel<'_, O> {
             record.heir = to;
             if there != cpu {
                 record.resched = true;
-                record.debt.kernel += self.machine.costs.ipi;
+                record.debt.grow(Part::Kernel, self.machine.costs.ipi);
                 self.mark(there);
             }
         }
@@ -338,7 +338,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[cpu].last_process, next);
         let mut lead = self.take_debt(cpu);
-        lead.switch += cost;
+        lead.grow(Part::Switch, cost);
         let record = &mut self.cpus[cpu];
         run_queue::remove(&mut self.tasks, record, next);
         record.current = next;

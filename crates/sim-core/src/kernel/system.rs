@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Waiting};
+use crate::kernel::state::{Activity, After, Part, Waiting};
 use crate::kernel_model::{Discipline, KernelModel};
 use crate::machine::Machine;
 use crate::observe::Observer;
@@ -226,7 +226,7 @@ impl<O: Observer> System for Kernel<'_, O> {
                 }
                 record.resched |= record.current == task && band == PARKED;
                 if idle && band < PARKED {
-                    record.debt.kernel += self.machine.costs.idle_exit;
+                    record.debt.grow(Part::Kernel, self.machine.costs.idle_exit);
                 }
                 self.mark(cpu);
             }
@@ -278,11 +278,7 @@ impl<O: Observer> System for Kernel<'_, O> {
             record.lead.add(&std::mem::take(&mut record.debt));
         }
         let lead = if idle { &mut record.lead } else { &mut record.debt };
-        if daemon {
-            lead.daemon += span;
-        } else {
-            lead.kernel += span;
-        }
+        lead.grow(if daemon { Part::Daemon } else { Part::Kernel }, span);
         self.mark(cpu);
     }
 
