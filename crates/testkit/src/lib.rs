@@ -3,9 +3,12 @@
 //! This crate is used by tests only; nothing that ships depends on it.
 
 pub mod invariants;
+pub mod job;
 pub mod policies;
 pub mod reasons;
 pub mod reference;
 pub mod scenarios;
+pub mod stopwatch;
+pub mod textbook;
 pub mod trial;
 pub mod watchdog;
