@@ -104,6 +104,16 @@ impl Account {
         Span::from_ns(self.spans.iter().sum())
     }
 
+    /// What was booked since an earlier state of the same account.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut spans = self.spans;
+        for (mine, before) in spans.iter_mut().zip(earlier.spans) {
+            *mine = mine.saturating_sub(before);
+        }
+        Self { spans }
+    }
+
     /// Adds another account.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.spans.iter_mut().zip(other.spans) {
