@@ -78,6 +78,14 @@ pub struct Account {
 }
 
 impl Account {
+    /// An account with time of one category only.
+    #[must_use]
+    pub const fn of(category: Category, span: Span) -> Self {
+        let mut spans = [0; Category::COUNT];
+        spans[category as usize] = span.ns();
+        Self { spans }
+    }
+
     /// Books time.
     #[inline]
     pub const fn add(&mut self, category: Category, span: Span) {

@@ -1,0 +1,3 @@
+//! Who ran where: the slices of every cpu as a stream, and timelines drawn from them.
+
+pub mod slices;
