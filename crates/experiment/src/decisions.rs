@@ -127,16 +127,22 @@ struct Scribe<'a> {
 
 impl<'a> Scribe<'a> {
     fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan) -> Self {
+        let point = experiment.points.get(plan.point).map_or("", |point| &point.label);
+        Self { index, point, policy: policy_name(experiment, plan.policy), ..Self::named_only(plan) }
+    }
+
+    /// Knows the run, not where it stands in an experiment.
+    fn named_only(plan: &'a RunPlan) -> Self {
         let mut next = 0;
         let start = |tasks: u32| {
             next += tasks;
             next - tasks
         };
         Self {
-            index,
+            index: 0,
             plan,
-            point: experiment.points.get(plan.point).map_or("", |point| &point.label),
-            policy: policy_name(experiment, plan.policy),
+            point: "",
+            policy: "",
             first: plan.apps.iter().map(|app| app.tasks).map(start).collect(),
             out: BufWriter::new(spooled_tempfile(IN_MEMORY)),
             failed: None,
@@ -257,6 +263,23 @@ impl Observer for Scribe<'_> {
         {
             self.failed = Some(error);
         }
+    }
+}
+
+/// Puts the decisions of a run into words, as the `text` of their lines.
+pub struct Words<'a>(Scribe<'a>);
+
+impl<'a> Words<'a> {
+    /// For the decisions of this run.
+    #[must_use]
+    pub fn new(plan: &'a RunPlan) -> Self {
+        Self(Scribe::named_only(plan))
+    }
+
+    /// `cg.3 cpu2 -> cpu7: pulled: busiest group (load 3072, mean 2048)`.
+    #[must_use]
+    pub fn of(&self, decision: &Decision) -> String {
+        self.0.line(Time::ZERO, decision).text
     }
 }
 

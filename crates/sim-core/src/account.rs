@@ -78,6 +78,14 @@ pub struct Account {
 }
 
 impl Account {
+    /// An account with time of one category only.
+    #[must_use]
+    pub const fn of(category: Category, span: Span) -> Self {
+        let mut spans = [0; Category::COUNT];
+        spans[category as usize] = span.ns();
+        Self { spans }
+    }
+
     /// Books time.
     #[inline]
     pub const fn add(&mut self, category: Category, span: Span) {
@@ -102,6 +110,16 @@ impl Account {
     #[must_use]
     pub fn total(&self) -> Span {
         Span::from_ns(self.spans.iter().sum())
+    }
+
+    /// What was booked since an earlier state of the same account.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut spans = self.spans;
+        for (mine, before) in spans.iter_mut().zip(earlier.spans) {
+            *mine = mine.saturating_sub(before);
+        }
+        Self { spans }
     }
 
     /// Adds another account.

@@ -1,5 +1,6 @@
 //! What happened, told as facts to observers that cannot steer, and the digest of all of it.
 
+use crate::account::Account;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::Decision;
 use crate::time::Time;
@@ -99,6 +100,13 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
+    /// The books of a cpu, before a fact that ends or begins something there, before and after idle time, and at the end
+    /// of the run. `account.total()` is the instant up to which they are closed: that of the fact, or less where the current
+    /// task goes on with what it does. So the difference between two calls holds the work of one task, or polling, or idle
+    /// time, never two of them. No part of the digest; the ticks that the report takes out of computing time are in it.
+    fn accounted(&mut self, cpu: CpuId, account: &Account) {
+        let _ = (cpu, account);
+    }
 }
 
 impl Observer for () {}
@@ -112,6 +120,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
     }
+    fn accounted(&mut self, cpu: CpuId, account: &Account) {
+        self.0.accounted(cpu, account);
+        self.1.accounted(cpu, account);
+    }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -120,6 +132,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
+    }
+    fn accounted(&mut self, cpu: CpuId, account: &Account) {
+        (**self).accounted(cpu, account);
     }
 }
 

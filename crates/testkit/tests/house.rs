@@ -14,6 +14,7 @@ const END: &str = "<!-- /files -->";
 const FLOORS: &[(&str, u32)] = &[
     ("oversim", 5),
     ("reproduction", 4),
+    ("timeline", 4),
     ("experiment", 3),
     ("calibration", 3),
     ("policies", 2),
@@ -24,7 +25,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("notation", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "sim-core",
     "notation",
     "policies",
@@ -33,6 +34,7 @@ const ORDER: [&str; 10] = [
     "experiment",
     "calibration",
     "reproduction",
+    "timeline",
     "cli",
     "testkit",
 ];

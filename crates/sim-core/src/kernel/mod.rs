@@ -381,8 +381,15 @@ impl<O: Observer> Kernel<'_, O> {
         self.observer.observe(self.now, &what);
     }
 
+    /// Shows the books of a cpu to the observer.
+    #[inline]
+    fn tell_account(&mut self, cpu: CpuId) {
+        self.observer.accounted(cpu, &self.cpus[cpu].account);
+    }
+
     /// Tells of the polling on a cpu since the last fact about it.
     fn tell_polling(&mut self, cpu: CpuId) {
+        self.tell_account(cpu);
         let (polls, switches) = std::mem::take(&mut self.cpus[cpu].polled);
         if polls > 0 {
             self.observe(Observation::Polled { cpu, polls, switches });

@@ -203,6 +203,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn leave(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.close_segment(cpu);
+        self.tell_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);
         self.renounce(cpu, reason);
@@ -262,6 +263,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
         let from = self.tasks[id].cpu;
         self.catch_up(from);
+        self.tell_account(from);
         if self.tasks[id].state == TaskState::Running {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);

@@ -1,0 +1,1 @@
+//! Figures of results: which apply, their drawing and their data.

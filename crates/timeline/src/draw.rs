@@ -1,0 +1,143 @@
+//! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application, shaded by state.
+
+use crate::axis::axis;
+use crate::legend;
+use crate::palette::Palette;
+use crate::panel::{self, Frame};
+use crate::states::State;
+use crate::svg::{Anchor, Font, Svg};
+use crate::timeline::{Timeline, Track};
+
+/// Width of the picture in pixels: that of a slide.
+const WIDTH: f64 = 1280.0;
+/// Space at the right and left edges.
+const MARGIN: f64 = 16.0;
+/// Height that all rows of the picture share, as far as they need not be higher or lower than the two limits.
+const ROWS_HEIGHT: f64 = 560.0;
+const HIGHEST_ROW: f64 = 24.0;
+const LOWEST_ROW: f64 = 5.0;
+/// Between two nodes.
+const NODE_GAP: f64 = 4.0;
+/// Between two panels.
+const PANEL_GAP: f64 = 18.0;
+
+const TITLE: Font = Font { size: 20.0, bold: true, pale: false };
+const WHY: Font = Font { size: 14.0, bold: false, pale: false };
+const AXIS: Font = Font { size: 13.0, bold: false, pale: false };
+/// Text of the narrow column at the left.
+pub(crate) const LABEL: Font = Font { size: 11.0, bold: false, pale: true };
+
+/// What the picture is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Caption<'a> {
+    /// Above it, large: the scenario.
+    pub title: &'a str,
+    /// Begin of the names that parts of the picture refer to each other by: two pictures on one page need two. Letters,
+    /// digits and hyphens.
+    pub prefix: &'a str,
+}
+
+/// The picture as SVG; the same timeline gives the same bytes on every machine.
+#[must_use]
+pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
+    let palette = Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
+    let mut svg = Svg::default();
+    legend::patterns(&mut svg, &palette, timeline.apps.len(), caption.prefix);
+    let mut y = head(&mut svg, timeline, caption);
+    y = legend::legend(&mut svg, timeline, &palette, caption.prefix, (MARGIN, WIDTH - MARGIN), y);
+    let rows = (timeline.rows.len() * timeline.tracks.len()).max(1) as f64;
+    let frame = Frame {
+        left: MARGIN + label_width(timeline) + 8.0,
+        right: WIDTH - MARGIN - 8.0,
+        row: (ROWS_HEIGHT / rows).clamp(LOWEST_ROW, HIGHEST_ROW).floor(),
+        node_gap: NODE_GAP,
+        margin: MARGIN,
+        window: (timeline.window.from, timeline.window.to),
+    };
+    for track in &timeline.tracks {
+        y = panel::panel(&mut svg, timeline, track, &frame, &palette, caption.prefix, y + PANEL_GAP);
+    }
+    y = time_axis(&mut svg, timeline, &frame, y);
+    let words = description(timeline, caption);
+    svg.finish(WIDTH, (y + MARGIN).ceil(), &words)
+}
+
+/// Title, window and why; the y below them.
+fn head(svg: &mut Svg, timeline: &Timeline, caption: Caption<'_>) -> f64 {
+    let width = WIDTH - 2.0 * MARGIN;
+    let mut y = 34.0;
+    svg.text(MARGIN, y, TITLE, Anchor::Start, &TITLE.fit(caption.title, width));
+    let mut lines = WHY.wrap(&timeline.headline(), width);
+    if !timeline.remark.is_empty() {
+        lines.extend(WHY.wrap(&timeline.remark, width));
+    }
+    for line in lines {
+        y += 20.0;
+        svg.text(MARGIN, y, WHY, Anchor::Start, &line);
+    }
+    y + 10.0
+}
+
+/// The width of the column at the left.
+fn label_width(timeline: &Timeline) -> f64 {
+    let names = timeline.rows.iter().map(|row| LABEL.width(&row.name));
+    let cpu = names.fold(0.0, f64::max);
+    let node = if timeline.single_cpus() { LABEL.width("node 00") + 10.0 } else { 0.0 };
+    let lanes = panel::lanes(timeline).into_iter().map(|lane| LABEL.width(&lane));
+    lanes.fold(cpu + node, f64::max).max(LABEL.width("decisions"))
+}
+
+/// The labels of the time axis below the last panel; the y below them.
+fn time_axis(svg: &mut Svg, timeline: &Timeline, frame: &Frame, y: f64) -> f64 {
+    let axis = axis(timeline.window.from, timeline.window.to, 10);
+    let (mut first, mut last) = (f64::MAX, f64::MIN);
+    for (at, label) in &axis.ticks {
+        let x = frame.x(*at);
+        let half = AXIS.width(label) / 2.0;
+        // Neither beyond the edge of the picture nor into its neighbour.
+        let x = x.min(WIDTH - MARGIN - half);
+        if x - half < last + 8.0 {
+            continue;
+        }
+        svg.text(x, y + 18.0, AXIS, Anchor::Middle, label);
+        (first, last) = (first.min(x), x + half);
+    }
+    let unit = format!("simulated time, {}", axis.unit);
+    svg.text(f64::midpoint(frame.left, frame.right), y + 38.0, AXIS, Anchor::Middle, &unit);
+    y + 42.0
+}
+
+/// What the picture shows, in words.
+fn description(timeline: &Timeline, caption: Caption<'_>) -> String {
+    let mut words = format!("Timeline of {}: {}", caption.title, timeline.headline());
+    for track in &timeline.tracks {
+        words.push_str(&format!(". {}: {}", track.label, facts(track)));
+    }
+    words
+}
+
+/// What the cpus of a track did in the window, in one line.
+#[must_use]
+pub fn facts(track: &Track) -> String {
+    let total = &track.recording.total;
+    let all = total.total().max(1) as f64;
+    let percent = |states: &[State]| {
+        let ns: u64 = states.iter().map(|state| total.of(*state)).sum();
+        format!("{:.0} %", ns as f64 * 100.0 / all)
+    };
+    let mut words = format!(
+        "computing {}, memory stall {}, waiting {}, overhead {}, idle {}",
+        percent(&[State::Compute]),
+        percent(&[State::Stall]),
+        percent(&[State::Spin, State::Yield]),
+        percent(&[State::Switch, State::Migrate, State::Kernel]),
+        percent(&[State::Idle]),
+    );
+    let moves = track.recording.counts[0];
+    words.push_str(&match moves {
+        0 => "; no migration".to_owned(),
+        1 => "; 1 migration".to_owned(),
+        moves => format!("; {moves} migrations"),
+    });
+    words
+}

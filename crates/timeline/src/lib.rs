@@ -1,0 +1,19 @@
+//! Who ran where: the slices of every cpu as a stream, and timelines drawn from them.
+
+pub mod axis;
+pub mod draw;
+mod legend;
+pub mod overview;
+pub mod palette;
+mod panel;
+pub mod record;
+pub mod rows;
+pub mod slices;
+pub mod states;
+pub mod svg;
+pub mod terminal;
+pub mod window;
+
+mod timeline;
+
+pub use timeline::{Medium, Request, Subject, Timeline, Track, record};

@@ -1,0 +1,227 @@
+//! A run seen from afar, in bounded memory: per bin of time, what the cpus did and how much happened.
+
+use sim_core::ids::Id;
+use sim_core::time::Time;
+
+use crate::slices::{Mark, Owners, Sink, Slice};
+use crate::states::{Owner, State, portion};
+
+/// Numbers that all bins together hold at most: 16 MiB.
+const NUMBERS: usize = 1 << 21;
+/// Most bins; as many as it takes to find a window within a thousandth of a run, and some more.
+const MOST_BINS: usize = 1 << 14;
+/// Fewest bins, whatever the number of applications.
+const FEWEST_BINS: usize = 1 << 10;
+/// Width of a bin at the start of a run, in nanoseconds; doubled whenever the run outgrows the bins.
+const FIRST_WIDTH: u64 = 1 << 14;
+/// States that have the colour of an application.
+const COLOURED: usize = 4;
+
+/// What a bin's number stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// Whose time.
+    pub owner: Owner,
+    /// Spent how.
+    pub state: State,
+}
+
+/// A run seen from afar.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    owners: Owners,
+    /// Which cpus count.
+    counted: Vec<bool>,
+    width: u64,
+    bins: usize,
+    /// Nanoseconds by bin and key.
+    spent: Vec<u64>,
+    /// Migrations by bin.
+    moves: Vec<u64>,
+    slices: u64,
+    end: u64,
+}
+
+impl Overview {
+    /// Of a run of these tasks, as far as these cpus are concerned.
+    #[must_use]
+    pub fn new(owners: Owners, counted: Vec<bool>) -> Self {
+        let keys = keys(owners.apps());
+        let fit = (NUMBERS / keys).max(1).ilog2();
+        let bins = (1usize << fit).clamp(FEWEST_BINS, MOST_BINS);
+        let (spent, moves) = (vec![0; bins * keys], vec![0; bins]);
+        Self { owners, counted, width: FIRST_WIDTH, bins, spent, moves, slices: 0, end: 0 }
+    }
+
+    /// Width of a bin in nanoseconds.
+    #[must_use]
+    pub const fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// When the last slice ended, in nanoseconds: the length of the run.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Slices of all counted cpus, and how many cpus that are.
+    #[must_use]
+    pub fn slices(&self) -> (u64, u64) {
+        (self.slices, self.counted.iter().filter(|counted| **counted).count() as u64)
+    }
+
+    /// Number of applications.
+    #[must_use]
+    pub const fn apps(&self) -> usize {
+        self.owners.apps()
+    }
+
+    /// What the numbers of a bin stand for, in order.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+        let apps = self.owners.apps() as u32;
+        let owners = (0..apps).map(Owner::App).chain([Owner::Several]);
+        let coloured =
+            owners.flat_map(|owner| State::ALL[..COLOURED].iter().map(move |state| (owner, *state)));
+        let rest = State::ALL[COLOURED..].iter().map(|state| (Owner::Nobody, *state));
+        coloured.chain(rest).map(|(owner, state)| Key { owner, state })
+    }
+
+    /// Nanoseconds of a bin by key; nothing beyond the end.
+    #[must_use]
+    pub fn bin(&self, bin: usize) -> &[u64] {
+        let keys = keys(self.owners.apps());
+        self.spent.get(bin * keys..(bin + 1) * keys).unwrap_or(&[])
+    }
+
+    /// Migrations in a bin.
+    #[must_use]
+    pub fn moves(&self, bin: usize) -> u64 {
+        self.moves.get(bin).copied().unwrap_or(0)
+    }
+
+    /// Makes the bins at least this wide.
+    pub fn widen(&mut self, width: u64) {
+        while self.width < width {
+            self.double();
+        }
+    }
+
+    fn double(&mut self) {
+        let keys = keys(self.owners.apps());
+        let half = self.bins / 2;
+        for bin in 0..half {
+            self.moves[bin] = self.moves[2 * bin] + self.moves[2 * bin + 1];
+            for key in 0..keys {
+                self.spent[bin * keys + key] =
+                    self.spent[2 * bin * keys + key] + self.spent[(2 * bin + 1) * keys + key];
+            }
+        }
+        self.moves[half..].fill(0);
+        self.spent[half * keys..].fill(0);
+        self.width = self.width.saturating_mul(2);
+    }
+
+    /// The bin of an instant, after widening them if it lies beyond all of them.
+    fn reach(&mut self, at: u64) -> usize {
+        while at / self.width >= self.bins as u64 {
+            self.double();
+        }
+        (at / self.width) as usize
+    }
+
+    fn counts(&self, cpu: usize) -> bool {
+        self.counted.get(cpu).copied().unwrap_or(false)
+    }
+}
+
+/// Numbers in a bin.
+const fn keys(apps: usize) -> usize {
+    (apps + 1) * COLOURED + State::ALL.len() - COLOURED
+}
+
+/// The place of a number in its bin.
+const fn slot(apps: usize, owner: Owner, state: State) -> usize {
+    let state = state as usize;
+    match owner {
+        Owner::App(app) => app as usize * COLOURED + state,
+        Owner::Several => apps * COLOURED + state,
+        Owner::Nobody => apps * COLOURED + state,
+    }
+}
+
+impl Sink for Overview {
+    fn slice(&mut self, slice: &Slice) {
+        self.end = self.end.max(slice.to.ns());
+        if !self.counts(slice.cpu.index()) {
+            return;
+        }
+        self.slices += 1;
+        let last = self.reach(slice.to.ns() - 1);
+        let first = (slice.from.ns() / self.width) as usize;
+        let (apps, keys, width) = (self.owners.apps(), keys(self.owners.apps()), self.width);
+        let (owners, spent) = (&self.owners, &mut self.spent);
+        for bin in first..=last {
+            let begin = bin as u64 * width;
+            let cell = &mut spent[bin * keys..(bin + 1) * keys];
+            portion(slice, owners, begin, begin + width, |owner, state, ns| {
+                cell[slot(apps, owner, state)] += ns;
+            });
+        }
+    }
+
+    fn mark(&mut self, at: Time, mark: &Mark) {
+        if let Mark::Migrated { from, to, .. } = mark
+            && (self.counts(from.index()) || self.counts(to.index()))
+        {
+            let bin = self.reach(at.ns());
+            self.moves[bin] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slices::Occupant;
+    use sim_core::account::{Account, Category};
+    use sim_core::ids::{CpuId, TaskId};
+    use sim_core::time::Span;
+
+    fn slice(cpu: u32, from: u64, to: u64, category: Category) -> Slice {
+        let who = if category == Category::Idle { Occupant::Idle } else { Occupant::Works(TaskId(1)) };
+        let parts = Account::of(category, Span::from_ns(to - from));
+        Slice { cpu: CpuId(cpu), from: Time::from_ns(from), to: Time::from_ns(to), who, parts }
+    }
+
+    #[test]
+    fn every_key_has_its_own_place() {
+        for apps in [1, 3, 40] {
+            let view = Overview::new(Owners::new(vec![1; apps]), vec![true]);
+            let slots: Vec<usize> = view.keys().map(|key| slot(apps, key.owner, key.state)).collect();
+            assert_eq!(slots, (0..keys(apps)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_bins_hold_all_time_however_long_the_run() {
+        let mut view = Overview::new(Owners::new([1, 1]), vec![true, false]);
+        let end = 3_600_000_000_000;
+        view.slice(&slice(0, 0, 1_000, Category::Idle));
+        view.mark(Time::from_ns(1_000), &Mark::Migrated { task: TaskId(1), from: CpuId(1), to: CpuId(0) });
+        view.slice(&slice(0, 1_000, end, Category::Compute));
+        view.slice(&slice(1, 0, end, Category::Idle));
+        let mut sum = vec![0; view.keys().count()];
+        for bin in 0..MOST_BINS {
+            for (sum, ns) in sum.iter_mut().zip(view.bin(bin)) {
+                *sum += ns;
+            }
+        }
+        let of = |owner, state| sum[slot(2, owner, state)];
+        assert_eq!(of(Owner::App(1), State::Compute), end - 1_000);
+        // The second cpu does not count.
+        assert_eq!(of(Owner::Nobody, State::Idle), 1_000);
+        assert_eq!((view.end(), view.slices(), view.moves(0)), (end, (2, 1), 1));
+        assert!(view.width() as usize >= end as usize / MOST_BINS);
+    }
+}

@@ -1,0 +1,421 @@
+//! One run in the picture: its heading, lanes of barriers and decisions, a row per cpu, migrations across them.
+
+use std::collections::BTreeMap;
+
+use sim_core::ids::{AppId, Id};
+
+use crate::axis::axis;
+use crate::draw::{LABEL, facts};
+use crate::legend;
+use crate::palette::Palette;
+use crate::record::{Cell, Move};
+use crate::slices::{Occupant, Owners, Slice};
+use crate::states::{State, each};
+use crate::svg::{Anchor, Font, Svg, outline};
+use crate::timeline::{Timeline, Track};
+
+const HEADING: Font = Font { size: 16.0, bold: true, pale: false };
+const FACTS: Font = Font { size: 13.0, bold: false, pale: false };
+/// Height of a lane of marks in pixels.
+const LANE: f64 = 13.0;
+/// Lanes of barriers: those of so many applications at most.
+const BARRIER_LANES: usize = 4;
+/// A slice narrower than this many pixels has no hover text of its own.
+const TITLED: f64 = 3.0;
+/// Marks nearer than this many pixels are one.
+const NEAR: f64 = 5.0;
+/// Up to so many migrations are drawn as arrows across the rows.
+const ARROWS: usize = 60;
+/// Texts in one hover text.
+const TEXTS: usize = 6;
+/// Rows lower than this many pixels are not all labelled.
+const LABELLED: f64 = 10.0;
+
+/// Where everything goes, in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    /// Height of a row.
+    pub(crate) row: f64,
+    pub(crate) node_gap: f64,
+    pub(crate) margin: f64,
+    /// In nanoseconds.
+    pub(crate) window: (u64, u64),
+}
+
+impl Frame {
+    /// Where an instant is.
+    pub(crate) fn x(&self, at: u64) -> f64 {
+        let (from, to) = self.window;
+        let part = at.clamp(from, to) - from;
+        self.left + part as f64 / (to - from) as f64 * (self.right - self.left)
+    }
+}
+
+/// The labels of the lanes that any panel has.
+pub(crate) fn lanes(timeline: &Timeline) -> Vec<String> {
+    let mut lanes: Vec<String> = meeting(timeline)
+        .into_iter()
+        .map(|app| LABEL.fit(&format!("{} barriers", timeline.app(app)), 110.0))
+        .collect();
+    if timeline.tracks.iter().any(|track| !track.recording.notes.is_empty()) {
+        lanes.push("decisions".into());
+    }
+    lanes
+}
+
+/// The applications with a lane of their own: those that meet, or end, in the window.
+fn meeting(timeline: &Timeline) -> Vec<usize> {
+    let mut apps: Vec<usize> = timeline
+        .tracks
+        .iter()
+        .flat_map(|track| {
+            let ends = track.recording.ends.iter().map(|end| end.0.index());
+            track.recording.barriers.keys().map(|app| *app as usize).chain(ends)
+        })
+        .collect();
+    apps.sort_unstable();
+    apps.dedup();
+    apps.truncate(BARRIER_LANES);
+    apps
+}
+
+/// Draws a panel below y; the y below it.
+pub(crate) fn panel(
+    svg: &mut Svg,
+    timeline: &Timeline,
+    track: &Track,
+    frame: &Frame,
+    palette: &Palette,
+    prefix: &str,
+    y: f64,
+) -> f64 {
+    let y = heading(svg, track, frame, y);
+    let mut y = y;
+    let names = lanes(timeline);
+    for (app, name) in meeting(timeline).into_iter().zip(&names) {
+        lane_label(svg, frame, name, y);
+        barriers(svg, timeline, track, frame, &palette.colour(app).hex(), app, y);
+        y += LANE;
+    }
+    if names.last().is_some_and(|name| name == "decisions") {
+        lane_label(svg, frame, "decisions", y);
+        notes(svg, track, frame, y);
+        y += LANE;
+    }
+    y += 3.0;
+    let tops = tops(timeline, frame, y);
+    let bottom = tops.last().map_or(y, |top| top + frame.row);
+    let painter = Painter { timeline, frame, palette, prefix, owners: &track.owners };
+    svg.raw("<g shape-rendering=\"crispEdges\">");
+    for (cells, top) in track.recording.rows.iter().zip(&tops) {
+        painter.row(svg, cells, *top);
+    }
+    svg.raw("</g>");
+    row_labels(svg, timeline, frame, &tops);
+    grid(svg, frame, y, bottom);
+    moves(svg, track, frame, &tops);
+    ended(svg, track, frame, y, bottom);
+    bottom + 4.0
+}
+
+/// The policy and what the cpus do under it.
+fn heading(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) -> f64 {
+    let room = frame.right - frame.margin;
+    let label = HEADING.fit(&track.label, room / 3.0);
+    svg.text(frame.margin, y + 12.0, HEADING, Anchor::Start, &label);
+    let beside = frame.margin + HEADING.width(&label) + 16.0;
+    let end = track.end as f64 / 1e9;
+    let end = if track.completed { format!("done at {end:.3} s") } else { format!("cut off at {end:.3} s") };
+    let facts = format!("{}; {end}", facts(track));
+    svg.text(beside, y + 12.0, FACTS, Anchor::Start, &FACTS.fit(&facts, frame.right - beside));
+    y + 22.0
+}
+
+fn lane_label(svg: &mut Svg, frame: &Frame, name: &str, y: f64) {
+    svg.text(frame.left - 6.0, y + 10.0, LABEL, Anchor::End, name);
+}
+
+/// The y of each row.
+fn tops(timeline: &Timeline, frame: &Frame, y: f64) -> Vec<f64> {
+    let mut top = y;
+    let mut before = None;
+    let mut tops = Vec::with_capacity(timeline.rows.len());
+    for row in &timeline.rows {
+        if timeline.single_cpus() && before.is_some_and(|group| group != row.group) {
+            top += frame.node_gap;
+        }
+        before = Some(row.group);
+        tops.push(top);
+        top += frame.row;
+    }
+    tops
+}
+
+fn row_labels(svg: &mut Svg, timeline: &Timeline, frame: &Frame, tops: &[f64]) {
+    let every = (LABELLED / frame.row).ceil().max(1.0) as usize;
+    let nodes = timeline.rows.iter().any(|row| row.group != timeline.rows[0].group);
+    let mut before = None;
+    let mut within = 0;
+    for (row, top) in timeline.rows.iter().zip(tops) {
+        let first = before != Some(row.group);
+        within = if first { 0 } else { within + 1 };
+        let y = top + frame.row / 2.0 + 4.0;
+        if within % every == 0 {
+            let cpu = !nodes && within == 0 && timeline.single_cpus();
+            let name = if cpu { format!("cpu {}", row.name) } else { row.name.clone() };
+            svg.text(frame.left - 6.0, y, LABEL, Anchor::End, &name);
+        }
+        let room = timeline.rows.iter().filter(|other| other.group == row.group).count() as f64 * frame.row;
+        if nodes && first && timeline.single_cpus() && room >= LABELLED {
+            svg.text(frame.margin, y, LABEL, Anchor::Start, &format!("node {}", row.group));
+        }
+        before = Some(row.group);
+    }
+}
+
+/// Faint lines at the instants of the axis, across the rows.
+fn grid(svg: &mut Svg, frame: &Frame, top: f64, bottom: f64) {
+    for (at, _) in axis(frame.window.0, frame.window.1, 10).ticks {
+        let x = frame.x(at);
+        svg.line((x, top), (x, bottom), "#000000", "stroke-opacity=\"0.18\" stroke-width=\"1\"");
+        svg.line((x, bottom), (x, bottom + 5.0), "#333333", "stroke-width=\"1\"");
+    }
+    svg.line((frame.left, bottom + 1.0), (frame.right, bottom + 1.0), "#333333", "stroke-width=\"1\"");
+}
+
+/// Where a run has ended within the window.
+fn ended(svg: &mut Svg, track: &Track, frame: &Frame, top: f64, bottom: f64) {
+    if track.end >= frame.window.1 {
+        return;
+    }
+    let x = frame.x(track.end);
+    svg.line((x, top), (x, bottom), "#333333", "stroke-width=\"1\" stroke-dasharray=\"4 3\"");
+    let text = "the run is over";
+    if frame.right - x > FACTS.width(text) + 12.0 {
+        svg.text(x + 8.0, f64::midpoint(top, bottom) + 4.0, FACTS, Anchor::Start, text);
+    }
+}
+
+/// The barriers and the end of an application.
+fn barriers(
+    svg: &mut Svg,
+    timeline: &Timeline,
+    track: &Track,
+    frame: &Frame,
+    colour: &str,
+    app: usize,
+    y: f64,
+) {
+    let name = timeline.app(app);
+    let instants = track.recording.barriers.get(&(app as u32));
+    let mut last = f64::MIN;
+    for at in instants.into_iter().flatten() {
+        let x = frame.x(*at);
+        if x - last < 2.0 {
+            continue;
+        }
+        last = x;
+        svg.titled(&format!("{}: a barrier of {name} is complete", instant(*at)), |svg| {
+            legend::barrier(svg, x, y + 1.0, LANE - 3.0, colour);
+        });
+    }
+    for (_, at) in track.recording.ends.iter().filter(|end| end.0 == AppId(app as u32)) {
+        svg.titled(&format!("{}: {name} ends", instant(*at)), |svg| {
+            legend::end(svg, frame.x(*at), y + LANE / 2.0, colour);
+        });
+    }
+}
+
+/// An instant in seconds, to the microsecond.
+fn instant(at: u64) -> String {
+    format!("{}.{:06} s", at / 1_000_000_000, at % 1_000_000_000 / 1_000)
+}
+
+/// Things in order that are near each other on the x axis, together.
+fn together<T>(things: &[T], x: impl Fn(&T) -> f64) -> Vec<&[T]> {
+    let mut groups = Vec::new();
+    let mut rest = things;
+    while let Some(first) = rest.first() {
+        let begin = x(first);
+        let count = rest.iter().take_while(|thing| x(thing) - begin < NEAR).count().max(1);
+        let (group, others) = rest.split_at(count);
+        groups.push(group);
+        rest = others;
+    }
+    groups
+}
+
+/// Hover text of several things.
+fn listed<'t>(texts: impl ExactSizeIterator<Item = (u64, &'t str)>) -> String {
+    let count = texts.len();
+    let mut lines: Vec<String> =
+        texts.take(TEXTS).map(|(at, text)| format!("{}: {text}", instant(at))).collect();
+    if count > TEXTS {
+        lines.push(format!("and {} more", count - TEXTS));
+    }
+    lines.join("\n")
+}
+
+/// Decisions that moved nobody.
+fn notes(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) {
+    for group in together(&track.recording.notes, |note| frame.x(note.at)) {
+        let text = listed(group.iter().map(|note| (note.at, note.text.as_str())));
+        svg.titled(&text, |svg| legend::decision(svg, frame.x(group[0].at), y + 3.0));
+    }
+}
+
+/// Migrations: arrows if they are few, else marks on the rows that tasks go to.
+fn moves(svg: &mut Svg, track: &Track, frame: &Frame, tops: &[f64]) {
+    let moves = &track.recording.moves;
+    let middle = |row: Option<usize>| row.and_then(|row| tops.get(row)).map(|top| top + frame.row / 2.0);
+    if moves.len() <= ARROWS {
+        for moved in moves {
+            let text = format!("{}: {}", instant(moved.at), moved.text);
+            let (top, bottom) = (tops[0], tops[tops.len() - 1] + frame.row);
+            let (from, to) = match (middle(moved.from), middle(moved.to)) {
+                (Some(from), Some(to)) if moved.from == moved.to => (from - 8.0, to + 2.0),
+                (Some(from), Some(to)) => (from, to),
+                // To or from a cpu that is not shown.
+                (Some(from), None) => (from, bottom),
+                (None, Some(to)) => (top, to),
+                (None, None) => continue,
+            };
+            svg.titled(&text, |svg| legend::arrow(svg, frame.x(moved.at), from, to));
+        }
+        return;
+    }
+    let mut by_row: BTreeMap<usize, Vec<&Move>> = BTreeMap::new();
+    for moved in moves {
+        by_row.entry(moved.to.or(moved.from).unwrap_or(0)).or_default().push(moved);
+    }
+    for (row, moves) in by_row {
+        let Some(top) = tops.get(row) else { continue };
+        for group in together(&moves, |moved| frame.x(moved.at)) {
+            let text = listed(group.iter().map(|moved| (moved.at, moved.text.as_str())));
+            let tip = top + frame.row;
+            let stem = (frame.row - 2.0).clamp(3.0, 9.0);
+            svg.titled(&text, |svg| legend::arrow(svg, frame.x(group[0].at), tip - stem - 6.0 + 4.0, tip));
+        }
+    }
+}
+
+/// Draws rows.
+struct Painter<'a> {
+    timeline: &'a Timeline,
+    frame: &'a Frame,
+    palette: &'a Palette,
+    prefix: &'a str,
+    owners: &'a Owners,
+}
+
+impl Painter<'_> {
+    fn row(&self, svg: &mut Svg, cells: &[Cell], top: f64) {
+        // What has no hover text goes into one path per fill, in the order of the fills.
+        let mut paths: BTreeMap<String, String> = BTreeMap::new();
+        for cell in cells {
+            let (left, right) = (self.frame.x(cell.from), self.frame.x(cell.to));
+            let slice = cell.slice.as_ref().filter(|_| right - left >= TITLED);
+            if let Some(slice) = slice {
+                svg.titled(&self.words(slice), |svg| {
+                    self.stack(cell, left, right, top, |fill, x, y, width, height| {
+                        svg.rect(x, y, width, height, fill);
+                    });
+                });
+            } else {
+                self.stack(cell, left, right, top, |fill, x, y, width, height| {
+                    outline(paths.entry(fill.to_owned()).or_default(), x, y, width, height);
+                });
+            }
+        }
+        for (fill, path) in paths {
+            svg.path(&path, &fill);
+        }
+    }
+
+    /// The parts of a cell, one upon the other from below.
+    fn stack(
+        &self,
+        cell: &Cell,
+        left: f64,
+        right: f64,
+        top: f64,
+        mut draw: impl FnMut(&str, f64, f64, f64, f64),
+    ) {
+        let height = self.frame.row - 1.0;
+        let total = cell.mix.total().max(1) as f64;
+        // Edges lie on tenths of pixels, as written, so that neighbours touch.
+        let round = |value: f64| (value * 10.0).round() / 10.0;
+        let (left, right) = (round(left), round(right));
+        let mut sum = 0;
+        let mut lower = top + height;
+        for (owner, state, ns) in cell.mix.parts() {
+            sum += ns;
+            let upper = round(top + height * (1.0 - sum as f64 / total));
+            if lower - upper >= 0.1 && right - left >= 0.1 {
+                let fill = legend::fill(self.palette, self.prefix, owner, state);
+                draw(&fill, left, upper, right - left, lower - upper);
+                lower = upper;
+            }
+        }
+    }
+
+    /// A slice in words.
+    fn words(&self, slice: &Slice) -> String {
+        let rank =
+            |task| format!("{}.{}", self.timeline.app(self.owners.app(task).index()), self.owners.rank(task));
+        let who = match slice.who {
+            Occupant::Idle => "idle".to_owned(),
+            Occupant::System => "kernel or daemon".to_owned(),
+            Occupant::Works(task) => rank(task),
+            Occupant::Waits(task) => format!("{} waits", rank(task)),
+            Occupant::WaitInTurns(app) => {
+                format!("tasks of {} wait in turns", self.timeline.app(app.index()))
+            }
+            Occupant::WaitMixed => "tasks of several applications wait in turns".to_owned(),
+        };
+        let length = slice.to.ns() - slice.from.ns();
+        let mut shares: Vec<(State, u64)> = Vec::new();
+        each(&slice.parts, |state, ns| match shares.iter_mut().find(|share| share.0 == state) {
+            Some(share) => share.1 += ns,
+            None => shares.push((state, ns)),
+        });
+        shares.sort_unstable();
+        let share = |(state, ns): &(State, u64)| {
+            format!("{} {:.1} %", state.name(), *ns as f64 * 100.0 / length as f64)
+        };
+        let shares: Vec<String> = shares.iter().map(share).collect();
+        let (from, to) = (instant(slice.from.ns()), instant(slice.to.ns()));
+        format!("{who} on cpu {}, {from} to {to} ({})\n{}", slice.cpu.0, duration(length), shares.join(", "))
+    }
+}
+
+/// A length of time with three digits or more.
+fn duration(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        _ => format!("{:.3} s", ns as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_near_each_other_are_one() {
+        let groups = together(&[1.0, 2.0, 5.9, 6.1, 30.0], |x| *x);
+        assert_eq!(groups, [&[1.0, 2.0, 5.9][..], &[6.1], &[30.0]]);
+    }
+
+    #[test]
+    fn durations_have_a_unit_that_suits() {
+        assert_eq!(
+            [999, 1_500, 2_340_000, 3_000_000_000].map(duration),
+            ["999 ns", "1.5 µs", "2.34 ms", "3.000 s"]
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! Records a window of a run for drawing: rows of cells, and marks. Slices too short to be seen are put together, so the
+//! memory depends on the size of the picture, not on the length of the run.
+
+use std::collections::BTreeMap;
+
+use experiment::decisions::Words;
+use sim_core::ids::{AppId, CpuId, Id, TaskId};
+use sim_core::policy::{Action, Decision};
+use sim_core::time::Time;
+
+use crate::slices::{Mark, Owners, Sink, Slice};
+use crate::states::{Mix, portion};
+
+/// Most marks of each kind that are kept; further ones are counted.
+const MOST_MARKS: usize = 20_000;
+
+/// One line of the picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RowSpec {
+    /// What it shows, `3` or `node 0`.
+    pub name: String,
+    /// Rows of one group stand together: the number of the node.
+    pub group: u32,
+    /// The cpus in it, at least one.
+    pub cpus: Vec<u32>,
+}
+
+/// How finely to record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// The rows.
+    pub rows: Vec<RowSpec>,
+    /// Columns of the picture, at least 1.
+    pub columns: u32,
+    /// True to keep slices that are longer than `columns` can hide as they are; false to cut everything into columns.
+    pub exact: bool,
+}
+
+/// A piece of a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// From, in nanoseconds.
+    pub from: u64,
+    /// To; later than `from`.
+    pub to: u64,
+    /// What is in it, of all cpus of the row.
+    pub mix: Mix,
+    /// The slice, if it is one and was long enough.
+    pub slice: Option<Slice>,
+}
+
+/// A task that moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// When, in nanoseconds.
+    pub at: u64,
+    /// The task's application.
+    pub app: AppId,
+    /// Row it left, if that is shown.
+    pub from: Option<usize>,
+    /// Row it went to, if that is shown.
+    pub to: Option<usize>,
+    /// Who moved whither and why.
+    pub text: String,
+}
+
+/// A decision of the policy that moved nobody.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// When, in nanoseconds.
+    pub at: u64,
+    /// What and why.
+    pub text: String,
+}
+
+/// A part of a run, ready to be drawn.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recording {
+    /// Cells of each row, in order, without gaps as far as the run goes.
+    pub rows: Vec<Vec<Cell>>,
+    /// Migrations in order.
+    pub moves: Vec<Move>,
+    /// Other decisions in order.
+    pub notes: Vec<Note>,
+    /// Instants at which barriers of all tasks of an application were complete, in nanoseconds.
+    pub barriers: BTreeMap<u32, Vec<u64>>,
+    /// Instants at which applications ended, in nanoseconds.
+    pub ends: Vec<(AppId, u64)>,
+    /// All that the rows show.
+    pub total: Mix,
+    /// Migrations, other decisions and barriers in the window, also those that were not kept.
+    pub counts: [u64; 3],
+}
+
+/// Records a window of one run.
+pub struct Recorder<'a> {
+    words: Words<'a>,
+    owners: Owners,
+    grid: &'a Grid,
+    /// The row of each cpu.
+    row: Vec<Option<usize>>,
+    window: (u64, u64),
+    /// Shorter slices are put together.
+    least: u64,
+    /// What is being put together.
+    open: Vec<Option<Cell>>,
+    /// The last decision about each task, and when.
+    decided: BTreeMap<TaskId, (Time, String)>,
+    recording: Recording,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of a window (nanoseconds, the second later) of a run with these tasks on so many cpus.
+    #[must_use]
+    pub fn new(words: Words<'a>, owners: Owners, cpus: u32, grid: &'a Grid, window: (u64, u64)) -> Self {
+        let mut row = vec![None; cpus as usize];
+        for (at, spec) in grid.rows.iter().enumerate() {
+            for cpu in &spec.cpus {
+                if let Some(row) = row.get_mut(*cpu as usize) {
+                    *row = Some(at);
+                }
+            }
+        }
+        let least = ((window.1 - window.0) / u64::from(grid.columns.max(1))).max(1);
+        let rows = grid.rows.iter().map(|spec| columns(window, grid, spec)).collect();
+        let recording = Recording { rows, ..Recording::default() };
+        let open = vec![None; grid.rows.len()];
+        Self { words, owners, grid, row, window, least, open, decided: BTreeMap::new(), recording }
+    }
+
+    /// The run is over.
+    #[must_use]
+    pub fn finish(mut self) -> Recording {
+        for row in 0..self.open.len() {
+            self.flush(row);
+        }
+        for (row, spec) in self.recording.rows.iter_mut().zip(&self.grid.rows) {
+            if !whole(self.grid, spec) {
+                row.retain(|cell| cell.mix.total() > 0);
+            }
+        }
+        self.recording
+    }
+
+    fn flush(&mut self, row: usize) {
+        if let Some(cell) = self.open[row].take() {
+            self.recording.rows[row].push(cell);
+        }
+    }
+
+    /// The row of a cpu, if it is shown.
+    fn row_of(&self, cpu: CpuId) -> Option<usize> {
+        self.row.get(cpu.index()).copied().flatten()
+    }
+
+    /// A slice of a row that shows one cpu as it is.
+    fn keep(&mut self, row: usize, slice: &Slice) {
+        let (from, to) = (slice.from.ns().max(self.window.0), slice.to.ns().min(self.window.1));
+        let mut mix = Mix::default();
+        portion(slice, &self.owners, from, to, |owner, state, ns| mix.add(owner, state, ns));
+        if to - from >= self.least {
+            self.flush(row);
+            self.recording.rows[row].push(Cell { from, to, mix, slice: Some(*slice) });
+            return;
+        }
+        let open = self.open[row].get_or_insert(Cell { from, to, mix: Mix::default(), slice: None });
+        open.to = to;
+        open.mix.merge(&mix);
+        if open.to - open.from >= self.least {
+            self.flush(row);
+        }
+    }
+
+    /// A slice of a row that is cut into columns.
+    fn spread(&mut self, row: usize, slice: &Slice) {
+        let cells = &mut self.recording.rows[row];
+        let first = cells.partition_point(|cell| cell.to <= slice.from.ns());
+        for cell in cells[first..].iter_mut().take_while(|cell| cell.from < slice.to.ns()) {
+            let mix = &mut cell.mix;
+            portion(slice, &self.owners, cell.from, cell.to, |owner, state, ns| mix.add(owner, state, ns));
+        }
+    }
+
+    fn within(&self, at: Time) -> bool {
+        (self.window.0..=self.window.1).contains(&at.ns())
+    }
+
+    fn moved(&mut self, at: Time, task: TaskId, from: CpuId, to: CpuId) {
+        let (from_row, to_row) = (self.row_of(from), self.row_of(to));
+        if from_row.is_none() && to_row.is_none() {
+            return;
+        }
+        self.recording.counts[0] += 1;
+        let (app, rank) = (self.owners.app(task), self.owners.rank(task));
+        let text = match self.decided.remove(&task) {
+            Some((when, text)) if when == at => text,
+            _ => format!("rank {rank} {from} -> {to}"),
+        };
+        if self.recording.moves.len() < MOST_MARKS {
+            let at = at.ns();
+            self.recording.moves.push(Move { at, app, from: from_row, to: to_row, text });
+        }
+    }
+
+    fn noted(&mut self, at: Time, decision: &Decision) {
+        let text = self.words.of(decision);
+        let moves = match (&decision.action, decision.task) {
+            (Action::Migrated { .. } | Action::Placed { .. }, Some(task)) => {
+                // Its effect is told next.
+                self.decided.insert(task, (at, text.clone()));
+                matches!(decision.action, Action::Migrated { .. })
+            }
+            _ => false,
+        };
+        if !moves {
+            self.recording.counts[1] += 1;
+            if self.recording.notes.len() < MOST_MARKS {
+                self.recording.notes.push(Note { at: at.ns(), text });
+            }
+        }
+    }
+}
+
+/// True for a row whose slices are kept as they are.
+fn whole(grid: &Grid, spec: &RowSpec) -> bool {
+    grid.exact && spec.cpus.len() == 1
+}
+
+/// The empty cells of a row that is cut into columns.
+fn columns(window: (u64, u64), grid: &Grid, spec: &RowSpec) -> Vec<Cell> {
+    if whole(grid, spec) {
+        return Vec::new();
+    }
+    let (from, length, columns) = (window.0, window.1 - window.0, u64::from(grid.columns.max(1)));
+    let edge = |column: u64| from + (u128::from(length) * u128::from(column) / u128::from(columns)) as u64;
+    let cell = |column| Cell { from: edge(column), to: edge(column + 1), mix: Mix::default(), slice: None };
+    (0..columns).map(cell).filter(|cell| cell.to > cell.from).collect()
+}
+
+impl Sink for Recorder<'_> {
+    fn slice(&mut self, slice: &Slice) {
+        let Some(row) = self.row_of(slice.cpu) else { return };
+        if slice.to.ns() <= self.window.0 || slice.from.ns() >= self.window.1 {
+            return;
+        }
+        let total = &mut self.recording.total;
+        portion(slice, &self.owners, self.window.0, self.window.1, |owner, state, ns| {
+            total.add(owner, state, ns);
+        });
+        if whole(self.grid, &self.grid.rows[row]) {
+            self.keep(row, slice);
+        } else {
+            self.spread(row, slice);
+        }
+    }
+
+    fn mark(&mut self, at: Time, mark: &Mark) {
+        if !self.within(at) {
+            return;
+        }
+        match mark {
+            Mark::Migrated { task, from, to } => self.moved(at, *task, *from, *to),
+            Mark::Decided(decision) => self.noted(at, decision),
+            Mark::BarrierCompleted { app, .. } => {
+                self.recording.counts[2] += 1;
+                let barriers = self.recording.barriers.entry(app.index() as u32).or_default();
+                // Those closer than a column are one line of the picture.
+                let near = barriers.last().is_some_and(|last| at.ns() - last < self.least);
+                if !near && barriers.len() < MOST_MARKS {
+                    barriers.push(at.ns());
+                }
+            }
+            Mark::AppExited(app) => self.recording.ends.push((*app, at.ns())),
+            Mark::AppStarted(_) | Mark::Created { .. } | Mark::Woken { .. } | Mark::Exited { .. } => {}
+        }
+    }
+}

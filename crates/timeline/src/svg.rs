@@ -1,0 +1,224 @@
+//! Writes SVG: shapes, text with known widths, and nothing that differs between machines.
+
+use std::fmt::Write;
+
+/// Advance widths of the characters from space to tilde, in thousandths of the size: DejaVu Sans 2.37, one of the widest of the
+/// fonts that `sans-serif` may stand for, so that what is laid out by them fits in any.
+const WIDTHS: [u16; 95] = [
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
+    636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
+    295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
+    500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
+    392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
+];
+/// Any other character.
+const OTHER_WIDTH: u16 = 900;
+/// Bold letters are wider than plain ones by up to so many percent.
+const BOLD: f64 = 1.16;
+
+/// How text stands at its point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Anchor {
+    /// It begins there.
+    Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
+    End,
+}
+
+/// The look of text.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Font {
+    /// Height in pixels.
+    pub size: f64,
+    /// Bold.
+    pub bold: bool,
+    /// Lighter than black.
+    pub pale: bool,
+}
+
+impl Font {
+    /// Plain text of a size in pixels.
+    #[must_use]
+    pub const fn plain(size: f64) -> Self {
+        Self { size, bold: false, pale: false }
+    }
+
+    /// The width of a line in pixels, at most.
+    #[must_use]
+    pub fn width(&self, text: &str) -> f64 {
+        let one = |c: char| {
+            let at = (c as usize).wrapping_sub(' ' as usize);
+            u64::from(WIDTHS.get(at).copied().unwrap_or(OTHER_WIDTH))
+        };
+        let sum: u64 = text.chars().map(one).sum();
+        sum as f64 * self.size / 1000.0 * if self.bold { BOLD } else { 1.0 }
+    }
+
+    /// The text, cut with an ellipsis where it is wider than this.
+    #[must_use]
+    pub fn fit(&self, text: &str, width: f64) -> String {
+        if self.width(text) <= width {
+            return text.to_owned();
+        }
+        let mut cut = String::new();
+        for c in text.chars() {
+            cut.push(c);
+            if self.width(&cut) + self.width("…") > width {
+                cut.pop();
+                break;
+            }
+        }
+        cut.trim_end().to_owned() + "…"
+    }
+
+    /// The text in lines of at most this width; a single word may be wider.
+    #[must_use]
+    pub fn wrap(&self, text: &str, width: f64) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if self.width(line) + self.width(" ") + self.width(word) <= width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines
+    }
+}
+
+/// A picture in the making. Lengths are in pixels.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Svg {
+    body: String,
+}
+
+impl Svg {
+    /// Adds what is SVG already.
+    pub fn raw(&mut self, text: &str) {
+        self.body.push_str(text);
+        self.body.push('\n');
+    }
+
+    /// A line of text.
+    pub fn text(&mut self, x: f64, y: f64, font: Font, anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if font.bold { " font-weight=\"bold\"" } else { "" };
+        let fill = if font.pale { " fill=\"#555555\"" } else { "" };
+        let (x, y, size, text) = (number(x), number(y), number(font.size), escape(text));
+        self.raw(&format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{weight}{fill}>{text}</text>"
+        ));
+    }
+
+    /// A filled rectangle.
+    pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str) {
+        let [x, y, width, height] = [x, y, width, height].map(number);
+        self.raw(&format!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
+        ));
+    }
+
+    /// A straight line; `more` is further attributes.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, more: &str) {
+        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
+        let space = if more.is_empty() { "" } else { " " };
+        self.raw(&format!(
+            "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\"{space}{more}/>"
+        ));
+    }
+
+    /// A filled outline.
+    pub fn path(&mut self, outline: &str, fill: &str) {
+        self.raw(&format!("<path d=\"{outline}\" fill=\"{fill}\"/>"));
+    }
+
+    /// What `draw` draws, with a text that shows when the pointer rests on it.
+    pub fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
+        self.raw(&format!("<g><title>{}</title>", escape(title)));
+        draw(self);
+        self.raw("</g>");
+    }
+
+    /// The whole picture on white, described in words for those who cannot see it.
+    #[must_use]
+    pub fn finish(self, width: f64, height: f64, description: &str) -> String {
+        let (width, height, words) = (number(width), number(height), escape(description));
+        let mut text = String::with_capacity(self.body.len() + 512);
+        let _ = writeln!(
+            text,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{words}\" \
+             font-family=\"sans-serif\" fill=\"#111111\">"
+        );
+        let _ = writeln!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\"/>");
+        text.push_str(&self.body);
+        text.push_str("</svg>\n");
+        text
+    }
+}
+
+/// An outline of a rectangle, for paths of many.
+pub fn outline(path: &mut String, x: f64, y: f64, width: f64, height: f64) {
+    let [x, y, width, height] = [x, y, width, height].map(number);
+    let _ = write!(path, "M{x} {y}h{width}v{height}h-{width}z");
+}
+
+/// A length with at most one decimal.
+#[must_use]
+pub fn number(value: f64) -> String {
+    let text = format!("{:.1}", value + 0.0);
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" { "0".into() } else { text.to_owned() }
+}
+
+/// Text as it may stand in SVG and HTML; what no document may hold is left out.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push('\n'),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_without_a_negative_zero() {
+        assert_eq!([1.0, 0.05, -0.04, 12.34, -3.0].map(number), ["1", "0.1", "0", "12.3", "-3"]);
+    }
+
+    #[test]
+    fn names_cannot_break_out() {
+        assert_eq!(escape("a<b>\"&\u{1}\n"), "a&lt;b&gt;&quot;&amp;\n");
+    }
+
+    #[test]
+    fn text_is_cut_and_wrapped_to_its_width() {
+        let font = Font::plain(10.0);
+        let cut = font.fit("a rather long name", 50.0);
+        assert!(cut.ends_with('…') && font.width(&cut) <= 50.0, "{cut}");
+        assert_eq!(font.fit("short", 50.0), "short");
+        let lines = font.wrap("one two three four five", 60.0);
+        assert!(lines.len() > 1 && lines.iter().all(|line| font.width(line) <= 60.0), "{lines:?}");
+        assert_eq!(lines.join(" "), "one two three four five");
+    }
+}

@@ -1,0 +1,246 @@
+//! From runs to a timeline: a first pass over each run chooses the window, a second one records it. Runs repeat exactly, so
+//! nothing need be kept in between.
+
+use experiment::decisions::Words;
+use experiment::plan::RunPlan;
+use experiment::run::simulate_one;
+use notation::lists;
+use rayon::prelude::*;
+use sim_core::outcome::Outcome;
+
+use crate::overview::Overview;
+use crate::record::{Grid, Recorder, Recording, RowSpec};
+use crate::rows::rows;
+use crate::slices::{Owners, Sink, Slices};
+use crate::window::{Names, Window, choose};
+
+/// Columns of a picture: slices shorter than a third of a per mille of the window are put together.
+const PICTURE_COLUMNS: u32 = 360;
+/// Rows of a picture that can be told apart, all runs together.
+const PICTURE_ROWS: usize = 128;
+/// Rows of one run.
+const MOST_ROWS: usize = 64;
+/// Rows of one run in a terminal.
+const TEXT_ROWS: usize = 32;
+/// Most runs in one timeline.
+const MOST_RUNS: usize = 4;
+
+/// A run and what to call it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// Its policy.
+    pub label: &'a str,
+    /// The run.
+    pub plan: &'a RunPlan,
+}
+
+/// What to show; the default is the most telling window of all cpus.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Request {
+    /// From this instant, in nanoseconds of simulated time.
+    pub from: Option<u64>,
+    /// To this instant.
+    pub to: Option<u64>,
+    /// Only these cpus.
+    pub cpus: Option<Vec<u32>>,
+}
+
+/// What it is recorded for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Medium {
+    /// A picture.
+    Picture,
+    /// Text with so many columns for the time axis, at least 1.
+    Text(u32),
+}
+
+/// One run in a timeline.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Track {
+    /// Its policy.
+    pub label: String,
+    /// What happened in the window.
+    pub recording: Recording,
+    /// When the run ended, in nanoseconds.
+    pub end: u64,
+    /// It ended because all applications had.
+    pub completed: bool,
+    /// Whose tasks are whose.
+    pub owners: Owners,
+}
+
+/// A window of one run, or of several on one time axis.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timeline {
+    /// The window and why it was chosen.
+    pub window: Window,
+    /// The applications of the runs.
+    pub apps: Vec<String>,
+    /// Every track has these rows.
+    pub rows: Vec<RowSpec>,
+    /// Why a row is not a cpu, or empty.
+    pub remark: String,
+    /// The runs.
+    pub tracks: Vec<Track>,
+}
+
+/// Records a timeline of one to four runs of one scenario on one machine.
+///
+/// # Errors
+/// A sentence: cpus that the machine does not have, a window that is empty or begins after all runs have ended, a run that
+/// the simulator refuses.
+pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Result<Timeline, String> {
+    let Some(first) = subjects.first() else { return Err("there is no run to show".into()) };
+    if subjects.len() > MOST_RUNS {
+        return Err(format!("{} runs do not fit one picture; at most {MOST_RUNS} do", subjects.len()));
+    }
+    let machine = &first.plan.machine;
+    if subjects.iter().any(|subject| subject.plan.machine.cpus() != machine.cpus()) {
+        return Err("the runs are on machines of different sizes: one picture cannot show them".into());
+    }
+    let cpus = chosen(request, machine.cpus())?;
+    let most = match medium {
+        Medium::Picture => (PICTURE_ROWS / subjects.len()).min(MOST_ROWS),
+        Medium::Text(_) => TEXT_ROWS,
+    };
+    let rows = rows(machine, &cpus, most);
+    let runs: Vec<String> = subjects.iter().map(|subject| subject.label.to_owned()).collect();
+    let apps: Vec<String> = first.plan.apps.iter().map(|app| app.name.clone()).collect();
+    let window = settled(subjects, request, &cpus, Names { runs: &runs, apps: &apps })?;
+    let (columns, exact) = match medium {
+        Medium::Picture => (PICTURE_COLUMNS, true),
+        Medium::Text(columns) => (columns, false),
+    };
+    let grid = Grid { rows, columns, exact };
+    let track = |subject: &Subject<'_>| track(subject, &grid, (window.from, window.to));
+    let tracks = subjects.par_iter().map(track).collect::<Result<Vec<Track>, String>>()?;
+    let remark = remark(&grid.rows, cpus.len());
+    Ok(Timeline { window, apps, rows: grid.rows, remark, tracks })
+}
+
+/// The cpus to show, rising.
+fn chosen(request: &Request, count: u32) -> Result<Vec<u32>, String> {
+    let Some(cpus) = &request.cpus else { return Ok((0..count).collect()) };
+    if let Some(unknown) = cpus.iter().find(|cpu| **cpu >= count) {
+        return Err(format!("there is no cpu {unknown}: the machine has the cpus 0-{}", count - 1));
+    }
+    let mut cpus = cpus.clone();
+    cpus.sort_unstable();
+    cpus.dedup();
+    if cpus.is_empty() { Err("no cpu is to be shown".into()) } else { Ok(cpus) }
+}
+
+/// Why rows are not cpus.
+fn remark(rows: &[RowSpec], cpus: usize) -> String {
+    if rows.iter().all(|row| row.cpus.len() == 1) {
+        return String::new();
+    }
+    format!(
+        "{cpus} cpus are too many to tell apart: a row is the mean of several; --cpus shows some of them one by one"
+    )
+}
+
+/// The window that was asked for, or the most telling one.
+fn settled(
+    subjects: &[Subject<'_>],
+    request: &Request,
+    cpus: &[u32],
+    names: Names<'_>,
+) -> Result<Window, String> {
+    if let (Some(from), Some(to)) = (request.from, request.to)
+        && from >= to
+    {
+        return Err(format!("the window is empty: it ends at {}, begins at {}", seconds(to), seconds(from)));
+    }
+    let mut views = subjects
+        .par_iter()
+        .map(|subject| overview(subject.plan, cpus))
+        .collect::<Result<Vec<Overview>, String>>()?;
+    let end = views.iter().map(Overview::end).max().unwrap_or(0);
+    if end == 0 {
+        return Err("the run takes no time: there is nothing to show".into());
+    }
+    if request.from.is_none() && request.to.is_none() {
+        return Ok(choose(&mut views, names));
+    }
+    let (from, to) = (request.from.unwrap_or(0), request.to.unwrap_or(end).min(end));
+    if from >= end {
+        let which = if views.len() > 1 { "the longest run" } else { "the run" };
+        return Err(format!("the window begins at {}, but {which} ends at {}", seconds(from), seconds(end)));
+    }
+    if from >= to {
+        return Err("the window is empty".into());
+    }
+    Ok(Window { from, to, why: String::new() })
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
+}
+
+/// A run under the eyes of a sink; when it ended and whether it completed.
+fn watch<S: Sink>(plan: &RunPlan, sink: S) -> Result<(S, u64, bool), String> {
+    let owners = owners(plan);
+    let mut slices = Slices::new(plan.machine.cpus(), owners, sink);
+    let report = simulate_one(plan, &mut slices)?;
+    Ok((slices.finish(), report.makespan.ns(), report.outcome == Outcome::Completed))
+}
+
+fn owners(plan: &RunPlan) -> Owners {
+    Owners::new(plan.apps.iter().map(|app| app.tasks))
+}
+
+fn overview(plan: &RunPlan, cpus: &[u32]) -> Result<Overview, String> {
+    let counted = (0..plan.machine.cpus()).map(|cpu| cpus.binary_search(&cpu).is_ok()).collect();
+    Ok(watch(plan, Overview::new(owners(plan), counted))?.0)
+}
+
+fn track(subject: &Subject<'_>, grid: &Grid, window: (u64, u64)) -> Result<Track, String> {
+    let plan = subject.plan;
+    let recorder = Recorder::new(Words::new(plan), owners(plan), plan.machine.cpus(), grid, window);
+    let (recorder, end, completed) = watch(plan, recorder)?;
+    Ok(Track {
+        label: subject.label.to_owned(),
+        recording: recorder.finish(),
+        end,
+        completed,
+        owners: owners(plan),
+    })
+}
+
+impl Timeline {
+    /// The name of an application.
+    #[must_use]
+    pub fn app(&self, app: usize) -> &str {
+        self.apps.get(app).map_or("", String::as_str)
+    }
+
+    /// True when every row is one cpu.
+    #[must_use]
+    pub fn single_cpus(&self) -> bool {
+        self.rows.iter().all(|row| row.cpus.len() == 1)
+    }
+
+    /// The window and why it was chosen, one line.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let Window { from, to, why } = &self.window;
+        let digits = match to - from {
+            0..100_000 => 6,
+            100_000..10_000_000 => 5,
+            10_000_000..1_000_000_000 => 3,
+            _ => 2,
+        };
+        let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
+        let stop = if why.is_empty() { "" } else { ": " };
+        format!("{from:.digits$} s to {to:.digits$} s{stop}{why}")
+    }
+
+    /// The cpus shown, as one writes them: `0-15`.
+    #[must_use]
+    pub fn cpus(&self) -> String {
+        let mut cpus: Vec<u32> = self.rows.iter().flat_map(|row| row.cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        lists::ranges(cpus)
+    }
+}
