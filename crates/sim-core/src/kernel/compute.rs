@@ -176,16 +176,12 @@ impl<O: Observer> Kernel<'_, O> {
     /// daemon work and of a migration stays a debt of the cpu.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
         let now = self.now;
-<<<<<<< HEAD
-        let Self { cpus, tasks, apps, machine, .. } = self;
-        let record = &mut cpus[cpu];
-=======
         let idle = self.cpus[cpu].activity == Activity::Idle;
         if idle {
             self.tell_account(cpu);
         }
-        let record = &mut self.cpus[cpu];
->>>>>>> tl
+        let Self { cpus, tasks, apps, machine, .. } = self;
+        let record = &mut cpus[cpu];
         let elapsed = now.since(record.since);
         let rest = record.lead.pay(elapsed, &mut record.account);
         record.since = now;
