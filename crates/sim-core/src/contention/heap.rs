@@ -1,19 +1,22 @@
 //! A pairing heap over cpus: who of a class completes first. All heaps share one table of links.
 
+use super::Entry;
 use crate::ids::CpuId;
 use crate::machine::PerCpu;
 
 /// No cpu: the end of a list, the root of an empty heap.
 pub(super) const NO_CPU: u32 = u32::MAX;
 
-/// A member of a class while it runs: its completion on the class's clock, and its heap links.
+/// A member of a class while it runs: its completion on the class's clock, its heap links, what it brought along. One cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Member {
     pub(super) target: u64,
     child: u32,
     sibling: u32,
     /// Parent or left sibling.
     previous: u32,
+    entry: Entry,
 }
 
 /// The links of all heaps: a cpu is in one of them at most.
@@ -23,7 +26,8 @@ pub(super) struct Heaps {
 
 impl Heaps {
     pub(super) fn new(cpus: u32) -> Self {
-        let member = Member { target: 0, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU };
+        let entry = Entry::default();
+        let member = Member { target: 0, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU, entry };
         Self { members: PerCpu::filled(cpus as usize, member) }
     }
 
@@ -32,9 +36,15 @@ impl Heaps {
         self.members[CpuId(cpu)].target
     }
 
+    /// What a member brought along.
+    #[inline]
+    pub(super) fn entry(&self, cpu: u32) -> Entry {
+        self.members[CpuId(cpu)].entry
+    }
+
     /// Adds a member and returns the new root.
-    pub(super) fn insert(&mut self, root: u32, cpu: u32, target: u64) -> u32 {
-        self.members[CpuId(cpu)] = Member { target, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU };
+    pub(super) fn insert(&mut self, root: u32, cpu: u32, target: u64, entry: Entry) -> u32 {
+        self.members[CpuId(cpu)] = Member { target, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU, entry };
         self.meld(root, cpu)
     }
 

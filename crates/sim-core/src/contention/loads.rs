@@ -22,25 +22,18 @@ pub(super) struct Loads {
     link_bandwidth: u64,
     bus_bandwidth: u64,
     crossbar_bandwidth: u64,
-    /// By page node: traffic of tasks whose pages are there.
-    home: Vec<Load>,
-    /// Of that, from other nodes.
-    far: Vec<Load>,
+    nodes: Vec<NodeLoad>,
+    /// Traffic between nodes, and to pages spread over all nodes.
     far_sum: Load,
-    /// By node of the cpu: traffic to pages spread over all nodes.
-    spread: Vec<Load>,
     spread_sum: Load,
     bus: Vec<Load>,
     /// By cache group: working sets of the tasks that compute, now and as of the last refresh.
     sets: Vec<(u128, u128)>,
-    controller: Vec<u64>,
-    link: Vec<u64>,
     bus_stretch: Vec<u64>,
     crossbar: u64,
     dirty_nodes: Vec<u32>,
     dirty_buses: Vec<u32>,
     dirty_groups: Vec<u32>,
-    node_is_dirty: Vec<bool>,
     bus_is_dirty: Vec<bool>,
     group_is_dirty: Vec<bool>,
     spread_is_dirty: bool,
@@ -51,6 +44,21 @@ pub(super) struct Loads {
     moved: Vec<u32>,
     /// Something has changed since the last refresh.
     touched: bool,
+}
+
+/// What one node carries.
+#[derive(Clone, Copy)]
+struct NodeLoad {
+    /// Traffic of tasks whose pages are there.
+    home: Load,
+    /// Of that, from other nodes.
+    far: Load,
+    /// Traffic of tasks on its cpus to pages spread over all nodes.
+    spread: Load,
+    /// Stretch of its controller, and of its port for accesses from other nodes.
+    controller: u64,
+    link: u64,
+    dirty: bool,
 }
 
 /// A load divided evenly among nodes.
@@ -82,21 +90,19 @@ impl Loads {
             link_bandwidth: memory.link_bandwidth,
             bus_bandwidth: memory.bus_bandwidth,
             crossbar_bandwidth: memory.crossbar_bandwidth,
-            home: vec![0; nodes],
-            far: vec![0; nodes],
+            nodes: vec![
+                NodeLoad { home: 0, far: 0, spread: 0, controller: ONE, link: ONE, dirty: false };
+                nodes
+            ],
             far_sum: 0,
-            spread: vec![0; nodes],
             spread_sum: 0,
             bus: vec![0; buses],
             sets: vec![(0, 0); groups],
-            controller: vec![ONE; nodes],
-            link: vec![ONE; nodes],
             bus_stretch: vec![ONE; buses],
             crossbar: ONE,
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
             dirty_groups: Vec::with_capacity(groups),
-            node_is_dirty: vec![false; nodes],
             bus_is_dirty: vec![false; buses],
             group_is_dirty: vec![false; groups],
             spread_is_dirty: false,
@@ -128,9 +134,9 @@ impl Loads {
     /// Bytes per second on a controller and, of those, through its port.
     #[inline]
     fn node_loads(&self, node: usize) -> (u64, u64) {
-        let nodes = self.home.len();
-        let all = self.home[node] + part(self.spread_sum, nodes);
-        let far = self.far[node] + part(self.spread_sum - self.spread[node], nodes);
+        let (nodes, node) = (self.nodes.len(), &self.nodes[node]);
+        let all = node.home + part(self.spread_sum, nodes);
+        let far = node.far + part(self.spread_sum - node.spread, nodes);
         ((all >> 32) as u64, (far >> 32) as u64)
     }
 }
@@ -155,17 +161,20 @@ impl Contention {
         let change = |load: &mut Load, by: Load| *load = if add { *load + by } else { *load - by };
         if share < ONE {
             let own = amount * u128::from(ONE - share);
-            change(&mut loads.home[slot as usize], own);
-            mark(slot, &mut loads.node_is_dirty, &mut loads.dirty_nodes);
+            let pages = &mut loads.nodes[slot as usize];
+            change(&mut pages.home, own);
+            if !std::mem::replace(&mut pages.dirty, true) {
+                loads.dirty_nodes.push(slot);
+            }
             if slot != node {
-                change(&mut loads.far[slot as usize], own);
+                change(&mut pages.far, own);
                 change(&mut loads.far_sum, own);
                 loads.far_is_dirty = true;
             }
         }
         if share > 0 {
             let spread = amount * u128::from(share);
-            change(&mut loads.spread[node as usize], spread);
+            change(&mut loads.nodes[node as usize].spread, spread);
             change(&mut loads.spread_sum, spread);
             loads.spread_is_dirty = true;
         }
@@ -228,9 +237,10 @@ impl Contention {
     #[inline]
     fn cost(&self, class: &Class, page: u32) -> u64 {
         let loads = &self.loads;
-        let mut stretch = loads.controller[page as usize].max(loads.bus_stretch[class.bus as usize]);
+        let pages = &loads.nodes[page as usize];
+        let mut stretch = pages.controller.max(loads.bus_stretch[class.bus as usize]);
         if page != class.node {
-            stretch = stretch.max(loads.link[page as usize]).max(loads.crossbar);
+            stretch = stretch.max(pages.link).max(loads.crossbar);
         }
         // The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
         stretch.min(1 << 40) * self.distances.between(class.node, page).min(1 << 23)
@@ -348,22 +358,26 @@ impl Contention {
     fn refresh_nodes(&mut self) {
         if std::mem::replace(&mut self.loads.spread_is_dirty, false) {
             self.loads.far_is_dirty = true;
-            for node in 0..self.nodes {
-                mark(node, &mut self.loads.node_is_dirty, &mut self.loads.dirty_nodes);
+            let Loads { nodes, dirty_nodes, .. } = &mut self.loads;
+            for (node, record) in nodes.iter_mut().enumerate() {
+                if !std::mem::replace(&mut record.dirty, true) {
+                    dirty_nodes.push(node as u32);
+                }
             }
         }
         let mut any = false;
         while let Some(node) = self.loads.dirty_nodes.pop() {
             let loads = &mut self.loads;
             let at = node as usize;
-            loads.node_is_dirty[at] = false;
+            loads.nodes[at].dirty = false;
             let (all, far) = loads.node_loads(at);
             let controller = stretch(&loads.table, all, loads.node_bandwidth);
             let link = stretch(&loads.table, far, loads.link_bandwidth);
-            if (controller, link) == (loads.controller[at], loads.link[at]) {
+            let record = &mut loads.nodes[at];
+            if (controller, link) == (record.controller, record.link) {
                 continue;
             }
-            (loads.controller[at], loads.link[at]) = (controller, link);
+            (record.controller, record.link) = (controller, link);
             any = true;
             self.make_list_stale(at);
         }
@@ -388,7 +402,7 @@ impl Contention {
     fn refresh_crossbar(&mut self) {
         let loads = &mut self.loads;
         loads.far_is_dirty = false;
-        let nodes = loads.home.len();
+        let nodes = loads.nodes.len();
         let load = loads.far_sum + part(loads.spread_sum, nodes) * (nodes as u128 - 1);
         let new = stretch(&loads.table, (load >> 32) as u64, loads.crossbar_bandwidth);
         if std::mem::replace(&mut loads.crossbar, new) != new {

@@ -13,7 +13,7 @@ mod law;
 mod loads;
 
 use crate::ids::{CpuId, NodeId};
-use crate::machine::{Level, Machine, PerCpu};
+use crate::machine::{Level, Machine};
 use crate::program::{MemoryProfile, Pages};
 use crate::time::{Span, Speed, Time, Work};
 use heap::{Heaps, NO_CPU};
@@ -100,7 +100,7 @@ impl Class {
 }
 
 /// What a member brings along when it starts.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Entry {
     clock: u64,
     traffic: u64,
@@ -122,7 +122,6 @@ pub(crate) struct Contention {
     /// Open-addressed index of the classes by key; `u32::MAX` = free.
     index: Vec<u32>,
     heaps: Heaps,
-    entries: PerCpu<Entry>,
     loads: Loads,
 }
 
@@ -148,19 +147,25 @@ impl Contention {
             classes: Vec::new(),
             index: vec![u32::MAX; 64],
             heaps: Heaps::new(cpus),
-            entries: PerCpu::filled(cpus as usize, Entry { clock: 0, traffic: 0, bytes: 0 }),
         }
     }
 
-    /// The class of a task with this profile and home node on this cpu.
+    /// The class of a task with this profile and home node on this cpu. `last`: its last one, most often the same.
     #[inline]
-    pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId) -> ClassId {
+    pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId, last: ClassId) -> ClassId {
         let demand = &self.demands[profile as usize];
         if demand.bound == 0 && demand.bytes == 0 {
             return ClassId::FREE;
         }
         let slot = self.slot(profile, home);
         let key = Key { profile, slot, place: cpu.0 / self.cpus_per_place };
+        if self.classes.get(last.0 as usize).is_some_and(|class| class.key == key) {
+            return last;
+        }
+        self.find(key, cpu)
+    }
+
+    fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         let mask = self.index.len() - 1;
         let mut at = key.hash() as usize & mask;
         while let Some(class) = self.classes.get(self.index[at] as usize) {
@@ -294,9 +299,8 @@ impl Contention {
         let record = &mut self.classes[class.0 as usize];
         let bytes = bytes * ONE / record.slow;
         let (clock, traffic) = (Self::clock(record, now), Self::traffic(record, now));
-        self.entries[cpu] = Entry { clock, traffic, bytes };
         let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
-        record.root = self.heaps.insert(record.root, cpu.0, target);
+        record.root = self.heaps.insert(record.root, cpu.0, target, Entry { clock, traffic, bytes });
         self.loads.note_move(class.0, record);
         self.load(class.0, bytes, true);
     }
@@ -305,7 +309,7 @@ impl Contention {
     /// its demand since it started, 1/65,536.
     pub(crate) fn stop(&mut self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> (Work, u64) {
         let left = self.left(class, cpu, now, work);
-        let entry = self.entries[cpu];
+        let entry = self.heaps.entry(cpu.0);
         let record = &mut self.classes[class.0 as usize];
         let done = Self::clock(record, now).wrapping_sub(entry.clock);
         let traffic = Self::traffic(record, now).wrapping_sub(entry.traffic);
@@ -369,7 +373,7 @@ mod tests {
     fn pairing_heap_agrees_with_sorting() {
         let machine = crate::kernel::test_machine(64);
         let mut memory = Contention::new(&machine, &[profile(0, 1)]);
-        let class = memory.class(0, NodeId(0), CpuId(0));
+        let class = memory.class(0, NodeId(0), CpuId(0), ClassId::FREE);
         let mut inside: Vec<(u64, u32)> = Vec::new();
         for step in 0..5_000u64 {
             let draw = u64::from(crate::rng::draw(9, step));
@@ -391,7 +395,7 @@ mod tests {
     fn stop_and_start_conserve_work() {
         let machine = crate::kernel::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 65_536)]);
-        let class = memory.class(0, NodeId(0), CpuId(1));
+        let class = memory.class(0, NodeId(0), CpuId(1), ClassId::FREE);
         let work = Work::from_span(Span::from_ns(1_000));
         memory.start(class, CpuId(1), Time::ZERO, Span::from_ns(10), work, 1_000);
         assert_eq!(memory.next(class.0), Time::from_ns(1_010));
@@ -403,8 +407,8 @@ mod tests {
     fn classes_are_found_again_however_many_there_are() {
         let machine = crate::kernel::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 9); 500]);
-        let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1))).collect();
-        assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3)) == ids[p as usize]));
+        let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1), ClassId::FREE)).collect();
+        assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3), ClassId::FREE) == ids[p as usize]));
         assert_eq!(memory.classes.len(), 500);
     }
 }

@@ -64,9 +64,13 @@ impl<O: Observer> Kernel<'_, O> {
         let begun = lead.part(Part::Refill);
         let refill = self.refill(cpu, id, home, begun + copy);
         lead.grow(Part::Refill, refill - begun);
-        let class = self.memory.class(self.tasks[id].profile, home, cpu);
-        if class != ClassId::FREE {
-            self.sources.grow(self.cpus.len() + class.0 as usize + 1);
+        let task = &mut self.tasks[id];
+        let class = self.memory.class(task.profile, home, cpu, task.class);
+        if class != task.class {
+            task.class = class;
+            if class != ClassId::FREE {
+                self.sources.grow(self.cpus.len() + class.0 as usize + 1);
+            }
         }
         self.start_compute(cpu, class, lead);
     }

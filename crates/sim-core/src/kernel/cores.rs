@@ -32,14 +32,7 @@ pub(crate) struct Cores {
     poll: u64,
     /// Factor on the speed by busy cores of the package, 1/65,536.
     turbo: Vec<u64>,
-    /// Speed of the core without turbo, the share of timer ticks off.
-    base: PerCpu<Speed>,
-    /// The same with turbo.
-    own: PerCpu<Speed>,
-    /// What sharing the core leaves of it, 1/65,536.
-    factor: PerCpu<u64>,
-    /// The product of both.
-    speed: PerCpu<Speed>,
+    threads: PerCpu<Pace>,
     /// By core: whether one of its cpus was busy at the end of the last instant.
     busy: Vec<bool>,
     /// By package: such cores.
@@ -56,9 +49,13 @@ impl Cores {
         let fixed = |thousandths: u32| (u64::from(thousandths) << 16) / 1_000;
         let (smt, cpus) = (&machine.smt, machine.cpus() as usize);
         let turbo: Vec<u64> = machine.turbo.iter().map(|t| fixed(*t).max(1)).collect();
-        let base: PerCpu<Speed> = machine.cpu_ids().map(|cpu| machine.speed_of(cpu) * usable).collect();
         let highest = turbo.first().copied().unwrap_or(ONE);
-        let own: PerCpu<Speed> = base.iter().map(|speed| scaled(*speed, highest)).collect();
+        let pace = |cpu| {
+            let base = machine.speed_of(cpu) * usable;
+            let own = scaled(base, highest);
+            Pace { base, own, factor: ONE, speed: own }
+        };
+        let threads: PerCpu<Pace> = machine.cpu_ids().map(pace).collect();
         let cores = topology.count(Level::Core) as usize;
         Self {
             core: topology.span(Level::Core),
@@ -67,10 +64,7 @@ impl Cores {
             memory: fixed(smt.memory) as i64,
             poll: fixed(smt.poll),
             turbo,
-            base,
-            speed: own.clone(),
-            own,
-            factor: PerCpu::filled(cpus, ONE),
+            threads,
             busy: vec![false; cores],
             busy_cores: vec![0; cpus / package_span(topology) as usize],
             dirty: Vec::with_capacity(cores),
@@ -81,25 +75,24 @@ impl Cores {
     /// Speed of a cpu.
     #[inline]
     pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
-        self.speed[cpu]
+        self.threads[cpu].speed
     }
 
     /// Speed its core has for it alone.
     #[inline]
     pub(crate) fn own(&self, cpu: CpuId) -> Speed {
-        self.own[cpu]
+        self.threads[cpu].own
     }
 
     /// What sharing the core leaves of it, 1/65,536.
     #[inline]
     pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
-        self.factor[cpu]
+        self.threads[cpu].factor
     }
 
     pub(crate) fn set(&mut self, cpu: CpuId, own: Speed, factor: u64) {
-        self.own[cpu] = own;
-        self.factor[cpu] = factor;
-        self.speed[cpu] = scaled(own, factor);
+        let pace = &mut self.threads[cpu];
+        *pace = Pace { own, factor, speed: scaled(own, factor), ..*pace };
     }
 
     /// Something has happened on a cpu.
@@ -139,6 +132,19 @@ impl Cores {
     }
 }
 
+/// How fast a cpu is.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Speed of the core without turbo, the share of timer ticks off.
+    base: Speed,
+    /// The same with turbo.
+    own: Speed,
+    /// What sharing the core leaves of it, 1/65,536.
+    factor: u64,
+    /// The product of both.
+    speed: Speed,
+}
+
 /// Cpus that share a clock: of a package, or of the machine without such a level.
 fn package_span(topology: &Topology) -> u32 {
     topology.span(Level::Package)
@@ -172,11 +178,11 @@ impl<O: Observer> Kernel<'_, O> {
     fn refresh_core(&mut self, core: u32) {
         let first = CpuId(core * self.cores.core);
         let busy = self.cores.busy_cores[(first.0 / self.cores.package) as usize];
-        let own = scaled(self.cores.base[first], self.cores.boost(busy));
+        let own = scaled(self.cores.threads[first].base, self.cores.boost(busy));
         let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
         for cpu in self.threads(core).map(CpuId) {
             let factor = self.share_of_core(cpu, drawn);
-            if (own, factor) != (self.cores.own[cpu], self.cores.factor[cpu]) {
+            if (own, factor) != (self.cores.own(cpu), self.cores.factor(cpu)) {
                 self.respeed(cpu, own, factor);
             }
         }

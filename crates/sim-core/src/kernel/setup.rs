@@ -3,6 +3,7 @@
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use crate::contention::ClassId;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, IdVec, TaskId};
@@ -236,6 +237,7 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
         done: 0,
         asked: 0,
         profile: 0,
+        class: ClassId::FREE,
     }
 }
 

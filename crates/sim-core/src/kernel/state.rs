@@ -159,65 +159,71 @@ pub(crate) enum After {
     Respawn,
 }
 
-/// A cpu.
+/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Cpu {
+    // The queue and the turn.
     pub(crate) current: TaskId,
     pub(crate) head: TaskId,
     pub(crate) tail: TaskId,
-    /// Runnable tasks, the current one included.
-    pub(crate) running: u32,
-    /// Sum of their weights.
-    pub(crate) load: u64,
-    pub(crate) min_vruntime: i64,
-    pub(crate) activity: Activity,
-    /// Start of the present segment of the activity, its lead included.
-    pub(crate) since: Time,
-    pub(crate) lead: Lead,
-    /// When the current task was picked: its slice counts from here.
-    pub(crate) picked: Time,
-    /// Up to when its virtual runtime is charged.
-    pub(crate) charged: Time,
-    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
-    /// the price between processes when its tasks belong to several, else the price between threads.
-    pub(crate) switch_charge: Span,
-    pub(crate) next_buddy: TaskId,
-    pub(crate) last_buddy: TaskId,
-    /// The waiting task that the next pick prefers: the target of a directed yield.
-    pub(crate) heir: TaskId,
-    /// When a buddy was last not followed (2.6.27).
-    pub(crate) pair_start: Time,
-    /// Since when a task waits in the expired array (O(1)).
-    pub(crate) expired_since: Time,
-    /// Asked to pick again.
-    pub(crate) resched: bool,
-    /// Kernel and daemon work that the next segment begins with.
-    pub(crate) debt: Lead,
-    /// The process that ran last, to price the next switch.
-    pub(crate) last_process: Option<u64>,
     /// The task told to observers as running.
     pub(crate) announced: TaskId,
-    /// Polls and switches not yet told.
-    pub(crate) polled: (u64, u64),
+    /// Start of the present segment of the activity, its lead included.
+    pub(crate) since: Time,
+    /// Up to when its virtual runtime is charged.
+    pub(crate) charged: Time,
+    /// When the current task was picked: its slice counts from here.
+    pub(crate) picked: Time,
+    /// When a buddy was last not followed (2.6.27).
+    pub(crate) pair_start: Time,
     /// When the slice of the current task ends, as armed.
     pub(crate) slice_end: Time,
+    pub(crate) min_vruntime: i64,
+    // The overhead that the turn begins with, and what has happened.
+    pub(crate) lead: Lead,
+    /// Asked to pick again.
+    pub(crate) resched: bool,
     /// Its last task has just left: new-idle balancing is due.
     pub(crate) emptied: bool,
     pub(crate) marked: bool,
     /// Its own armed event is what it was marked for.
     pub(crate) fired: bool,
+    /// Runnable tasks, the current one included.
+    pub(crate) running: u32,
+    // The activity.
+    pub(crate) activity: Activity,
+    /// Sum of their weights.
+    pub(crate) load: u64,
+    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
+    /// the price between processes when its tasks belong to several, else the price between threads.
+    pub(crate) switch_charge: Span,
+    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
+    pub(crate) next_tick: Time,
+    /// Polls and switches not yet told.
+    pub(crate) polled: (u64, u64),
+    // Who was here before.
+    /// The process that ran last, to price the next switch.
+    pub(crate) last_process: Option<u64>,
+    pub(crate) next_buddy: TaskId,
+    pub(crate) last_buddy: TaskId,
+    /// The waiting task that the next pick prefers: the target of a directed yield.
+    pub(crate) heir: TaskId,
+    pub(crate) filler: TaskId,
     /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part since
     /// another one did.
     pub(crate) filled: u64,
-    pub(crate) filler: TaskId,
     pub(crate) filler_part: u64,
-    pub(crate) account: Account,
+    /// Since when a task waits in the expired array (O(1)).
+    pub(crate) expired_since: Time,
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
-    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
-    pub(crate) next_tick: Time,
+    // Overhead to come, and the books.
+    /// Kernel and daemon work that the next segment begins with.
+    pub(crate) debt: Lead,
     /// Key of the lateness of its ticks.
     pub(crate) tick_key: u64,
+    pub(crate) account: Account,
 }
 
 impl Cpu {
@@ -288,25 +294,13 @@ pub(crate) enum Stage {
     Program,
 }
 
-/// A task.
+/// A task. The order of the fields is that of their use: what one event touches lies together in memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Task {
+    // Where it stands: what the run queue and polling look at.
     /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
-    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
-    pub(crate) vdeadline: i64,
-    /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
-    pub(crate) vlag: i64,
-    /// EEVDF: as long as its virtual runtime is below this, nobody but an ineligible current task gives way.
-    pub(crate) protection: i64,
-    /// EEVDF: it sleeps and still competes on its cpu.
-    pub(crate) delayed: bool,
-    /// Its slice and history, where the discipline has priorities.
-    pub(crate) share: Share,
-    /// The task that forked it, if one did.
-    pub(crate) parent: TaskId,
-    /// How often it wakes others (2.6.30).
-    pub(crate) waker: Waker,
     /// Work of the present compute operation still to do, at nominal speed.
     pub(crate) remaining: Work,
     /// When what it waits for is (or will be) visible to it.
@@ -315,56 +309,76 @@ pub(crate) struct Task {
     pub(crate) deadline: Time,
     pub(crate) previous: TaskId,
     pub(crate) next: TaskId,
-    pub(crate) band: u8,
-    pub(crate) state: TaskState,
-    pub(crate) waiting: Waiting,
-    /// The policy was told that it waits, or will be.
-    pub(crate) told: bool,
-    pub(crate) stage: Stage,
-    /// While it polls it yields after each look (as its runtime says).
-    pub(crate) yields: bool,
     pub(crate) app: AppId,
     pub(crate) rank: u32,
-    pub(crate) weight: u32,
     pub(crate) cpu: crate::ids::CpuId,
-    pub(crate) home: Option<NodeId>,
-    /// Where the policy wants the pages that the task touches first.
-    pub(crate) allotted: Option<NodeId>,
+    pub(crate) weight: u32,
     /// Position in the program.
     pub(crate) pc: u32,
-    /// Passes left of the loops around `pc`.
-    pub(crate) loops: [u32; MAX_LOOP_DEPTH],
+    pub(crate) band: u8,
+    pub(crate) state: TaskState,
+    pub(crate) stage: Stage,
+    /// The policy was told that it waits, or will be.
+    pub(crate) told: bool,
+    // How it waits and how long it ran.
+    pub(crate) waiting: Waiting,
+    /// While it polls it yields after each look (as its runtime says).
+    pub(crate) yields: bool,
     pub(crate) depth: u8,
-    /// Blocks read of the present transfer.
-    pub(crate) block: u32,
     /// Who meets at the barrier it is at or was at last.
     pub(crate) circle: Circle,
-    /// Barrier episode it is in, for each circle.
-    pub(crate) episodes: [u32; Circle::COUNT],
-    /// When it arrived there.
-    pub(crate) arrived: Time,
-    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
-    pub(crate) woken: Time,
+    /// EEVDF: it sleeps and still competes on its cpu.
+    pub(crate) delayed: bool,
+    /// Profile of the running compute operation (index into the run's table).
+    pub(crate) profile: u32,
     /// Number of its process: switches between tasks of equal numbers are switches between threads.
     pub(crate) process: u64,
+    pub(crate) last_ran: Time,
+    pub(crate) cpu_time: Span,
+    /// What is left of a cache refill that was interrupted.
+    pub(crate) refill: Span,
+    pub(crate) home: Option<NodeId>,
+    /// When it arrived there.
+    pub(crate) arrived: Time,
+    // Its caches and its program.
+    /// Where it last computed, and what had been brought into that cpu's caches by then.
+    pub(crate) warm: Option<(crate::ids::CpuId, u64)>,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u64,
-    /// What is left of a cache refill that was interrupted.
-    pub(crate) refill: Span,
-    /// Where it last computed, and what had been brought into that cpu's caches by then.
-    pub(crate) warm: Option<(crate::ids::CpuId, u64)>,
-    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
-    pub(crate) fetched: u128,
-    pub(crate) affinity: Affinity,
-    pub(crate) cpu_time: Span,
-    pub(crate) last_ran: Time,
-    pub(crate) entered: u64,
+    /// Passes left of the loops around `pc`.
+    pub(crate) loops: [u32; MAX_LOOP_DEPTH],
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    /// The contention class it last computed in.
+    pub(crate) class: ClassId,
+    // What it has done.
     /// Work done and asked for so far, in raw units.
     pub(crate) done: u128,
     pub(crate) asked: u128,
-    /// Profile of the running compute operation (index into the run's table).
-    pub(crate) profile: u32,
+    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
+    pub(crate) fetched: u128,
+    /// Barrier episode it is in, for each circle.
+    pub(crate) episodes: [u32; Circle::COUNT],
+    /// The task that forked it, if one did.
+    pub(crate) parent: TaskId,
+    // What changes seldom.
+    pub(crate) entered: u64,
+    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
+    pub(crate) woken: Time,
+    pub(crate) affinity: Affinity,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) allotted: Option<NodeId>,
+    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
+    pub(crate) vdeadline: i64,
+    /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
+    pub(crate) vlag: i64,
+    /// EEVDF: as long as its virtual runtime is below this, nobody but an ineligible current task gives way.
+    pub(crate) protection: i64,
+    /// Its slice and history, where the discipline has priorities.
+    pub(crate) share: Share,
+    /// How often it wakes others (2.6.30).
+    pub(crate) waker: Waker,
 }
 
 impl Task {
