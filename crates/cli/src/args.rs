@@ -30,6 +30,16 @@ Examples:
 
 Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
 
+const TIMELINE_EXAMPLES: &str = "\
+Examples:
+  oversim timeline scenarios/policies/odd_thread.yaml
+  oversim timeline scenarios/cg_ft_share.yaml --policy LOAD,SPEED -o cg_ft.svg
+  oversim timeline scenarios/cg_ft_share.yaml --policy LOAD --from 2s --to 2.1s --cpus 0-3 -o part.png
+
+Without --from and --to the most telling part of the run is shown, and the headline says why.
+
+Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
+
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
 #[command(name = "oversim", version, after_help = EXAMPLES)]
@@ -56,6 +66,9 @@ pub(crate) enum Command {
     /// Run the published experiments and set every published claim beside what the simulator says.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(Reproduce),
+    /// Show who ran where: a row per cpu, in the terminal or as a picture.
+    #[command(after_help = TIMELINE_EXAMPLES)]
+    Timeline(Timeline),
     /// Look at a machine.
     Machine {
         #[command(subcommand)]
@@ -189,6 +202,40 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) stepwise: bool,
     /// No progress bar and no remarks.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Timeline {
+    /// Scenario file; `-` reads standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write a picture to this file, which ends in .svg or .png, instead of text to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a file that exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// The policies to show, one above the other on one time axis; at most four. Default: the first two of the scenario.
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) policies: Vec<String>,
+    /// Show the run from this instant on, as `1.5s` or `20ms`.
+    #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
+    pub(crate) from: Option<u64>,
+    /// Show the run up to this instant.
+    #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
+    pub(crate) to: Option<u64>,
+    /// Show only these cpus, as `0-3,8`.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) cpus: Option<String>,
+    /// Seed of the run.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Change one parameter of the scenario, by the path a sweep would use; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// No remarks on standard error.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

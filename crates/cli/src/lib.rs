@@ -46,6 +46,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::List(list) => commands::list::list(list, policies),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
+        Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
     }
 }

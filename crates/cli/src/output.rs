@@ -16,6 +16,10 @@ const IN_DIRECTORY: [&str; 4] = ["json", "csv", "markdown", "text"];
 /// Narrower terminals get lines of this width all the same: tables need it.
 const MIN_WIDTH: usize = 60;
 
+/// Columns of what is drawn with characters when nobody knows better, and the most of them.
+const DEFAULT_COLUMNS: usize = 80;
+const MOST_COLUMNS: usize = 1000;
+
 /// Calls `write` with standard output, buffered.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
@@ -26,6 +30,18 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 pub(crate) fn width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
+}
+
+/// Columns for what is drawn with characters: those of the terminal on standard output, else the variable COLUMNS, else 80.
+pub(crate) fn columns() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(told).unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
+}
+
+/// True when standard output takes colours: a terminal that can show them, and nobody has said NO_COLOR.
+pub(crate) fn colours() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
 fn files() -> impl Iterator<Item = &'static Format> {

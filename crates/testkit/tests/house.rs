@@ -172,8 +172,8 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["experiment", "calibration", "reproduction"],
-        "the command line uses nothing but `experiment`, `calibration` and `reproduction`"
+        ["experiment", "calibration", "reproduction", "timeline", "drawing"],
+        "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);
     assert!(arrows["sim-core"].is_empty() && arrows["notation"].is_empty());

@@ -14,6 +14,8 @@ pub mod svg;
 pub mod terminal;
 pub mod window;
 
+mod request;
 mod timeline;
 
+pub use request::{cpus, instant};
 pub use timeline::{Medium, Request, Subject, Timeline, Track, record};

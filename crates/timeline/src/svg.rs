@@ -2,19 +2,7 @@
 
 use std::fmt::Write;
 
-/// Advance widths of the characters from space to tilde, in thousandths of the size: DejaVu Sans 2.37, one of the widest of the
-/// fonts that `sans-serif` may stand for, so that what is laid out by them fits in any.
-const WIDTHS: [u16; 95] = [
-    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636,
-    636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295,
-    295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838,
-    500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521,
-    392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
-];
-/// Any other character.
-const OTHER_WIDTH: u16 = 900;
-/// Bold letters are wider than plain ones by up to so many percent.
-const BOLD: f64 = 1.16;
+use drawing::font;
 
 /// How text stands at its point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,15 +33,11 @@ impl Font {
         Self { size, bold: false, pale: false }
     }
 
-    /// The width of a line in pixels, at most.
+    /// The width of a line in pixels, in one of the widest fonts that `sans-serif` may stand for: what is laid out by it
+    /// fits in any.
     #[must_use]
     pub fn width(&self, text: &str) -> f64 {
-        let one = |c: char| {
-            let at = (c as usize).wrapping_sub(' ' as usize);
-            u64::from(WIDTHS.get(at).copied().unwrap_or(OTHER_WIDTH))
-        };
-        let sum: u64 = text.chars().map(one).sum();
-        sum as f64 * self.size / 1000.0 * if self.bold { BOLD } else { 1.0 }
+        if self.bold { font::bold_width(text, self.size) } else { font::width(text, self.size) }
     }
 
     /// The text, cut with an ellipsis where it is wider than this.

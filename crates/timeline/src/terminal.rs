@@ -1,6 +1,5 @@
 //! The timeline as text: a character per piece of time, in colour where the terminal has it, else with letters.
 
-use sim_core::ids::Id;
 
 use crate::axis::axis;
 use crate::draw::facts;
@@ -70,8 +69,7 @@ struct Script {
 
 impl Script {
     fn new(timeline: &Timeline, colour: bool) -> Self {
-        let palette =
-            Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
+        let palette = Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
         let mut letters: Vec<char> = Vec::new();
         for name in &timeline.apps {
             let own = name.chars().map(|c| c.to_ascii_uppercase()).filter(char::is_ascii_uppercase);
