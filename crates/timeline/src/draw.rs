@@ -14,7 +14,9 @@ const WIDTH: f64 = 1280.0;
 const MARGIN: f64 = 16.0;
 /// Height that all rows of the picture share, as far as they need not be higher or lower than the two limits.
 const ROWS_HEIGHT: f64 = 560.0;
-const HIGHEST_ROW: f64 = 24.0;
+const HIGHEST_ROW: f64 = 28.0;
+/// Rows of several cpus show shares: they may be higher.
+const HIGHEST_SHARED_ROW: f64 = 44.0;
 const LOWEST_ROW: f64 = 5.0;
 /// Between two nodes.
 const NODE_GAP: f64 = 4.0;
@@ -46,10 +48,11 @@ pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
     let mut y = head(&mut svg, timeline, caption);
     y = legend::legend(&mut svg, timeline, &palette, caption.prefix, (MARGIN, WIDTH - MARGIN), y);
     let rows = (timeline.rows.len() * timeline.tracks.len()).max(1) as f64;
+    let highest = if timeline.single_cpus() { HIGHEST_ROW } else { HIGHEST_SHARED_ROW };
     let frame = Frame {
         left: MARGIN + label_width(timeline) + 8.0,
         right: WIDTH - MARGIN - 8.0,
-        row: (ROWS_HEIGHT / rows).clamp(LOWEST_ROW, HIGHEST_ROW).floor(),
+        row: (ROWS_HEIGHT / rows).clamp(LOWEST_ROW, highest).floor(),
         node_gap: NODE_GAP,
         margin: MARGIN,
         window: (timeline.window.from, timeline.window.to),
@@ -82,9 +85,9 @@ fn head(svg: &mut Svg, timeline: &Timeline, caption: Caption<'_>) -> f64 {
 fn label_width(timeline: &Timeline) -> f64 {
     let names = timeline.rows.iter().map(|row| LABEL.width(&row.name));
     let cpu = names.fold(0.0, f64::max);
-    let node = if timeline.single_cpus() { LABEL.width("node 00") + 10.0 } else { 0.0 };
+    let node = if timeline.single_cpus() { LABEL.width("node 00 cpu ") + 10.0 } else { 0.0 };
     let lanes = panel::lanes(timeline).into_iter().map(|lane| LABEL.width(&lane));
-    lanes.fold(cpu + node, f64::max).max(LABEL.width("decisions"))
+    lanes.fold(cpu + node, f64::max)
 }
 
 /// The labels of the time axis below the last panel; the y below them.

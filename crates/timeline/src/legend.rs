@@ -2,7 +2,7 @@
 
 use crate::palette::{Palette, Rgb, grey};
 use crate::record::Recording;
-use crate::states::{Owner, State};
+use crate::states::{Mix, Owner, State};
 use crate::svg::{Anchor, Font, Svg, escape, number};
 use crate::timeline::Timeline;
 
@@ -14,6 +14,10 @@ const SWATCH: (f64, f64) = (22.0, 13.0);
 const LINE: f64 = 21.0;
 /// Widest name of an application.
 const NAME: f64 = 180.0;
+/// Height of the head of an arrow.
+const HEAD: f64 = 6.0;
+/// A state with less of the time than one part in so many is not in the legend.
+const VISIBLE: u64 = 1000;
 /// In place of an application: several of them, and the legend's neutral grey.
 const SEVERAL: &str = "several";
 const NEUTRAL: &str = "neutral";
@@ -94,7 +98,9 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
         if palette.place(app).is_some() {
             let text = FONT.fit(name, NAME);
             entries.push(Entry { draw: Sample::Fill(palette.colour(app).hex()), text });
-        } else if recordings().any(|recording| shows(recording, Some(app), None)) {
+        } else if recordings()
+            .any(|recording| visible(&recording.total, |part| part.0 == Owner::App(app as u32)))
+        {
             others += 1;
         }
     }
@@ -103,7 +109,7 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
         entries.push(Entry { draw: Sample::Fill(fill), text: format!("{others} other applications") });
     }
     for state in State::ALL {
-        if !recordings().any(|recording| shows(recording, None, Some(state))) {
+        if !recordings().any(|recording| visible(&recording.total, |part| part.1 == state)) {
             continue;
         }
         let fill = match state {
@@ -114,7 +120,7 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
         };
         entries.push(Entry { draw: Sample::Fill(fill), text: state.name().into() });
     }
-    let several = |recording: &Recording| recording.total.parts().any(|part| part.0 == Owner::Several);
+    let several = |recording: &Recording| visible(&recording.total, |part| part.0 == Owner::Several);
     if recordings().any(several) {
         let fill = format!("url(#{prefix}-spin-{SEVERAL})");
         entries.push(Entry { draw: Sample::Fill(fill), text: "several applications wait".into() });
@@ -131,12 +137,10 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
     entries
 }
 
-/// True when a recording has time of an application, or in a state.
-fn shows(recording: &Recording, app: Option<usize>, state: Option<State>) -> bool {
-    recording.total.parts().any(|(owner, found, ns)| {
-        let of_app = app.is_none_or(|app| owner == Owner::App(app as u32));
-        ns > 0 && of_app && state.is_none_or(|state| state == found)
-    })
+/// True when there is enough of something to be seen.
+fn visible(total: &Mix, what: impl Fn(&(Owner, State, u64)) -> bool) -> bool {
+    let part: u64 = total.parts().filter(what).map(|part| part.2).sum();
+    part > total.total() / VISIBLE
 }
 
 /// Draws the legend between two x below y; the y below it.
@@ -199,10 +203,15 @@ pub(crate) fn decision(svg: &mut Svg, x: f64, top: f64) {
 /// The mark of a migration: an arrow from one y to another.
 pub(crate) fn arrow(svg: &mut Svg, x: f64, from: f64, to: f64) {
     let back = if to > from { -1.0 } else { 1.0 };
-    let neck = to + 6.0 * back;
+    let neck = to + HEAD * back;
     svg.line((x, from), (x, neck), "#FFFFFF", "stroke-width=\"4\"");
     svg.line((x, from), (x, neck), "#000000", "stroke-width=\"1.6\"");
-    let [left, right, middle, neck, tip] = [x - 4.0, x + 4.0, x, neck, to].map(number);
+    head(svg, x, to, -HEAD * back);
+}
+
+/// The head of an arrow with its tip at y, pointing down if its height is positive.
+pub(crate) fn head(svg: &mut Svg, x: f64, y: f64, height: f64) {
+    let [left, right, middle, neck, tip] = [x - 4.0, x + 4.0, x, y - height, y].map(number);
     svg.raw(&format!(
         "<path d=\"M{left} {neck}H{right}L{middle} {tip}z\" fill=\"#000000\" stroke=\"#FFFFFF\" stroke-width=\"0.8\"/>"
     ));

@@ -40,6 +40,8 @@ pub struct Overview {
     moves: Vec<u64>,
     slices: u64,
     end: u64,
+    /// When the first application ended.
+    first_exit: Option<u64>,
 }
 
 impl Overview {
@@ -50,7 +52,7 @@ impl Overview {
         let fit = (NUMBERS / keys).max(1).ilog2();
         let bins = (1usize << fit).clamp(FEWEST_BINS, MOST_BINS);
         let (spent, moves) = (vec![0; bins * keys], vec![0; bins]);
-        Self { owners, counted, width: FIRST_WIDTH, bins, spent, moves, slices: 0, end: 0 }
+        Self { owners, counted, width: FIRST_WIDTH, bins, spent, moves, slices: 0, end: 0, first_exit: None }
     }
 
     /// Width of a bin in nanoseconds.
@@ -63,6 +65,12 @@ impl Overview {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
+    }
+
+    /// When the first application ended, in nanoseconds; the end of the run if none did.
+    #[must_use]
+    pub fn first_exit(&self) -> u64 {
+        self.first_exit.unwrap_or(self.end)
     }
 
     /// Slices of all counted cpus, and how many cpus that are.
@@ -171,6 +179,9 @@ impl Sink for Overview {
     }
 
     fn mark(&mut self, at: Time, mark: &Mark) {
+        if let Mark::AppExited(_) = mark {
+            self.first_exit.get_or_insert(at.ns());
+        }
         if let Mark::Migrated { from, to, .. } = mark
             && (self.counts(from.index()) || self.counts(to.index()))
         {

@@ -18,6 +18,11 @@ const HEADING: Font = Font { size: 16.0, bold: true, pale: false };
 const FACTS: Font = Font { size: 13.0, bold: false, pale: false };
 /// Height of a lane of marks in pixels.
 const LANE: f64 = 13.0;
+/// Height of the lane that counts migrations.
+const COUNTS: f64 = 26.0;
+/// Names of lanes.
+const DECISIONS: &str = "decisions";
+const MIGRATIONS: &str = "migrations";
 /// Lanes of barriers: those of so many applications at most.
 const BARRIER_LANES: usize = 4;
 /// A slice narrower than this many pixels has no hover text of its own.
@@ -60,9 +65,18 @@ pub(crate) fn lanes(timeline: &Timeline) -> Vec<String> {
         .map(|app| LABEL.fit(&format!("{} barriers", timeline.app(app)), 110.0))
         .collect();
     if timeline.tracks.iter().any(|track| !track.recording.notes.is_empty()) {
-        lanes.push("decisions".into());
+        lanes.push(DECISIONS.into());
+    }
+    if counted(timeline) {
+        lanes.push(MIGRATIONS.into());
     }
     lanes
+}
+
+/// True when migrations are shown as counts in a lane: too many for arrows, and rows too dense for marks.
+fn counted(timeline: &Timeline) -> bool {
+    let most = timeline.tracks.iter().map(|track| track.recording.moves.len()).max();
+    !timeline.single_cpus() && most > Some(ARROWS)
 }
 
 /// The applications with a lane of their own: those that meet, or end, in the window.
@@ -94,15 +108,21 @@ pub(crate) fn panel(
     let y = heading(svg, track, frame, y);
     let mut y = y;
     let names = lanes(timeline);
+    let has = |lane: &str| names.iter().any(|name| name == lane);
     for (app, name) in meeting(timeline).into_iter().zip(&names) {
         lane_label(svg, frame, name, y);
         barriers(svg, timeline, track, frame, &palette.colour(app).hex(), app, y);
         y += LANE;
     }
-    if names.last().is_some_and(|name| name == "decisions") {
-        lane_label(svg, frame, "decisions", y);
+    if has(DECISIONS) {
+        lane_label(svg, frame, DECISIONS, y);
         notes(svg, track, frame, y);
         y += LANE;
+    }
+    if has(MIGRATIONS) {
+        lane_label(svg, frame, MIGRATIONS, y + COUNTS - LANE);
+        move_counts(svg, track, frame, y);
+        y += COUNTS;
     }
     y += 3.0;
     let tops = tops(timeline, frame, y);
@@ -115,7 +135,9 @@ pub(crate) fn panel(
     svg.raw("</g>");
     row_labels(svg, timeline, frame, &tops);
     grid(svg, frame, y, bottom);
-    moves(svg, track, frame, &tops);
+    if !counted(timeline) {
+        moves(svg, track, frame, &tops);
+    }
     ended(svg, track, frame, y, bottom);
     bottom + 4.0
 }
@@ -158,12 +180,12 @@ fn row_labels(svg: &mut Svg, timeline: &Timeline, frame: &Frame, tops: &[f64]) {
     let nodes = timeline.rows.iter().any(|row| row.group != timeline.rows[0].group);
     let mut before = None;
     let mut within = 0;
-    for (row, top) in timeline.rows.iter().zip(tops) {
+    for (at, (row, top)) in timeline.rows.iter().zip(tops).enumerate() {
         let first = before != Some(row.group);
         within = if first { 0 } else { within + 1 };
         let y = top + frame.row / 2.0 + 4.0;
         if within % every == 0 {
-            let cpu = !nodes && within == 0 && timeline.single_cpus();
+            let cpu = at == 0 && timeline.single_cpus();
             let name = if cpu { format!("cpu {}", row.name) } else { row.name.clone() };
             svg.text(frame.left - 6.0, y, LABEL, Anchor::End, &name);
         }
@@ -194,7 +216,9 @@ fn ended(svg: &mut Svg, track: &Track, frame: &Frame, top: f64, bottom: f64) {
     svg.line((x, top), (x, bottom), "#333333", "stroke-width=\"1\" stroke-dasharray=\"4 3\"");
     let text = "the run is over";
     if frame.right - x > FACTS.width(text) + 12.0 {
-        svg.text(x + 8.0, f64::midpoint(top, bottom) + 4.0, FACTS, Anchor::Start, text);
+        let (y, width) = (f64::midpoint(top, bottom), FACTS.width(text));
+        svg.rect(x + 6.0, y - 10.0, width + 4.0, 20.0, "#FFFFFF");
+        svg.text(x + 8.0, y + 4.0, FACTS, Anchor::Start, text);
     }
 }
 
@@ -294,10 +318,21 @@ fn moves(svg: &mut Svg, track: &Track, frame: &Frame, tops: &[f64]) {
         let Some(top) = tops.get(row) else { continue };
         for group in together(&moves, |moved| frame.x(moved.at)) {
             let text = listed(group.iter().map(|moved| (moved.at, moved.text.as_str())));
-            let tip = top + frame.row;
-            let stem = (frame.row - 2.0).clamp(3.0, 9.0);
-            svg.titled(&text, |svg| legend::arrow(svg, frame.x(group[0].at), tip - stem - 6.0 + 4.0, tip));
+            svg.titled(&text, |svg| legend::head(svg, frame.x(group[0].at), top + frame.row, 6.0));
         }
+    }
+}
+
+/// How many tasks migrate, as bars.
+fn move_counts(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) {
+    let groups = together(&track.recording.moves, |moved| frame.x(moved.at));
+    let most = groups.iter().map(|group| group.len()).max().unwrap_or(1).max(1) as f64;
+    for group in groups {
+        let text = listed(group.iter().map(|moved| (moved.at, moved.text.as_str())));
+        let height = ((COUNTS - 4.0) * group.len() as f64 / most).max(1.0);
+        svg.titled(&text, |svg| {
+            svg.rect(frame.x(group[0].at), y + COUNTS - 2.0 - height, NEAR - 1.0, height, "#000000");
+        });
     }
 }
 

@@ -107,6 +107,8 @@ pub struct Recorder<'a> {
     /// The last decision about each task, and when.
     decided: BTreeMap<TaskId, (Time, String)>,
     recording: Recording,
+    /// When the last slice ended.
+    end: u64,
 }
 
 impl<'a> Recorder<'a> {
@@ -125,7 +127,7 @@ impl<'a> Recorder<'a> {
         let rows = grid.rows.iter().map(|spec| columns(window, grid, spec)).collect();
         let recording = Recording { rows, ..Recording::default() };
         let open = vec![None; grid.rows.len()];
-        Self { words, owners, grid, row, window, least, open, decided: BTreeMap::new(), recording }
+        Self { words, owners, grid, row, window, least, open, decided: BTreeMap::new(), recording, end: 0 }
     }
 
     /// The run is over.
@@ -137,6 +139,9 @@ impl<'a> Recorder<'a> {
         for (row, spec) in self.recording.rows.iter_mut().zip(&self.grid.rows) {
             if !whole(self.grid, spec) {
                 row.retain(|cell| cell.mix.total() > 0);
+                if let Some(last) = row.last_mut() {
+                    last.to = last.to.min(self.end);
+                }
             }
         }
         self.recording
@@ -239,6 +244,7 @@ fn columns(window: (u64, u64), grid: &Grid, spec: &RowSpec) -> Vec<Cell> {
 
 impl Sink for Recorder<'_> {
     fn slice(&mut self, slice: &Slice) {
+        self.end = self.end.max(slice.to.ns());
         let Some(row) = self.row_of(slice.cpu) else { return };
         if slice.to.ns() <= self.window.0 || slice.from.ns() >= self.window.1 {
             return;

@@ -198,7 +198,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct Task {
     stage: Stage,
-    /// It began to wait and has not gone on.
+    /// It began to wait and has not gone on; or it is new.
     waits: bool,
     /// The cpu on which it counts as a waiter.
     on: Option<CpuId>,
@@ -302,6 +302,8 @@ impl<S: Sink> Slices<S> {
 
     fn runnable(&mut self, at: Time, task: TaskId, cpu: CpuId) {
         let Some(record) = self.tasks.get_mut(task.index()) else { return };
+        // A new task may have to wait for the others of its application before it has any work.
+        record.waits |= record.stage == Stage::Absent;
         let waits = record.waits;
         match std::mem::replace(&mut record.stage, Stage::Present) {
             Stage::Absent => self.sink.mark(at, &Mark::Created { task, cpu }),

@@ -63,7 +63,7 @@ impl State {
             Self::Spin => "spins",
             Self::Yield => "yields",
             Self::Switch => "switch",
-            Self::Migrate => "migration",
+            Self::Migrate => "migration cost",
             Self::Kernel => "kernel",
             Self::Idle => "idle",
         }

@@ -1,6 +1,5 @@
 //! The timeline as text: a character per piece of time, in colour where the terminal has it, else with letters.
 
-
 use crate::axis::axis;
 use crate::draw::facts;
 use crate::palette::Palette;
@@ -89,6 +88,9 @@ impl Script {
         match class {
             Class::Compute(app) if self.colour => ('█', hue(app)),
             Class::Stall(app) if self.colour => ('▓', hue(app)),
+            // With one application there is nothing to tell apart by letters.
+            Class::Compute(_) if self.letters.len() == 1 => ('█', None),
+            Class::Stall(_) if self.letters.len() == 1 => ('▓', None),
             Class::Compute(app) => (self.letter(app), None),
             Class::Stall(app) => (self.letter(app).to_ascii_lowercase(), None),
             Class::Wait(Owner::App(app)) if self.colour => ('▒', hue(app)),

@@ -9,6 +9,9 @@ const WHOLE: u64 = 300;
 const SLICES: u64 = 150;
 /// Or for this many migrations, if there are any, up to [`MOST_SLICES`].
 const MOVES: u64 = 8;
+/// Windows lie before the end of the first application in any of the runs, unless that comes in the first part of the
+/// run: one divided by this.
+const EARLY: u64 = 5;
 /// Beyond so many slices per cpu nothing can be told apart.
 const MOST_SLICES: u64 = 6000;
 
@@ -36,7 +39,8 @@ pub struct Names<'a> {
 ///
 /// The whole run if few slices make it up. Otherwise its length is as long as it takes for some 150 slices on a cpu, or
 /// for eight migrations, whichever is more, rounded down to 1, 2 or 5 times a power of ten. Among all windows of this
-/// length that lie before the end of the shorter run it is, with several runs, the one in which the cpu time of the
+/// length that lie before the end of the first application in any run (of the shorter run, if an application ends in the
+/// first fifth of a run) it is, with several runs, the one in which the cpu time of the
 /// second run differs most from that of the first (the sum over applications and states of the differences); with
 /// one run the one with most migrations, and if there are none, with most time spent waiting. Of equals the earliest.
 #[must_use]
@@ -49,12 +53,10 @@ pub fn choose(views: &mut [Overview], names: Names<'_>) -> Window {
     let common = views.iter().map(Overview::end).min().unwrap_or(0).max(1);
     let length = length(views, end, common);
     if length >= common {
-        return Window {
-            from: 0,
-            to: end,
-            why: "the whole run: it has few enough slices to show them all".into(),
-        };
+        return Window { from: 0, to: end, why: whole(views, names) };
     }
+    let exit = views.iter().map(Overview::first_exit).min().unwrap_or(common);
+    let common = if exit >= common / EARLY && exit > length { exit } else { common };
     let bins = (length / width).max(1) as usize;
     let last = (common / width) as usize;
     let places = last.saturating_sub(bins);
@@ -65,6 +67,21 @@ pub fn choose(views: &mut [Overview], names: Names<'_>) -> Window {
     };
     let from = place as u64 * width;
     Window { from, to: from + (bins as u64 * width).max(length).min(end), why }
+}
+
+/// What to say of whole runs.
+fn whole(views: &[Overview], names: Names<'_>) -> String {
+    let why = "the whole run, which is short enough to be shown";
+    let [first, second, ..] = views else { return why.into() };
+    let keys: Vec<Key> = first.keys().collect();
+    let sum = |view: &Overview| {
+        let bins = (view.end() / view.width()) as usize + 1;
+        slide(bins, 0, keys.len(), |bin| view.bin(bin).to_vec()).pop().unwrap_or_default()
+    };
+    match contrast(&sum(first), &sum(second), &keys, names) {
+        Some(contrast) => format!("{why}; the largest difference: {contrast}"),
+        None => why.into(),
+    }
 }
 
 /// How long the window is to be, in nanoseconds; `common` for the whole run.
@@ -123,8 +140,11 @@ fn differing(
     let (a, b) = (sums(first), sums(second));
     let difference = |at: usize| -> u64 { a[at].iter().zip(&b[at]).map(|(a, b)| a.abs_diff(*b)).sum() };
     let place = first_best((0..a.len().min(b.len())).map(|at| (difference(at), 0)));
-    let (Some(one), Some(two)) = (a.get(place), b.get(place)) else { return (0, String::new()) };
-    (place, contrast(one, two, &keys, names))
+    let (Some(one), Some(two), [first, second, ..]) = (a.get(place), b.get(place), names.runs) else {
+        return (0, String::new());
+    };
+    let contrast = contrast(one, two, &keys, names).map_or(String::new(), |contrast| format!(": {contrast}"));
+    (place, format!("here {first} and {second} differ most{contrast}"))
 }
 
 /// The earliest of the largest.
@@ -138,8 +158,8 @@ fn first_best(scores: impl Iterator<Item = (u64, u64)>) -> usize {
     best.0
 }
 
-/// What differs most, in words.
-fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> String {
+/// What differs most as a share of the cpu time, in words; none where nothing does by a per cent.
+fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> Option<String> {
     // Spinning and yielding are both waiting.
     let class = |key: &Key| match key.state {
         State::Spin | State::Yield => (Owner::Nobody, State::Spin),
@@ -153,12 +173,18 @@ fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> String 
             None => classes.push((class, *a, *b)),
         }
     }
-    let at = first_best(classes.iter().map(|class| (class.1.abs_diff(class.2), 0)));
-    let (Some(((owner, state), a, b)), [first, second, ..]) = (classes.get(at), names.runs) else {
-        return String::new();
-    };
+    let percent =
+        |part: u64, all: &[u64]| (part as f64 * 100.0 / all.iter().sum::<u64>().max(1) as f64).round();
+    let shares = |class: &(_, u64, u64)| (percent(class.1, one), percent(class.2, two));
+    let apart = |class: &(_, u64, u64)| (shares(class).0 - shares(class).1).abs();
+    let at = first_best(classes.iter().map(|class| (apart(class) as u64, 0)));
+    let (Some(class), [first, second, ..]) = (classes.get(at), names.runs) else { return None };
+    if apart(class) < 1.0 {
+        return None;
+    }
+    let ((owner, state), (a, b)) = (class.0, shares(class));
     let app = match owner {
-        Owner::App(app) => names.apps.get(*app as usize).map_or("", String::as_str),
+        Owner::App(app) => names.apps.get(app as usize).map_or("", String::as_str),
         _ => "",
     };
     let what = match state {
@@ -170,12 +196,7 @@ fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> String 
         State::Kernel => "in the kernel".into(),
         State::Idle => "idle".into(),
     };
-    let percent =
-        |part: u64, all: &[u64]| (part as f64 * 100.0 / all.iter().sum::<u64>().max(1) as f64).round();
-    let (a, b) = (percent(*a, one), percent(*b, two));
-    format!(
-        "here {first} and {second} differ most: {what} {a} % of the cpu time under {first}, {b} % under {second}"
-    )
+    Some(format!("{what} {a} % of the cpu time under {first}, {b} % under {second}"))
 }
 
 /// Where most happens in one run.
