@@ -11,15 +11,18 @@ use crate::help;
 /// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
 
+/// Where help shows the flags that all commands have: behind their own.
+const LAST: usize = 900;
+
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
 #[command(name = "oversim", version, after_help = help::OVERSIM)]
 pub(crate) struct Arguments {
     /// No progress bars and no remarks on standard error.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, display_order = LAST, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Say on standard error what is being done and what it took.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = LAST)]
     pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -151,7 +154,7 @@ pub(crate) struct Run {
     /// Form of the result on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Also write result.json, cells.csv, report.md and report.txt to this directory.
+    /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
     /// Also write what every policy did in every run to this file, for --replay-schedule.

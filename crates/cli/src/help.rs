@@ -9,10 +9,10 @@ Examples:
   oversim explain SPEED
   oversim machine show barcelona
 
-Exit status: 0 done; 1 the answer is bad (a run did not complete, a comparison found a slowdown, output failed); 2 wrong usage,
+Exit status: 0 done; 1 the answer is bad (a run did not complete, a comparison found a slowdown, output failed); 2 wrong usage, \
 scenario or file, and nothing was written. `oversim help COMMAND` says more about each command.
 
-Results go to standard output, everything else to standard error. A reader that goes away (`| head`) is no error. NO_COLOR
+Results go to standard output, everything else to standard error. A reader that goes away (`| head`) is no error. NO_COLOR \
 and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, docs/results.md.";
 
 pub(crate) const RUN: &str = "\
@@ -20,8 +20,8 @@ Examples:
   oversim run scenarios/two_hogs_one_core.yaml
   oversim run scenarios/seventeen_on_sixteen.yaml --policy LOAD --policy SPEED --repeat 3
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
-  oversim run scenarios/seventeen_on_sixteen.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
-  oversim run scenarios/seventeen_on_sixteen.yaml --policy LOAD --explain-decisions - | grep migrate
+  oversim run scenarios/spec_pair.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
+  oversim run scenarios/spec_pair.yaml --policy LOAD --explain-decisions - | grep migrate
   oversim run - --seed 7 -o results < scenarios/spec_pair.yaml
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
@@ -32,7 +32,7 @@ Examples:
   oversim compare scenarios/spec_pair.yaml --metric timed_run_time --format markdown
   oversim compare old.json new.json --threshold 2
 
-Exit status: 0 nothing is significantly slower beyond the threshold; 1 something is, or output failed; 2 wrong usage, scenario or
+Exit status: 0 nothing is significantly slower beyond the threshold; 1 something is, or output failed; 2 wrong usage, scenario or \
 result.";
 
 pub(crate) const CHECK: &str = "\
@@ -76,7 +76,7 @@ pub(crate) const REPRODUCE: &str = "\
 Examples:
   oversim reproduce --quick --group imbalanced
   oversim reproduce --quick
-  oversim reproduce --claims mine.yaml --machine barcelona --format json
+  oversim reproduce --claims mine.yaml --quick --format json
 
 Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
 
