@@ -4,31 +4,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::help;
 
 /// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
 
-const EXAMPLES: &str = "\
-Examples:
-  oversim run scenarios/cg_ft_share.yaml
-  oversim run scenarios/cg_ft_share.yaml --policy LOAD --policy PIN --repeat 3
-  oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
-  oversim run scenarios/cg_ft_share.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
-  oversim run scenarios/cg_ft_share.yaml --policy LOAD --explain-decisions - | grep migrate
-  oversim run - --seed 7 -o results < my_scenario.yaml
-  oversim check scenarios/*.yaml
-  oversim explain SPEED
-  oversim machine show barcelona
-
-Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
-
-const REPRODUCE_EXAMPLES: &str = "\
-Examples:
-  oversim reproduce --quick
-  oversim reproduce --group yield --group affinity
-  oversim reproduce --claims mine.yaml --machine barcelona --format json
-
-Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
+/// Where help shows the flags that all commands have: behind their own.
+const LAST: usize = 900;
 
 const TIMELINE_EXAMPLES: &str = "\
 Examples:
@@ -42,8 +26,14 @@ Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenar
 
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
-#[command(name = "oversim", version, after_help = EXAMPLES)]
+#[command(name = "oversim", version, after_help = help::OVERSIM)]
 pub(crate) struct Arguments {
+    /// No progress bars and no remarks on standard error.
+    #[arg(short, long, global = true, display_order = LAST, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say on standard error what is being done and what it took.
+    #[arg(short, long, global = true, display_order = LAST)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -51,29 +41,44 @@ pub(crate) struct Arguments {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Run a scenario and compare its policies.
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = help::RUN)]
     Run(Run),
+    /// Compare two results, or policies of one scenario, pair by pair: how many times faster, and how sure that is.
+    #[command(after_help = help::COMPARE)]
+    Compare(Compare),
     /// Check scenarios without running them.
+    #[command(after_help = help::CHECK)]
     Check(Check),
-    /// Print the JSON Schema of scenario files (draft-07), for editors.
-    Schema,
+    /// Print a JSON Schema (draft-07): of scenario files, for editors, or of results.
+    #[command(after_help = help::SCHEMA)]
+    Schema(Schema),
     /// List what a scenario can name.
+    #[command(after_help = help::LIST)]
     List(List),
     /// Explain a name: idea, rules, parameters, when to use it, an example. Without a name: all there is.
+    #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
     /// Derive the catalogue's profiles from published measurements and show how well these come back.
+    #[command(after_help = help::CALIBRATE)]
     Calibrate(Calibrate),
     /// Run the published experiments and set every published claim beside what the simulator says.
-    #[command(after_help = REPRODUCE_EXAMPLES)]
+    #[command(after_help = help::REPRODUCE)]
     Reproduce(Reproduce),
     /// Show who ran where: a row per cpu, in the terminal or as a picture.
     #[command(after_help = TIMELINE_EXAMPLES)]
     Timeline(Timeline),
     /// Look at a machine.
+    #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]
         command: Machine,
     },
+    /// Print what a shell needs to complete commands, flags and values.
+    #[command(after_help = help::COMPLETIONS)]
+    Completions(Completions),
+    /// Print the manual page of the program or of a command, or write all pages to a directory.
+    #[command(after_help = help::MAN)]
+    Man(Man),
 }
 
 #[derive(Args, Debug)]
@@ -127,18 +132,16 @@ pub(crate) struct Reproduce {
     /// Do not use what an interrupted reproduction left.
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// No progress bar and no remarks.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
+/// Forms of a report of claims or comparisons.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReportFormat {
-    /// Tables for people.
+    /// Sentences and tables for people.
     Text,
     /// Everything, one object.
     Json,
-    /// One claim per row.
+    /// One claim or comparison per row.
     Csv,
     /// Tables in Markdown.
     Markdown,
@@ -164,7 +167,7 @@ pub(crate) struct Run {
     /// Form of the result on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Also write result.json, cells.csv, report.md and report.txt to this directory.
+    /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
     /// Also write what every policy did in every run to this file, for --replay-schedule.
@@ -201,9 +204,79 @@ pub(crate) struct Run {
     /// Simulate every single poll of a waiting task as an event: slow, same results.
     #[arg(long)]
     pub(crate) stepwise: bool,
-    /// No progress bar and no remarks.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// What the other is held against: a result (the JSON of `oversim run`) or a scenario, which is run now; `-` reads standard input.
+    #[arg(value_name = "A")]
+    pub(crate) first: PathBuf,
+    /// What is judged: another result or scenario. Without it policies of A are compared, each with the first.
+    #[arg(value_name = "B")]
+    pub(crate) second: Option<PathBuf>,
+    /// Only these policies, the first is the one that others are compared with: A,B or repeated.
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) policies: Vec<String>,
+    /// Compare this metric (`oversim list metrics`) instead of run_time and makespan; repeatable.
+    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) metrics: Vec<String>,
+    /// Exit with status 1 only when something is slower by more than so many per cent, its whole interval beyond them.
+    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
+    pub(crate) threshold: f64,
+    /// Form of the report.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Of scenarios: seed of the first replicate.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Of scenarios: number of replicates, each of which gives a pair.
+    #[arg(short, long, value_name = "N")]
+    pub(crate) repeat: Option<u32>,
+    /// Of scenarios: change one parameter, by the path a sweep would use; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Of scenarios: threads to run on; the results do not depend on it. Default: as many as this process may use.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The command whose page is printed; without it that of the program.
+    #[arg(value_name = "COMMAND")]
+    pub(crate) page: Vec<String>,
+    /// Write all pages to this directory, as oversim.1, oversim-run.1 and so on.
+    #[arg(short, long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Schema {
+    /// Of what.
+    #[arg(value_enum, default_value_t = SchemaOf::Scenario)]
+    pub(crate) of: SchemaOf,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SchemaOf {
+    /// Scenario files.
+    Scenario,
+    /// Results: `oversim run --format json`, result.json.
+    Result,
+    /// A line of `oversim run --format ndjson`.
+    ResultLine,
+    /// Comparisons: `oversim compare --format json`.
+    Compare,
 }
 
 #[derive(Args, Debug)]
@@ -287,6 +360,7 @@ pub(crate) enum ExplainFormat {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Machine {
     /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel's balancer sees.
+    #[command(after_help = help::MACHINE_SHOW)]
     Show(MachineShow),
 }
 
@@ -312,8 +386,10 @@ pub(crate) enum Format {
     Json,
     /// Everything, one object per line.
     Ndjson,
-    /// One cell per row.
+    /// One cell per row, as CSV.
     Csv,
+    /// One measured value per row, as CSV.
+    Tidy,
     /// The text report in Markdown.
     Markdown,
 }
@@ -325,6 +401,7 @@ impl Format {
             Self::Json => "json",
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",
+            Self::Tidy => "tidy",
             Self::Markdown => "markdown",
         }
     }
@@ -360,6 +437,13 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     if jobs.get() > MAX_JOBS { Err(range) } else { Ok(jobs) }
 }
 
+/// A number of per cent, with or without its sign.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end();
+    let value: Option<f64> = number.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| "a number of per cent, 0 or more, such as 2 or 2.5%".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,5 +465,11 @@ mod tests {
     fn jobs_keep_to_their_range() {
         assert!(jobs("0").is_err() && jobs("-1").is_err() && jobs("4097").is_err());
         assert_eq!(jobs("8").unwrap().get(), 8);
+    }
+
+    #[test]
+    fn per_cent_are_numbers_from_zero() {
+        assert!(["-1", "x", "nan", "inf", "", "%"].into_iter().all(|text| percent(text).is_err()));
+        assert_eq!(percent("2.5%").map(f64::to_bits), percent("2.5").map(f64::to_bits));
     }
 }

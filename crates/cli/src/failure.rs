@@ -3,6 +3,11 @@
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
+use clap::builder::styling::{AnsiColor, Style};
+
+/// As the parser of the command line shows it.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+
 /// A run ended badly, or the result could not be delivered.
 pub(crate) const BAD_END: u8 = 1;
 /// Wrong usage or an invalid scenario.
@@ -24,13 +29,14 @@ pub(crate) enum Failure {
 impl Failure {
     /// Says what happened on standard error and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
+        let error = format!("{ERROR}error:{ERROR:#}");
         let (text, code) = match self {
-            Self::Input(text) => (format!("error: {text}"), BAD_INPUT),
+            Self::Input(text) => (format!("{error} {text}"), BAD_INPUT),
             Self::Rendered(text) => (text.trim_end().to_owned(), BAD_INPUT),
-            Self::Output(text) => (format!("error: {text}"), BAD_END),
+            Self::Output(text) => (format!("{error} {text}"), BAD_END),
             Self::Closed => return ExitCode::SUCCESS,
         };
-        // Standard error is the last resort: when it is closed too there is nobody left to tell.
+        // Colour goes to terminals only, and not where NO_COLOR is set. Standard error is the last resort: when it is closed too there is nobody left to tell.
         let _ = writeln!(anstream::stderr(), "{text}");
         ExitCode::from(code)
     }

@@ -10,6 +10,9 @@ use crate::failure::Failure;
 /// device) would fill the memory first.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// Most bytes of a result: some million cells.
+pub(crate) const MAX_RESULT_BYTES: u64 = 1 << 30;
+
 /// The name and the text of a scenario; `-` is standard input.
 pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
     read_up_to(path, MAX_BYTES, "scenario")

@@ -5,8 +5,10 @@
 mod args;
 mod commands;
 mod failure;
+mod help;
 mod input;
 mod output;
+mod say;
 
 use std::process::ExitCode;
 
@@ -27,7 +29,11 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     let done = match PolicyShelf::with(own) {
-        Ok(policies) => execute(&Arguments::parse().command, &policies),
+        Ok(policies) => {
+            let arguments = Arguments::parse();
+            say::speak(arguments.quiet, arguments.verbose);
+            execute(&arguments.command, &policies)
+        }
         Err(sentence) => Err(Failure::Input(sentence)),
     };
     match done {
@@ -41,12 +47,15 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
     match command {
         Command::Run(run) => commands::run::run(run, policies),
         Command::Check(check) => commands::check::check(check, policies),
-        Command::Schema => commands::schema::schema(policies),
+        Command::Compare(compare) => commands::compare::compare(compare, policies),
+        Command::Schema(schema) => commands::schema::schema(schema, policies),
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
+        Command::Completions(completions) => commands::completions::completions(completions),
+        Command::Man(man) => commands::man::man(man),
     }
 }

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::failure::Failure;
 
 /// The formats that a directory receives.
-const IN_DIRECTORY: [&str; 4] = ["json", "csv", "markdown", "text"];
+const IN_DIRECTORY: [&str; 5] = ["json", "csv", "tidy", "markdown", "text"];
 
 /// Narrower terminals get lines of this width all the same: tables need it.
 const MIN_WIDTH: usize = 60;

@@ -125,13 +125,16 @@ fn a_file_is_whole_or_not_there_and_is_not_overwritten() {
     let (code, report, err) = write(&["--format", "json"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_eq!(fs::read_to_string(&path).unwrap(), explained(&[]));
-    assert!(report.contains("oversim.result/1"), "the result goes to standard output as ever");
+    assert!(report.contains("oversim.result/2"), "the result goes to standard output as ever");
     let (code, report, err) = write(&[], TINY);
     assert!(code == 2 && err.contains("--force") && report.is_empty(), "{err}");
     let (code, _, err) = write(&["--force", "-o", dir, "--seed", "9"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_eq!(fs::read_to_string(&path).unwrap(), explained(&["--seed", "9"]));
-    assert_eq!(names(&out), ["cells.csv", "decisions.ndjson", "report.md", "report.txt", "result.json"]);
+    assert_eq!(
+        names(&out),
+        ["cells.csv", "decisions.ndjson", "report.md", "report.txt", "result.json", "samples.csv"]
+    );
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn metric(result: &Value, point: &str, policy: &str, app: &str, name: &str) -> f
 fn json_has_the_documented_shape() {
     let result = json(&[]);
     assert_eq!(keys(&result), words("schema provenance cells comparisons notes"));
-    assert_eq!(result["schema"], "oversim.result/1");
+    assert_eq!(result["schema"], "oversim.result/2");
     assert_eq!(
         keys(&result["provenance"]),
         words(
@@ -64,9 +64,12 @@ fn json_has_the_documented_shape() {
     );
     assert_eq!(
         keys(&result["cells"][0]),
-        words("scenario point policy app metric unit mean median ci95 min max n")
+        words("scenario point policy app metric unit mean median ci95 min max n values")
     );
-    assert_eq!(keys(&result["comparisons"][0]), words("point app metric baseline policy ratio ci95 verdict"));
+    assert_eq!(
+        keys(&result["comparisons"][0]),
+        words("point app metric baseline policy ratio ci95 p pairs verdict")
+    );
     // 2 policies x 2 points x 3 replicates, and 2 applications x 3 replicates alone.
     assert_eq!(result["provenance"]["runs"], 18);
     assert_eq!(result["provenance"]["outcomes"]["completed"], 18);
@@ -118,7 +121,7 @@ fn numbers_hang_together() {
 
 #[test]
 fn bytes_do_not_depend_on_the_number_of_threads() {
-    for format in ["json", "ndjson", "csv", "text", "markdown"] {
+    for format in ["json", "ndjson", "csv", "tidy", "text", "markdown"] {
         let run = |jobs| oversim(&["run", "-", "--format", format, "--jobs", jobs], TINY);
         let one = run("1");
         assert_eq!(one.0, 0, "{}", one.2);
@@ -216,7 +219,7 @@ fn a_directory_receives_every_form_and_is_not_overwritten() {
     let out = path.to_str().unwrap();
     let (code, stdout, err) = oversim(&["run", "-", "-o", out, "--format", "json"], TINY);
     assert_eq!(code, 0, "{err}");
-    assert_eq!(listing(&path), ["cells.csv", "report.md", "report.txt", "result.json"]);
+    assert_eq!(listing(&path), ["cells.csv", "report.md", "report.txt", "result.json", "samples.csv"]);
     assert_eq!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
     let (code, _, err) = oversim(&["run", "-", "-o", out, "--seed", "9"], TINY);
     assert!(code == 2 && err.contains("--force"), "{err}");
@@ -224,7 +227,7 @@ fn a_directory_receives_every_form_and_is_not_overwritten() {
     let (code, _, err) = oversim(&["run", "-", "-o", out, "--seed", "9", "--force"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_ne!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);
-    assert_eq!(listing(&path).len(), 4, "no temporary file stays");
+    assert_eq!(listing(&path).len(), 5, "no temporary file stays");
 }
 
 #[test]

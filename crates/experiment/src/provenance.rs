@@ -1,5 +1,6 @@
 //! Where a result comes from: everything needed to produce the same bytes again, and nothing that differs between hosts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sim_core::outcome::{Outcome, RunReport};
@@ -10,7 +11,7 @@ use crate::plan::Experiment;
 pub const MODEL: &str = "oversim-model/4";
 
 /// The header of every result. It names no host, clock or number of jobs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// The program: `oversim`.
     pub tool: String,
@@ -60,7 +61,7 @@ pub struct Provenance {
 }
 
 /// How many runs ended how.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Every foreground application ended.
     pub completed: usize,

@@ -6,7 +6,7 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
-use crate::statistics::{Summary, single, spread_percent, summarise};
+use crate::statistics::{Summary, rounded, single, spread_percent, summarise};
 use crate::yardsticks::{self, Dedicated, Found};
 
 /// Where a run belongs: point, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
@@ -169,16 +169,25 @@ impl Samples {
         }
     }
 
-    /// The cells of a place: every metric that was measured there, reduced over the replicates.
-    pub(crate) fn cells(&self, place: Place) -> impl Iterator<Item = (&'static Metric, Summary)> {
-        self.values.range((place, 0)..=(place, METRICS.len())).filter_map(|((_, at), values)| {
+    /// The cells of a place: every metric that was measured there, reduced over the replicates, and what each of `repeat`
+    /// replicates measured.
+    pub(crate) fn cells(
+        &self,
+        place: Place,
+        repeat: u32,
+    ) -> impl Iterator<Item = (&'static Metric, Summary, Vec<Option<f64>>)> {
+        self.values.range((place, 0)..=(place, METRICS.len())).filter_map(move |((_, at), by_replicate)| {
             let metric = &METRICS[*at];
-            let values: Vec<f64> = values.values().copied().collect();
-            let summary = match metric.reduction {
-                Reduction::Statistics => summarise(&values),
-                Reduction::Spread => single(spread_percent(&values)?, values.len()),
-            };
-            Some((metric, summary?))
+            let values: Vec<f64> = by_replicate.values().copied().collect();
+            match metric.reduction {
+                Reduction::Statistics => {
+                    let measured = |replicate| by_replicate.get(&replicate).copied().map(rounded);
+                    Some((metric, summarise(&values)?, (0..repeat).map(measured).collect()))
+                }
+                Reduction::Spread => {
+                    Some((metric, single(spread_percent(&values)?, values.len())?, Vec::new()))
+                }
+            }
         })
     }
 

@@ -1,5 +1,6 @@
 //! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating point starts here.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -10,8 +11,11 @@ const CONFIDENCE: f64 = 0.95;
 /// mathematical library does not show, many more than any measurement deserves.
 const SIGNIFICANT_DIGITS: usize = 10;
 
+/// Significant decimal digits of a p-value: nobody needs more.
+const P_DIGITS: usize = 3;
+
 /// What a sample says about a quantity.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Arithmetic mean.
     pub mean: f64,
@@ -87,23 +91,51 @@ pub fn spread_percent(sample: &[f64]) -> Option<f64> {
     (min > 0.0).then(|| (max / min - 1.0) * 100.0)
 }
 
+/// The standard error of the mean of at least two values.
+fn standard_error(sample: &[f64], mean: f64) -> f64 {
+    let n = sample.len() as f64;
+    let squares: f64 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
+    (squares / (n - 1.0) / n).sqrt()
+}
+
 /// The 95 % confidence interval of the mean.
 fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
     if sample.len() < 2 {
         return None;
     }
-    let n = sample.len() as f64;
-    let squares: f64 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
-    let error = (squares / (n - 1.0) / n).sqrt();
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
+    let error = standard_error(sample, mean);
+    let t =
+        StudentsT::new(0.0, 1.0, sample.len() as f64 - 1.0).ok()?.inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
     Some([mean - t * error, mean + t * error])
+}
+
+/// The two-sided p-value of "the mean is zero" by Student's t-test, to three significant digits; `None` when n < 2 or a value is
+/// not finite. A sample without any variation is as certain as can be: 1 when it is all zero, else 0.
+#[must_use]
+pub fn p_value(sample: &[f64]) -> Option<f64> {
+    if sample.len() < 2 || sample.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let mean = sample.iter().sum::<f64>() / sample.len() as f64;
+    let error = standard_error(sample, mean);
+    // Equal values leave some dust of rounding behind.
+    if error <= mean.abs() * f64::EPSILON {
+        return Some(if mean == 0.0 { 1.0 } else { 0.0 });
+    }
+    let t = StudentsT::new(0.0, 1.0, sample.len() as f64 - 1.0).ok()?;
+    Some(digits(2.0 * t.sf((mean / error).abs()), P_DIGITS))
 }
 
 /// `value` to `SIGNIFICANT_DIGITS` significant decimal digits, halves away from the even digit as formatting does.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
-    let digits = SIGNIFICANT_DIGITS - 1;
-    let text = format!("{value:.digits$e}");
+    digits(value, SIGNIFICANT_DIGITS)
+}
+
+/// `value` to so many significant decimal digits.
+fn digits(value: f64, significant: usize) -> f64 {
+    let decimals = significant - 1;
+    let text = format!("{value:.decimals$e}");
     let near = text.parse().unwrap_or(value);
     // Negative zero would print as "-0.0".
     if near == 0.0 { 0.0 } else { near }

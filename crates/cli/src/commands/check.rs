@@ -33,7 +33,7 @@ pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Fa
 }
 
 /// `ok, 102 runs (6 policies x 3 points x 5 replicates, 12 dedicated)`.
-fn counts(experiment: &Experiment) -> String {
+pub(crate) fn counts(experiment: &Experiment) -> String {
     let dedicated = experiment.runs.iter().filter(|r| r.alone.is_some()).count();
     let alone = if dedicated == 0 { String::new() } else { format!(", {dedicated} dedicated") };
     format!(

@@ -2,9 +2,12 @@
 
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod list;
 pub(crate) mod machine;
+pub(crate) mod man;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -1,12 +1,11 @@
 //! `oversim reproduce`: every published claim beside what the simulator says.
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use reproduction::claims::{self, Claim};
 use reproduction::lab::{Campaign, Store};
 use reproduction::report::page;
@@ -15,7 +14,7 @@ use reproduction::{fields, report, sensitivity, studies};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::{input, output, say};
 
 /// Most bytes of a file of claims, as its reader has it.
 const MAX_BYTES: u64 = 16 << 20;
@@ -28,7 +27,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
         page_of(root)?;
     }
     let store = store(args)?;
-    let bar = bar(args.quiet);
+    let bar = say::bar(0, "cells");
     let campaign = Campaign {
         jobs: args.jobs.map_or(0, NonZeroUsize::get),
         quick: args.quick,
@@ -159,16 +158,4 @@ fn cache() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(base.join("oversim").join("reproduce"))
-}
-
-/// A bar on standard error when that is a terminal.
-fn bar(quiet: bool) -> ProgressBar {
-    if quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} cells, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -1,10 +1,11 @@
 //! `oversim run`: a scenario from text to report.
 
 use std::fs::File;
-use std::io::{BufReader, IsTerminal, Write};
+use std::io::BufReader;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use experiment::PolicyShelf;
 use experiment::plan::Experiment;
@@ -13,12 +14,12 @@ use experiment::result::Results;
 use experiment::run::RunError;
 use experiment::scenario::{Overrides, load_with};
 use experiment::schedule::{self, Recording, ReplayError};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::args::{Format, Run};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Decisions;
-use crate::{input, output};
+use crate::{input, output, say};
 
 /// Remarks on standard error name at most this many runs that did not complete.
 const NOTES_SHOWN: usize = 5;
@@ -39,11 +40,14 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
-    let bar = bar(experiment.runs.len(), args.quiet);
+    say::remark(format_args!("{name}: {}", super::check::counts(&experiment)));
+    let began = Instant::now();
+    let bar = say::bar(experiment.runs.len(), "runs");
     let (results, recording) = match &mut decisions {
         Some(decisions) => (explain(args, &experiment, decisions, &bar)?, None),
         None => execute(args, &experiment, replayed.as_ref(), &bar)?,
     };
+    say::took(began, experiment.runs.len(), "runs");
     let standard = decisions.as_ref().is_none_or(|decisions| !decisions.takes_standard_output());
     if let Some(decisions) = decisions {
         decisions.finish()?;
@@ -55,7 +59,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
     }
-    warn(args, &results);
+    warn(&results);
     Ok(ExitCode::from(BAD_END))
 }
 
@@ -121,18 +125,6 @@ fn overrides(args: &Run) -> Overrides {
     }
 }
 
-/// A bar on standard error when that is a terminal.
-fn bar(runs: usize, quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(runs as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
-}
-
 /// To the directory, if there is one, and to standard output, if that is free.
 fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure> {
     if let Some(directory) = &args.output {
@@ -149,13 +141,11 @@ fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure>
 }
 
 /// Names the runs that did not complete.
-fn warn(args: &Run, results: &Results) {
-    let mut err = anstream::stderr();
-    let shown = if args.quiet { 0 } else { NOTES_SHOWN };
+fn warn(results: &Results) {
+    let shown = if say::quiet() { 0 } else { NOTES_SHOWN };
     let count = results.notes.len();
-    // Standard error may be closed; the exit code still tells.
-    let _ = writeln!(err, "warning: {count} of {} runs did not complete", results.provenance.runs);
+    say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
     for note in results.notes.iter().take(shown) {
-        let _ = writeln!(err, "  {} {} seed {}: {}", note.policy, note.point, note.seed, note.text);
+        say::line(format_args!("  {} {} seed {}: {}", note.policy, note.point, note.seed, note.text));
     }
 }

@@ -1,15 +1,22 @@
-//! `oversim schema`: the JSON Schema of scenario files.
+//! `oversim schema`: the JSON Schemas of what goes in and what comes out.
 
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::schema;
 
+use crate::args::{Schema, SchemaOf};
 use crate::failure::Failure;
 use crate::output::to_stdout;
 
-/// Prints the schema.
-pub(crate) fn schema(policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    let schema = experiment::schema::schema_with(policies);
+/// Prints a schema.
+pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    let schema = match args.of {
+        SchemaOf::Scenario => schema::schema_with(policies),
+        SchemaOf::Result => schema::output::result(),
+        SchemaOf::ResultLine => schema::output::result_line(),
+        SchemaOf::Compare => schema::output::compare(),
+    };
     to_stdout(|out| writeln!(out, "{schema:#}"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,9 @@ mod ndjson;
 pub(crate) mod number;
 mod table;
 mod text;
+mod tidy;
+
+pub(crate) use ndjson::Line;
 
 use std::io::{self, Write};
 
@@ -39,6 +42,7 @@ pub const FORMATS: &[Format] = &[
         write: ndjson::write,
     },
     Format { name: "csv", file: "cells.csv", about: "one cell per row", write: csv::write },
+    Format { name: "tidy", file: "samples.csv", about: "one measured value per row", write: tidy::write },
     Format {
         name: "markdown",
         file: "report.md",
@@ -71,8 +75,9 @@ mod tests {
         assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<_> = value["cells"][0].as_object().unwrap().keys().cloned().collect();
-        let documented =
-            "scenario point policy app metric unit mean median ci95 min max n".split(' ').collect::<Vec<_>>();
+        let documented = "scenario point policy app metric unit mean median ci95 min max n values"
+            .split(' ')
+            .collect::<Vec<_>>();
         assert_eq!(keys, documented);
     }
 
@@ -103,6 +108,18 @@ mod tests {
             text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn tidy_csv_has_a_row_per_measured_value_with_its_seed() {
+        let mut results = fixture::two_apps();
+        results.cells[0].values[1] = None;
+        results.cells[1].values.clear();
+        let text = written("tidy", &results);
+        assert!(text.starts_with("scenario,point,policy,app,metric,unit,replicate,seed,value\n"), "{text}");
+        assert_eq!(text.lines().count(), 1 + 3 * results.cells.len() - 1 - 3);
+        assert!(text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,2,3,5.05\n"), "{text}");
+        assert!(!text.contains("dedicated,cg,run_time,s,1,"), "{text}");
     }
 
     #[test]

@@ -1,40 +1,51 @@
-//! NDJSON: provenance, cells, comparisons and notes as one object per line, each with its `kind`.
+//! NDJSON: provenance, cells, comparisons, partitions, notes and replays as one object per line, each with its `kind`.
 
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::result::Results;
+use crate::compare::Comparison;
+use crate::provenance::Provenance;
+use crate::result::{Cell, Note, Results};
+use crate::schedule::Replay;
+use crate::yardsticks::BestPartition;
 
 /// A line: what it is, and the object's own fields.
-#[derive(Serialize)]
-struct Line<'a, T> {
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a str>,
-    #[serde(flatten)]
-    item: &'a T,
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Line<'a> {
+    /// The first line.
+    Provenance {
+        /// Name and version of the form.
+        schema: &'a str,
+        /// Where the numbers come from.
+        #[serde(flatten)]
+        provenance: &'a Provenance,
+    },
+    /// What was measured.
+    Cell(&'a Cell),
+    /// A policy against the first one.
+    Comparison(&'a Comparison),
+    /// The best static partition at a point.
+    BestPartition(&'a BestPartition),
+    /// A run that did not complete.
+    Note(&'a Note),
+    /// What became of a replayed schedule in a run.
+    Replay(&'a Replay),
 }
 
-/// Writes the provenance (with the schema's name), then every cell, comparison, note and replay.
+/// Writes the provenance (with the schema's name), then everything else in the order of the JSON form.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
-    line(out, "provenance", Some(&results.schema), &results.provenance)?;
-    for cell in &results.cells {
-        line(out, "cell", None, cell)?;
-    }
-    for comparison in &results.comparisons {
-        line(out, "comparison", None, comparison)?;
-    }
-    for note in &results.notes {
-        line(out, "note", None, note)?;
-    }
-    for replay in &results.replays {
-        line(out, "replay", None, replay)?;
+    let head = Line::Provenance { schema: &results.schema, provenance: &results.provenance };
+    let lines = [head].into_iter();
+    let lines = lines.chain(results.cells.iter().map(Line::Cell));
+    let lines = lines.chain(results.comparisons.iter().map(Line::Comparison));
+    let lines = lines.chain(results.best_partitions.iter().map(Line::BestPartition));
+    let lines = lines.chain(results.notes.iter().map(Line::Note));
+    for line in lines.chain(results.replays.iter().map(Line::Replay)) {
+        serde_json::to_writer(&mut *out, &line)?;
+        out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-fn line<T: Serialize>(out: &mut dyn Write, kind: &str, schema: Option<&str>, item: &T) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Line { kind, schema, item })?;
-    out.write_all(b"\n")
 }

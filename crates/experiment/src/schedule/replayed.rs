@@ -1,9 +1,10 @@
 //! Which run a recorded schedule belongs to, and what became of it when it was replayed: plain data of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which run of an experiment a schedule belongs to.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunId {
     /// Label of the point of the sweep; empty without one.
     pub point: String,
@@ -17,7 +18,7 @@ pub struct RunId {
 }
 
 /// What became of a replayed schedule.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
     /// Which run.
     #[serde(flatten)]

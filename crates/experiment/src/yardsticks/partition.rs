@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use policies::Choice;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::ids::CpuId;
 use sim_core::machine::{CpuSet, Level, Machine};
@@ -19,7 +20,7 @@ use crate::run::simulate_one;
 const MOST_TRIED: usize = 48;
 
 /// The best static partition found at a point of the sweep.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BestPartition {
     /// Point of the sweep.
     pub point: String,

@@ -1,6 +1,9 @@
 //! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is documented in
 //! `docs/results.md`.
 
+mod read;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
 
@@ -13,14 +16,16 @@ use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 use crate::yardsticks::{BestPartition, Found, PARTITION, YARDSTICKS};
 
+pub use read::{is_result, read};
+
 /// Name and version of the JSON form.
-pub const SCHEMA: &str = "oversim.result/1";
+pub const SCHEMA: &str = "oversim.result/2";
 
 /// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
 pub const DEDICATED: &str = "dedicated";
 
 /// The result of an experiment.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
     /// [`SCHEMA`].
     pub schema: String,
@@ -41,7 +46,7 @@ pub struct Results {
 }
 
 /// One measured quantity.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Name of the scenario.
     pub scenario: String,
@@ -58,10 +63,13 @@ pub struct Cell {
     /// Statistics over the replicates.
     #[serde(flatten)]
     pub summary: Summary,
+    /// What each replicate measured, in order of seed: `null` where a run did not complete or cannot tell. Empty for a quantity
+    /// that all replicates have once (`spread`, `gap_closed`).
+    pub values: Vec<Option<f64>>,
 }
 
 /// A run that did not complete; it counts in no cell.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// Point of the sweep.
     pub point: String,
@@ -109,6 +117,26 @@ impl Results {
         cell.map(|c| &c.summary)
     }
 
+    /// The measured values of one cell, by replicate.
+    #[must_use]
+    pub fn values(&self, point: &str, policy: &str, app: &str, metric: &str) -> Option<&[Option<f64>]> {
+        let mut cells = self.cells.iter();
+        let cell =
+            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
+        cell.map(|c| c.values.as_slice())
+    }
+
+    /// Every measured value: its cell, replicate and seed, in the order of the cells.
+    pub fn samples(&self) -> impl Iterator<Item = (&Cell, u32, u64, f64)> {
+        let of_cell = |cell| {
+            let values = |cell: &'_ Cell| (0_u32..).zip(cell.values.clone());
+            let seed = |replicate: u32| self.provenance.seed.wrapping_add(u64::from(replicate));
+            values(cell)
+                .filter_map(move |(replicate, value)| Some((cell, replicate, seed(replicate), value?)))
+        };
+        self.cells.iter().flat_map(of_cell)
+    }
+
     /// The foreground applications in order.
     pub fn foreground(&self) -> impl Iterator<Item = &str> {
         let background = &self.provenance.background;
@@ -125,7 +153,8 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
                 let place = Place { point, policy, app };
                 // The first policy is what the gap is measured from.
                 let gap = samples.gap_closed(place).filter(|_| policy > 0 && has_gap(experiment, policy));
-                for (metric, summary) in samples.cells(place).chain(gap) {
+                let gap = gap.map(|(metric, summary)| (metric, summary, Vec::new()));
+                for (metric, summary, values) in samples.cells(place, experiment.repeat).chain(gap) {
                     cells.push(Cell {
                         scenario: experiment.name.clone(),
                         point: label.label.clone(),
@@ -134,6 +163,7 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
                         metric: metric.name.into(),
                         unit: metric.unit.into(),
                         summary,
+                        values,
                     });
                 }
             }
@@ -196,6 +226,7 @@ pub(crate) mod fixture {
             metric: metric.into(),
             unit: unit.into(),
             summary: Summary { mean, median: mean, ci95: Some([lo, hi]), min: lo, max: hi, n: 3 },
+            values: vec![Some(lo), Some(mean), Some(hi)],
         }
     }
 

@@ -1,5 +1,7 @@
 //! The JSON Schema (draft-07) of scenario files, made from the registries: editors complete names and check values with it.
 
+pub mod output;
+
 use notation::parameter::{Kind, Parameter};
 use notation::units;
 use policies::{Level, PERTURB, PolicyShelf};

@@ -1,0 +1,79 @@
+//! `oversim man`: manual pages, from the same words as the help.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::args::{Arguments, Man as Args};
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints the page of a command, or writes all pages to a directory.
+pub(crate) fn man(args: &Args) -> Result<ExitCode, Failure> {
+    let pages = pages()?;
+    if let Some(directory) = &args.output {
+        write(&pages, directory, args.force)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wanted =
+        ["oversim"].into_iter().chain(args.page.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let Some(page) = pages.iter().find(|page| page.name == wanted) else {
+        let names: Vec<String> = pages
+            .iter()
+            .skip(1)
+            .map(|page| page.name.replacen("oversim-", "", 1).replace('-', " "))
+            .collect();
+        return Err(Failure::Input(format!(
+            "no command `{}`; there are {}",
+            args.page.join(" "),
+            names.join(", ")
+        )));
+    };
+    output::to_stdout(|out| out.write_all(&page.text))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A manual page.
+struct Page {
+    /// `oversim`, `oversim-machine-show`.
+    name: String,
+    text: Vec<u8>,
+}
+
+/// The pages of the program and of all commands, that of the program first.
+fn pages() -> Result<Vec<Page>, Failure> {
+    let mut program = Arguments::command().disable_help_subcommand(true);
+    // Fills in what commands inherit: names and global flags.
+    program.build();
+    let mut pages = Vec::new();
+    add(&program, "oversim", &mut pages)?;
+    Ok(pages)
+}
+
+fn add(command: &Command, name: &str, pages: &mut Vec<Page>) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    let titled = command.clone().name(name.to_owned()).bin_name(name.replace('-', " "));
+    let man =
+        Man::new(titled).title(name.to_uppercase()).source(concat!("oversim ", env!("CARGO_PKG_VERSION")));
+    man.render(&mut text).map_err(|e| Failure::Output(format!("cannot make the page of {name}: {e}")))?;
+    pages.push(Page { name: name.to_owned(), text });
+    let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    visible.map(|sub| add(sub, &format!("{name}-{}", sub.get_name()), pages)).collect()
+}
+
+/// Writes every page as `NAME.1`; none when one exists and may not be replaced.
+fn write(pages: &[Page], directory: &Path, force: bool) -> Result<(), Failure> {
+    let path = |page: &Page| directory.join(format!("{}.1", page.name));
+    for page in pages {
+        output::check_file(&path(page), force)?;
+    }
+    fs::create_dir_all(directory)
+        .map_err(|e| Failure::Input(format!("cannot make the directory {}: {e}", directory.display())))?;
+    for page in pages {
+        output::to_file(&path(page), force, &|out| out.write_all(&page.text))?;
+    }
+    Ok(())
+}

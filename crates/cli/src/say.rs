@@ -1,0 +1,72 @@
+//! What is said on standard error besides failures: progress bars and remarks, as much as `--quiet` and `--verbose` ask for.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How much is said besides results and failures.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Voice {
+    /// Nothing.
+    Quiet,
+    /// Progress bars where standard error is a terminal, and what went wrong without being a failure.
+    Normal,
+    /// Also what is being done, and what it took.
+    Verbose,
+}
+
+/// One command line, one voice.
+static VOICE: OnceLock<Voice> = OnceLock::new();
+
+/// Sets the voice, once.
+pub(crate) fn speak(quiet: bool, verbose: bool) {
+    let voice = match (quiet, verbose) {
+        (true, _) => Voice::Quiet,
+        (_, true) => Voice::Verbose,
+        _ => Voice::Normal,
+    };
+    // The command line is read once; a second call changes nothing.
+    let _ = VOICE.set(voice);
+}
+
+fn voice() -> Voice {
+    VOICE.get().copied().unwrap_or(Voice::Normal)
+}
+
+/// True with `--quiet`.
+pub(crate) fn quiet() -> bool {
+    voice() == Voice::Quiet
+}
+
+/// A line on standard error, only with `--verbose`.
+pub(crate) fn remark(text: impl Display) {
+    if voice() == Voice::Verbose {
+        line(text);
+    }
+}
+
+/// How long something took, only with `--verbose`.
+pub(crate) fn took(began: Instant, count: usize, unit: &str) {
+    remark(format_args!("{count} {unit} in {:.1} s", began.elapsed().as_secs_f64()));
+}
+
+/// A line on standard error. That may be closed: the exit code still tells.
+pub(crate) fn line(text: impl Display) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// A bar on standard error when that is a terminal, counting so many of these.
+pub(crate) fn bar(length: usize, unit: &str) -> ProgressBar {
+    if quiet() || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length as u64);
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
+}

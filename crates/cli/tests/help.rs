@@ -1,0 +1,201 @@
+//! Help, completions and manual pages: complete, and every example of the help runs.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use support::oversim;
+
+/// Examples that take too long here; their shorter forms run.
+const LONG: [&str; 2] = ["oversim calibrate", "oversim reproduce --quick"];
+
+fn help(command: &[String]) -> String {
+    let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    let (code, out, err) = oversim(&args, "");
+    assert!(code == 0 && err.is_empty(), "{command:?}: {err}");
+    out
+}
+
+/// All commands, those of commands too, by what their help lists.
+fn commands() -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    let mut next = 0;
+    while next < all.len() {
+        let text = help(&all[next]);
+        let listed =
+            text.split_once("\nCommands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap());
+        // Continued lines are indented further.
+        let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+        for name in names.into_iter().filter(|name| *name != "help") {
+            let path = all[next].iter().cloned().chain([name.to_owned()]).collect();
+            all.push(path);
+        }
+        next += 1;
+    }
+    assert!(all.len() > 12, "{all:?}");
+    all
+}
+
+/// The long flags that a help describes.
+fn flags(text: &str) -> Vec<&str> {
+    let options = text.split_once("\nOptions:\n").unwrap().1.split("\nExamples:").next().unwrap();
+    let described = options.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    described.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--"))).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A folder with the files that examples name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root().join("scenarios"), folder.path().join("scenarios")).unwrap();
+    for (file, seed) in [("old.json", "1"), ("new.json", "1")] {
+        let args =
+            ["run", "scenarios/two_hogs_one_core.yaml", "--repeat", "2", "--seed", seed, "--format", "json"];
+        let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(args).output().unwrap();
+        fs::write(folder.path().join(file), output.stdout).unwrap();
+    }
+    let claims = fs::read_to_string(root().join("crates/reproduction/data/claims.yaml")).unwrap();
+    let (head, rest) = claims.split_once("\n- ").unwrap();
+    let one = rest.split("\n- ").find(|claim| claim.contains("group: imbalanced")).unwrap();
+    fs::write(folder.path().join("mine.yaml"), format!("{head}\n- {one}\n")).unwrap();
+    folder
+}
+
+/// The words of an example up to a pipe, and the file that goes to its standard input.
+fn words(example: &str, folder: &Path) -> (Vec<String>, String) {
+    let command = [" | ", " > "].iter().fold(example, |text, cut| text.split(cut).next().unwrap());
+    let (command, input) = command.split_once(" < ").unwrap_or((command, ""));
+    let input =
+        if input.is_empty() { String::new() } else { fs::read_to_string(folder.join(input)).unwrap() };
+    let mut words: Vec<String> = Vec::new();
+    for (at, part) in command.split('\'').enumerate() {
+        match part {
+            quoted if at % 2 == 1 => words.push(quoted.to_owned()),
+            plain => words.extend(plain.split_whitespace().map(str::to_owned)),
+        }
+    }
+    if let Some(at) = words.iter().position(|word| word == "scenarios/*.yaml") {
+        let files = fs::read_dir(folder.join("scenarios")).unwrap().map(|file| file.unwrap().path());
+        let files = files.filter(|path| path.is_file()).map(|path| path.to_string_lossy().into_owned());
+        words.splice(at..=at, files.collect::<Vec<_>>());
+    }
+    (words, input)
+}
+
+#[test]
+fn the_help_of_every_command_has_examples_that_run_and_tells_the_exit_status() {
+    let folder = folder();
+    for command in commands() {
+        let text = help(&command);
+        assert!(text.contains("\nExit status:"), "{command:?}: {text}");
+        let examples = text.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{command:?}: {text}")).1;
+        let examples: Vec<&str> = examples.lines().map_while(|line| line.strip_prefix("  ")).collect();
+        assert!(!examples.is_empty());
+        let own =
+            ["oversim"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        for example in &examples {
+            assert!(example.starts_with(&own), "{own}: {example}");
+            if LONG.contains(example) {
+                assert!(examples.len() > 1);
+                continue;
+            }
+            let (words, input) = words(example, folder.path());
+            let mut run = Command::cargo_bin("oversim").unwrap();
+            let output = run.current_dir(&folder).args(&words[1..]).write_stdin(input).output().unwrap();
+            let (code, said) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
+            // A comparison that finds a slowdown has done its work.
+            let fine = code == Some(0) || words[1] == "compare" && code == Some(1);
+            assert!(
+                fine && !output.stdout.is_empty() || words.contains(&"-o".into()),
+                "{example}: {code:?} {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn completions_of_every_shell_know_every_command_and_flag() {
+    let known: Vec<(Vec<String>, String)> = commands().into_iter().map(|c| (c.clone(), help(&c))).collect();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, err) = oversim(&["completions", shell], "");
+        assert!(code == 0 && err.is_empty() && script.len() > 1000, "{shell}: {err}");
+        for (command, text) in &known {
+            assert!(command.iter().all(|name| script.contains(name.as_str())), "{shell}: {command:?}");
+            for flag in flags(text) {
+                // Fish writes `-l flag`.
+                let bare = flag.trim_start_matches('-');
+                assert!(script.contains(flag) || script.contains(&format!("-l {bare}")), "{shell}: {flag}");
+            }
+        }
+    }
+    let (code, out, err) = oversim(&["completions", "tcsh"], "");
+    assert!(code == 2 && out.is_empty() && err.contains("bash, elvish, fish"), "{err}");
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_all_its_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("man1");
+    let directory = out.to_str().unwrap();
+    let (code, said, err) = oversim(&["man", "-o", directory], "");
+    assert!(code == 0 && said.is_empty() && err.is_empty(), "{err}");
+    for command in commands() {
+        let name =
+            ["oversim"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+        let page = fs::read_to_string(out.join(format!("{name}.1"))).unwrap();
+        let printed: Vec<&str> = ["man"].into_iter().chain(command.iter().map(String::as_str)).collect();
+        assert_eq!(oversim(&printed, "").1, page);
+        assert!(
+            page.contains(&format!(".TH {} 1", name.to_uppercase())) && page.contains("Exit status"),
+            "{page}"
+        );
+        for flag in flags(&help(&command)) {
+            assert!(page.contains(&flag.replace('-', "\\-")), "{name}: {flag}\n{page}");
+        }
+    }
+    let (code, _, err) = oversim(&["man", "-o", directory], "");
+    assert!(code == 2 && err.contains("--force"), "{err}");
+    let (code, _, err) = oversim(&["man", "nope"], "");
+    assert!(code == 2 && err.contains("no command `nope`; there are run, compare"), "{err}");
+}
+
+fn coloured(args: &[&str], variables: &[(&str, &str)]) -> bool {
+    let mut command = Command::cargo_bin("oversim").unwrap();
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
+        command.env_remove(name);
+    }
+    let output = command.args(args).envs(variables.iter().copied()).output().unwrap();
+    [output.stdout, output.stderr].concat().contains(&0x1b)
+}
+
+#[test]
+fn colour_goes_to_terminals_unless_it_is_refused() {
+    for args in [&["explain", "nope"][..], &["--help"], &["frobnicate"]] {
+        assert!(!coloured(args, &[]), "{args:?}: no terminal, no colour");
+        assert!(coloured(args, &[("CLICOLOR_FORCE", "1")]), "{args:?}");
+        assert!(!coloured(args, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), "{args:?}");
+    }
+}
+
+#[test]
+fn quiet_and_verbose_are_for_all_commands_and_touch_standard_error_only() {
+    let scenario = root().join("scenarios/two_hogs_one_core.yaml");
+    let scenario = scenario.to_str().unwrap();
+    let (code, plain, err) = oversim(&["run", scenario], "");
+    assert!(code == 0 && err.is_empty(), "{err}");
+    let (_, loud, err) = oversim(&["run", scenario, "--verbose"], "");
+    assert!(loud == plain && err.contains("3 runs (") && err.contains(" s\n"), "{err}");
+    for args in [vec!["-q", "run", scenario], vec!["run", scenario, "-q"]] {
+        assert_eq!(oversim(&args, ""), (0, plain.clone(), String::new()), "{args:?}");
+    }
+    assert_eq!(oversim(&["list", "policies", "-q"], "").0, 0);
+    assert_eq!(oversim(&["run", scenario, "-q", "-v"], "").0, 2);
+}

@@ -1,0 +1,375 @@
+//! Two results, or two policies of one, set against each other pair by pair: what `oversim compare` says, as data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::paired::paired;
+use super::{Ratio, Verdict};
+use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Scope};
+use crate::result::Results;
+use crate::statistics::Summary;
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "oversim.compare/1";
+
+/// Metrics that are compared when none is asked for.
+const USUAL: [&str; 2] = ["run_time", "makespan"];
+
+/// Ratios of times: smaller is better, as with times themselves.
+const LIKE_TIME: [&str; 2] = ["slowdown", "slowdown_paired"];
+
+/// What is compared with what.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Contrasts {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What the other one is held against.
+    pub a: Side,
+    /// The one that is judged.
+    pub b: Side,
+    /// A slowdown counts when its whole interval lies beyond this many per cent.
+    pub threshold: f64,
+    /// By point, policy, metric and application.
+    pub contrasts: Vec<Contrast>,
+    /// Of these, how many are slower beyond the threshold.
+    pub too_slow: usize,
+    /// What is to be kept in mind: what had no partner, what differs besides.
+    pub remarks: Vec<String>,
+}
+
+/// Where one side comes from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// The file, as it was named.
+    pub file: String,
+    /// Name of its scenario.
+    pub scenario: String,
+    /// SHA-256 of its scenario's text.
+    pub scenario_sha256: String,
+    /// Changes from the command line.
+    pub overrides: Vec<String>,
+    /// Version of the model.
+    pub model: String,
+    /// Digest of its runs.
+    pub digest: String,
+}
+
+/// One quantity on both sides.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Contrast {
+    /// Point of the sweep; empty without one.
+    pub point: String,
+    /// Name of the application, or `all`.
+    pub app: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Policy of a.
+    pub policy_a: String,
+    /// Policy of b.
+    pub policy_b: String,
+    /// Mean of a over the pairs.
+    pub mean_a: f64,
+    /// Mean of b over the pairs.
+    pub mean_b: f64,
+    /// Mean of b - a.
+    pub difference: f64,
+    /// Its 95 % confidence interval; `null` with fewer than two pairs.
+    pub difference_ci95: Option<[f64; 2]>,
+    /// a / b: how many times faster b is; `null` when a value is not positive.
+    pub speedup: Option<Ratio>,
+    /// Two-sided p-value of "there is no difference"; `null` with fewer than two pairs.
+    pub p: Option<f64>,
+    /// Pairs: replicates with the same seed that both sides have.
+    pub pairs: usize,
+    /// What follows at 95 %.
+    pub verdict: Verdict,
+    /// True when b is slower beyond the threshold.
+    pub too_slow: bool,
+}
+
+/// A result and the name of its file.
+#[derive(Clone, Copy)]
+pub struct Named<'a> {
+    /// The file, as it was named.
+    pub file: &'a str,
+    /// The result.
+    pub results: &'a Results,
+}
+
+/// What to compare.
+#[derive(Clone, Default)]
+pub struct Wanted {
+    /// Policies, by label; all (of two results: all that both have) when empty.
+    pub policies: Vec<String>,
+    /// Metrics; the run times and the makespan when empty.
+    pub metrics: Vec<String>,
+    /// A slowdown counts when its whole interval lies beyond this many per cent.
+    pub threshold: f64,
+}
+
+/// The first of the wanted policies of a result against each of the others.
+///
+/// # Errors
+/// A sentence: names that are not there, fewer than two policies, nothing in common.
+pub fn policies(of: Named<'_>, wanted: &Wanted) -> Result<Contrasts, String> {
+    let labels = labels(of, &wanted.policies)?;
+    let [first, others @ ..] = labels.as_slice() else {
+        return Err(format!("{} holds no policies", of.file));
+    };
+    if others.is_empty() {
+        return Err(format!(
+            "{} is to be compared with another policy: name two, as in `--policy {first},...`",
+            first
+        ));
+    }
+    contrasts(of, of, &others.iter().map(|other| (first.clone(), other.clone())).collect::<Vec<_>>(), wanted)
+}
+
+/// Two results, policy by policy; two results of one policy each are compared whatever it is called.
+///
+/// # Errors
+/// A sentence: names that are not there, nothing in common, no seeds in common.
+pub fn results(a: Named<'_>, b: Named<'_>, wanted: &Wanted) -> Result<Contrasts, String> {
+    let (of_a, of_b) = (&a.results.provenance.policies, &b.results.provenance.policies);
+    let single = wanted.policies.is_empty() && of_a.len() == 1 && of_b.len() == 1;
+    let pairs: Vec<(String, String)> = if single {
+        vec![(of_a[0].clone(), of_b[0].clone())]
+    } else {
+        let wanted = labels(a, &wanted.policies)?;
+        wanted.into_iter().filter(|label| of_b.contains(label)).map(|label| (label.clone(), label)).collect()
+    };
+    if pairs.is_empty() {
+        return Err(format!(
+            "no policy is in both: {} holds {}, {} holds {}",
+            a.file,
+            of_a.join(", "),
+            b.file,
+            of_b.join(", ")
+        ));
+    }
+    contrasts(a, b, &pairs, wanted)
+}
+
+/// The labels of the wanted policies as the result spells them.
+fn labels(of: Named<'_>, wanted: &[String]) -> Result<Vec<String>, String> {
+    let all = &of.results.provenance.policies;
+    if wanted.is_empty() {
+        return Ok(all.clone());
+    }
+    let find = |name: &String| {
+        let found = all.iter().find(|label| *label == name);
+        let found = found.or_else(|| all.iter().find(|label| label.eq_ignore_ascii_case(name)));
+        found
+            .cloned()
+            .ok_or_else(|| format!("no policy `{name}` in {}; there are {}", of.file, all.join(", ")))
+    };
+    wanted.iter().map(find).collect()
+}
+
+/// The metrics asked for.
+fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
+    let names: Vec<&str> =
+        if wanted.is_empty() { USUAL.to_vec() } else { wanted.iter().map(String::as_str).collect() };
+    let mut found = Vec::new();
+    for name in names {
+        let metrics: Vec<_> = METRICS.iter().filter(|metric| metric.name == name).collect();
+        if metrics.is_empty() {
+            return Err(format!("no metric is called `{name}`: `oversim list metrics` names them"));
+        }
+        if metrics.iter().any(|metric| metric.reduction == Reduction::Spread) || name == "gap_closed" {
+            return Err(format!("`{name}` is one number for all replicates: there is nothing to pair"));
+        }
+        found.extend(metrics);
+    }
+    Ok(found)
+}
+
+fn contrasts(
+    a: Named<'_>,
+    b: Named<'_>,
+    policies: &[(String, String)],
+    wanted: &Wanted,
+) -> Result<Contrasts, String> {
+    let mut metrics = metrics(&wanted.metrics)?;
+    if wanted.metrics.is_empty() && a.results.foreground().count() < 2 {
+        // One application: its run time says it all.
+        metrics.retain(|metric| metric.scope == Scope::App);
+    }
+    let mut found = Vec::new();
+    let mut unpaired = 0;
+    for point in &a.results.provenance.points {
+        for (policy_a, policy_b) in policies {
+            for metric in &metrics {
+                for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
+                    let values = |of: Named<'_>, policy: &str| {
+                        of.results
+                            .values(point, policy, app, metric.name)
+                            .map(|values| by_seed(of.results, values))
+                    };
+                    let Some(of_a) = values(a, policy_a) else { continue };
+                    let pairs = pairs(&of_a, &values(b, policy_b).unwrap_or_default());
+                    match contrast(metric, &pairs, wanted.threshold) {
+                        Some(contrast) => found.push(Contrast {
+                            point: point.clone(),
+                            app: app.into(),
+                            policy_a: policy_a.clone(),
+                            policy_b: policy_b.clone(),
+                            ..contrast
+                        }),
+                        None => unpaired += 1,
+                    }
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(nothing(a, b));
+    }
+    Ok(Contrasts {
+        schema: SCHEMA.into(),
+        a: side(a),
+        b: side(b),
+        threshold: wanted.threshold,
+        too_slow: found.iter().filter(|contrast| contrast.too_slow).count(),
+        contrasts: found,
+        remarks: remarks(a, b, unpaired),
+    })
+}
+
+/// Seed and value of every replicate that was measured.
+fn by_seed(results: &Results, values: &[Option<f64>]) -> Vec<(u64, f64)> {
+    let seeds = (0_u64..).map(|replicate| results.provenance.seed.wrapping_add(replicate));
+    seeds.zip(values).filter_map(|(seed, value)| Some((seed, (*value)?))).collect()
+}
+
+/// The values of equal seeds.
+fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
+    let partner = |seed: u64| b.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    a.iter().filter_map(|(seed, value)| Some((*value, partner(*seed)?))).collect()
+}
+
+/// What the pairs say; the place is left open. `None` without pairs.
+fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Contrast> {
+    let paired = paired(pairs)?;
+    let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
+    let verdict = match paired.ratio {
+        Some(ratio) if timed => ratio.verdict(),
+        _ => of_difference(&paired.difference, timed),
+    };
+    let [mean_a, mean_b] = paired.means;
+    // How many times as long b takes, at least.
+    let at_least = match paired.ratio {
+        Some(ratio) => ratio.inverse().ci95.map(|[lo, _]| lo),
+        None => paired.difference.ci95.filter(|_| mean_a > 0.0).map(|[lo, _]| 1.0 + lo / mean_a),
+    };
+    let beyond = at_least.is_none_or(|factor| factor > 1.0 + threshold / 100.0);
+    Some(Contrast {
+        point: String::new(),
+        app: String::new(),
+        metric: metric.name.into(),
+        unit: metric.unit.into(),
+        policy_a: String::new(),
+        policy_b: String::new(),
+        mean_a,
+        mean_b,
+        difference: paired.difference.mean,
+        difference_ci95: paired.difference.ci95,
+        speedup: paired.ratio,
+        p: paired.p,
+        pairs: pairs.len(),
+        verdict,
+        too_slow: verdict == Verdict::Slower && beyond,
+    })
+}
+
+/// What the interval of b - a says of 0.
+fn of_difference(difference: &Summary, timed: bool) -> Verdict {
+    match difference.ci95 {
+        None => Verdict::Undecided,
+        Some([lo, _]) if lo > 0.0 => {
+            if timed {
+                Verdict::Slower
+            } else {
+                Verdict::Higher
+            }
+        }
+        Some([_, hi]) if hi < 0.0 => {
+            if timed {
+                Verdict::Faster
+            } else {
+                Verdict::Lower
+            }
+        }
+        Some(_) => Verdict::NoDifference,
+    }
+}
+
+fn side(of: Named<'_>) -> Side {
+    let p = &of.results.provenance;
+    Side {
+        file: of.file.into(),
+        scenario: p.scenario.clone(),
+        scenario_sha256: p.scenario_sha256.clone(),
+        overrides: p.overrides.clone(),
+        model: p.model.clone(),
+        digest: p.digest.clone(),
+    }
+}
+
+/// Why there is nothing to compare.
+fn nothing(a: Named<'_>, b: Named<'_>) -> String {
+    let (p, q) = (&a.results.provenance, &b.results.provenance);
+    let seeds = |seed: u64, repeat: u32| (seed, seed.saturating_add(u64::from(repeat.saturating_sub(1))));
+    let ((from_a, to_a), (from_b, to_b)) = (seeds(p.seed, p.repeat), seeds(q.seed, q.repeat));
+    if to_a < from_b || to_b < from_a {
+        return format!(
+            "no seed is in both, so there are no pairs: {} has seeds {from_a} to {to_a}, {} has {from_b} to {to_b}; run both with the same --seed",
+            a.file, b.file
+        );
+    }
+    format!(
+        "nothing measured is in both: {} has points [{}] and applications {}, {} has points [{}] and applications {}",
+        a.file,
+        p.points.join("; "),
+        p.apps.join(", "),
+        b.file,
+        q.points.join("; "),
+        q.apps.join(", ")
+    )
+}
+
+fn remarks(a: Named<'_>, b: Named<'_>, unpaired: usize) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let (p, q) = (&a.results.provenance, &b.results.provenance);
+    let same = std::ptr::eq(a.results, b.results);
+    if !same && p.model != q.model {
+        remarks.push(format!(
+            "The models differ ({} and {}): not only what was changed on purpose shows.",
+            p.model, q.model
+        ));
+    }
+    if !same && p.generator != q.generator {
+        remarks.push(format!(
+            "The random numbers differ ({} and {}): the pairs are none.",
+            p.generator, q.generator
+        ));
+    }
+    if unpaired > 0 {
+        remarks.push(format!(
+            "{unpaired} quantities of {} have no partner in {} and are left out.",
+            a.file, b.file
+        ));
+    }
+    for of in if same { vec![a] } else { vec![a, b] } {
+        let failed = of.results.notes.len();
+        if failed > 0 {
+            remarks.push(format!("{failed} runs of {} did not complete and are in no pair.", of.file));
+        }
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests;

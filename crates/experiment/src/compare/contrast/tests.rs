@@ -1,0 +1,135 @@
+//! Two results by hand: pairing by seed, thresholds, directions, refusals, sentences.
+
+use super::*;
+use crate::compare::report::{FORMS, form, sentence};
+use crate::result::{Cell, fixture};
+use crate::statistics::summarise;
+
+/// One application under the policies, with these run times.
+fn result(policies: &[(&str, &[f64])], metric: &str, unit: &str, seed: u64) -> Results {
+    let mut results = fixture::two_apps();
+    let repeat = policies[0].1.len();
+    let p = &mut results.provenance;
+    (p.seed, p.repeat) = (seed, repeat as u32);
+    p.policies = policies.iter().map(|(label, _)| (*label).to_owned()).collect();
+    let cell = |(label, values): &(&str, &[f64])| Cell {
+        scenario: "share".into(),
+        point: "threads_per_core=1".into(),
+        policy: (*label).into(),
+        app: "cg".into(),
+        metric: metric.into(),
+        unit: unit.into(),
+        summary: summarise(values).unwrap(),
+        values: values.iter().copied().map(Some).collect(),
+    };
+    results.cells = policies.iter().map(cell).collect();
+    results
+}
+
+fn named<'a>(file: &'a str, results: &'a Results) -> Named<'a> {
+    Named { file, results }
+}
+
+fn wanted(policies: &[&str], metrics: &[&str], threshold: f64) -> Wanted {
+    let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Wanted { policies: strings(policies), metrics: strings(metrics), threshold }
+}
+
+#[test]
+fn policies_of_one_result_are_held_against_the_first_one() {
+    let times = result(&[("LOAD", &[4.0, 8.0, 6.0]), ("PIN", &[2.0, 4.1, 3.0])], "run_time", "s", 1);
+    let all = policies(named("r.json", &times), &Wanted::default()).unwrap();
+    let [one] = all.contrasts.as_slice() else { panic!("{all:?}") };
+    assert_eq!((one.verdict, one.too_slow, one.pairs), (Verdict::Faster, false, 3));
+    let said = sentence(&all, one);
+    assert!(said.starts_with("PIN is 1.98 ± 0.07 times faster than LOAD: 6.000 s -> 3.033 s (p "), "{said}");
+    // The other way round it is the slower one.
+    let all = policies(named("r.json", &times), &wanted(&["pin", "LOAD"], &[], 0.0)).unwrap();
+    assert_eq!((all.contrasts[0].verdict, all.too_slow), (Verdict::Slower, 1));
+    let said = sentence(&all, &all.contrasts[0]);
+    assert!(said.starts_with("LOAD is 1.98 ± 0.07 times slower than PIN"), "{said}");
+}
+
+#[test]
+fn a_slowdown_counts_when_all_of_its_interval_is_beyond_the_threshold() {
+    let old = result(&[("LOAD", &[1.0, 2.0, 3.0])], "run_time", "s", 1);
+    let new = result(&[("LOAD", &[1.05, 2.10, 3.16])], "run_time", "s", 1);
+    let judge =
+        |threshold| results(named("old", &old), named("new", &new), &wanted(&[], &[], threshold)).unwrap();
+    assert_eq!(
+        (judge(0.0).too_slow, judge(4.0).too_slow, judge(5.1).too_slow, judge(10.0).too_slow),
+        (1, 1, 0, 0)
+    );
+    // It is slower all the same.
+    assert_eq!(judge(10.0).contrasts[0].verdict, Verdict::Slower);
+    let back = results(named("new", &new), named("old", &old), &Wanted::default()).unwrap();
+    assert_eq!((back.too_slow, back.contrasts[0].verdict), (0, Verdict::Faster));
+}
+
+#[test]
+fn pairs_have_equal_seeds() {
+    // Seeds 1 to 3 and 3 to 5: only seed 3 is in both.
+    let a = result(&[("LOAD", &[1.0, 2.0, 3.0])], "run_time", "s", 1);
+    let b = result(&[("PIN", &[6.0, 1.0, 1.0])], "run_time", "s", 3);
+    let all = results(named("a", &a), named("b", &b), &Wanted::default()).unwrap();
+    let one = &all.contrasts[0];
+    assert_eq!((one.pairs, one.verdict, one.mean_a.to_bits()), (1, Verdict::Undecided, 3f64.to_bits()));
+    let far = result(&[("PIN", &[1.0, 1.0, 1.0])], "run_time", "s", 9);
+    let said = results(named("a", &a), named("b", &far), &Wanted::default()).unwrap_err();
+    assert!(said.contains("a has seeds 1 to 3, b has 9 to 11"), "{said}");
+}
+
+#[test]
+fn replicates_that_one_side_lacks_are_left_out() {
+    let a = result(&[("LOAD", &[1.0, 2.0, 3.0])], "run_time", "s", 1);
+    let mut b = result(&[("LOAD", &[1.0, 2.0, 3.0])], "run_time", "s", 1);
+    b.cells[0].values[1] = None;
+    let all = results(named("a", &a), named("b", &b), &Wanted::default()).unwrap();
+    assert_eq!((all.contrasts[0].pairs, all.contrasts[0].verdict), (2, Verdict::NoDifference));
+    assert!(sentence(&all, &all.contrasts[0]).starts_with("b and a are exactly the same"), "{all:?}");
+}
+
+#[test]
+fn what_is_no_time_is_higher_or_lower_and_never_too_slow() {
+    let moves = result(&[("LOAD", &[0.0, 0.0, 1.0]), ("PIN", &[50.0, 51.0, 52.0])], "migrations", "count", 1);
+    let all = policies(named("r", &moves), &wanted(&[], &["migrations"], 0.0)).unwrap();
+    let one = &all.contrasts[0];
+    assert_eq!((one.verdict, one.speedup, all.too_slow), (Verdict::Higher, None, 0));
+    assert!(sentence(&all, one).contains("the migrations of PIN is higher than that of LOAD"));
+    let slowdown = result(&[("LOAD", &[1.0, 1.1]), ("PIN", &[2.0, 2.2])], "slowdown", "ratio", 1);
+    let all = policies(named("r", &slowdown), &wanted(&[], &["slowdown"], 0.0)).unwrap();
+    assert_eq!(all.too_slow, 1, "a slowdown is like a time");
+}
+
+#[test]
+fn nonsense_is_refused_with_what_there_is() {
+    let times = result(&[("LOAD", &[4.0, 8.0]), ("PIN", &[2.0, 4.0])], "run_time", "s", 1);
+    let refused = |wanted: Wanted| policies(named("r.json", &times), &wanted).unwrap_err();
+    assert!(refused(wanted(&["NOPE"], &[], 0.0)).contains("no policy `NOPE` in r.json; there are LOAD, PIN"));
+    assert!(refused(wanted(&["PIN"], &[], 0.0)).contains("name two"));
+    assert!(refused(wanted(&[], &["nope"], 0.0)).contains("no metric is called `nope`"));
+    assert!(refused(wanted(&[], &["spread"], 0.0)).contains("nothing to pair"));
+    assert!(refused(wanted(&[], &["queue_time"], 0.0)).contains("nothing measured is in both"));
+    let other = result(&[("GANG", &[2.0, 4.0]), ("X", &[1.0, 1.0])], "run_time", "s", 1);
+    let said = results(named("a", &times), named("b", &other), &Wanted::default()).unwrap_err();
+    assert!(said.contains("no policy is in both: a holds LOAD, PIN, b holds GANG, X"), "{said}");
+}
+
+#[test]
+fn every_form_names_both_sides_and_the_numbers() {
+    let times = result(&[("LOAD", &[4.0, 8.0, 6.0]), ("PIN", &[2.0, 4.1, 3.0])], "run_time", "s", 1);
+    let all = policies(named("r.json", &times), &Wanted::default()).unwrap();
+    for form in FORMS {
+        let mut out = Vec::new();
+        (form.write)(&all, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(
+            text.contains("LOAD") && text.contains("PIN") && text.contains("1.98"),
+            "{}: {text}",
+            form.name
+        );
+    }
+    let mut out = Vec::new();
+    (form("json").unwrap().write)(&all, &mut out).unwrap();
+    assert_eq!(serde_json::from_slice::<Contrasts>(&out).unwrap(), all);
+}

@@ -1,0 +1,146 @@
+//! Statistics of pairs: two things measured with the same random numbers, how they differ and how sure that is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Verdict;
+use crate::statistics::{Summary, p_value, rounded, summarise};
+
+/// How many times as large one thing is as the other.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    /// Geometric mean over the pairs.
+    pub mean: f64,
+    /// Its 95 % confidence interval (Student's t on the logarithms); `None` with fewer than two pairs.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Ratio {
+    /// The same the other way round.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self { mean: 1.0 / self.mean, ci95: self.ci95.map(|[lo, hi]| [1.0 / hi, 1.0 / lo]) }
+    }
+
+    /// Half the width of the interval.
+    #[must_use]
+    pub fn half_width(self) -> Option<f64> {
+        self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
+    }
+
+    /// What the interval says of 1, read as a speed-up.
+    #[must_use]
+    pub fn verdict(self) -> Verdict {
+        match self.ci95 {
+            None => Verdict::Undecided,
+            Some([lo, _]) if lo > 1.0 => Verdict::Faster,
+            Some([_, hi]) if hi < 1.0 => Verdict::Slower,
+            Some(_) => Verdict::NoDifference,
+        }
+    }
+}
+
+/// Two samples, paired.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Paired {
+    /// Means over the pairs.
+    pub(super) means: [f64; 2],
+    /// b - a over the pairs.
+    pub(super) difference: Summary,
+    /// a / b over the pairs; `None` when one of the values is not positive.
+    pub(super) ratio: Option<Ratio>,
+    /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a ratio); `None` with
+    /// fewer than two pairs.
+    pub(super) p: Option<f64>,
+}
+
+/// Compares pairs of a and b; `None` without pairs.
+pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
+    // Published digits only: the comparison of two files says what that of two policies in one run says.
+    let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
+    let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {
+        Some(summarise(&pairs.iter().map(side).collect::<Vec<f64>>())?.mean)
+    };
+    let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+    let logs: Option<Vec<f64>> =
+        pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
+    let p = p_value(logs.as_deref().unwrap_or(&differences));
+    Some(Paired {
+        means: [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?],
+        difference: summarise(&differences)?,
+        ratio: logs.and_then(|logs| ratio(&logs)),
+        p,
+    })
+}
+
+/// From logarithms back to ratios.
+fn ratio(logs: &[f64]) -> Option<Ratio> {
+    let of_logs = summarise(logs)?;
+    let back = |log: f64| Some(rounded(libm::exp(log))).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let ci95 = of_logs.ci95.and_then(|[lo, hi]| Some([back(lo)?, back(hi)?]));
+    Some(Ratio { mean: back(of_logs.mean)?, ci95 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(a: &[f64], b: &[f64]) -> Paired {
+        let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
+        paired(&pairs).unwrap()
+    }
+
+    fn verdict_of(a: &[f64], b: &[f64]) -> Verdict {
+        of(a, b).ratio.unwrap().verdict()
+    }
+
+    #[test]
+    fn pairing_sees_what_the_noise_between_replicates_hides() {
+        // Times vary threefold between replicates, yet the second policy always wins by about a tenth.
+        let load = [1.0, 3.0, 2.0, 1.5];
+        let pin = [0.91, 2.70, 1.80, 1.36];
+        assert_eq!(verdict_of(&load, &pin), Verdict::Faster);
+        assert_eq!(verdict_of(&pin, &load), Verdict::Slower);
+    }
+
+    #[test]
+    fn noise_around_one_is_no_difference() {
+        assert_eq!(verdict_of(&[1.0, 1.0, 1.0], &[1.1, 0.9, 1.0]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[2.0, 3.0], &[2.0, 3.0]), Verdict::NoDifference);
+        assert_eq!(verdict_of(&[2.0], &[1.0]), Verdict::Undecided);
+        let same = of(&[2.0, 3.0], &[2.0, 3.0]);
+        assert_eq!((same.p, same.ratio.unwrap().ci95), (Some(1.0), Some([1.0, 1.0])));
+    }
+
+    #[test]
+    fn a_pair_by_hand() {
+        // Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t(0.975; 2) = 4.302653.
+        let pair = of(&[1.0, 1.0, 0.0], &[2.0, 3.0, 3.0]);
+        let [lo, hi] = pair.difference.ci95.unwrap();
+        let half = 4.302_652_730 / 3f64.sqrt();
+        assert!((pair.difference.mean - 2.0).abs() < 1e-9 && (hi - 2.0 - half).abs() < 1e-6, "{lo} {hi}");
+        // A zero has no ratio; t = 2 / 0.57735 = 3.4641 has p = 0.07418 with two degrees of freedom.
+        assert_eq!(pair.ratio, None);
+        assert!((pair.p.unwrap() - 0.0742).abs() < 1e-4, "{:?}", pair.p);
+    }
+
+    #[test]
+    fn the_other_way_round_is_the_inverse_with_the_same_p() {
+        let (a, b) = ([1.0, 3.0, 2.0], [0.7, 2.5, 1.9]);
+        let (there, back) = (of(&a, &b), of(&b, &a));
+        let (ratio, inverse) = (there.ratio.unwrap(), back.ratio.unwrap().inverse());
+        assert!((ratio.mean - inverse.mean).abs() < 1e-8);
+        let ([lo, hi], [other_lo, other_hi]) = (ratio.ci95.unwrap(), inverse.ci95.unwrap());
+        assert!((lo - other_lo).abs() < 1e-8 && (hi - other_hi).abs() < 1e-8);
+        assert_eq!(there.p, back.p);
+    }
+
+    #[test]
+    fn significance_and_interval_agree() {
+        for wobble in [0.01, 0.05, 0.1, 0.12, 0.15, 0.2, 0.3] {
+            let pair = of(&[1.1 - wobble, 1.1, 1.1 + wobble, 1.1], &[1.0; 4]);
+            let apart = pair.ratio.unwrap().verdict() != Verdict::NoDifference;
+            assert_eq!(apart, pair.p.unwrap() < 0.05, "{wobble}: {pair:?}");
+        }
+    }
+}

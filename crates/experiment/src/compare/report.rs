@@ -1,0 +1,268 @@
+//! Comparisons in words: a sentence for each, and the forms of the whole.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::contrast::{Contrast, Contrasts};
+use super::{Ratio, Verdict};
+use crate::metrics::ALL_APPS;
+use crate::report::number;
+
+/// A form of the comparison.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Writes it.
+    pub write: fn(&Contrasts, &mut dyn Write) -> io::Result<()>,
+}
+
+/// All forms.
+pub const FORMS: &[Form] = &[
+    Form { name: "text", write: text },
+    Form { name: "json", write: json },
+    Form { name: "csv", write: csv },
+    Form { name: "markdown", write: markdown },
+];
+
+/// The form of this name.
+#[must_use]
+pub fn form(name: &str) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.name == name)
+}
+
+/// What the sides are called in a sentence: their policies where these differ, else their files.
+struct Names {
+    a: String,
+    b: String,
+}
+
+impl Names {
+    fn of(all: &Contrasts, one: &Contrast) -> Self {
+        if one.policy_a != one.policy_b {
+            return Self { a: one.policy_a.clone(), b: one.policy_b.clone() };
+        }
+        let stem = |file: &str| {
+            Path::new(file)
+                .file_stem()
+                .map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
+        };
+        let (a, b) = (stem(&all.a.file), stem(&all.b.file));
+        if a == b { Self { a: all.a.file.clone(), b: all.b.file.clone() } } else { Self { a, b } }
+    }
+}
+
+/// What a comparison says, without the place: `SPEED is 1.34 ± 0.05 times faster than LOAD: 1.340 s -> 1.000 s (p < 0.001, 10 pairs)`.
+#[must_use]
+pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
+    let Names { a, b } = Names::of(all, one);
+    let show = |value: f64| if one.unit == "s" { number::seconds(value) } else { number::plain(value) };
+    let (mean_a, mean_b) = (show(one.mean_a), show(one.mean_b));
+    let said = match (one.verdict, one.speedup) {
+        (Verdict::Faster, Some(ratio)) => format!("{b} is {} times faster than {a}", with_error(ratio)),
+        (Verdict::Slower, Some(ratio)) => {
+            format!("{b} is {} times slower than {a}", with_error(ratio.inverse()))
+        }
+        (Verdict::Faster | Verdict::Slower, None) => format!("{b} is {} than {a}", word(one.verdict)),
+        (Verdict::Higher | Verdict::Lower, Some(ratio)) => {
+            format!("{b} has {} times the {} of {a}", with_error(ratio.inverse()), one.metric)
+        }
+        (Verdict::Higher | Verdict::Lower, None) => {
+            format!("the {} of {b} is {} than that of {a}", one.metric, word(one.verdict))
+        }
+        (Verdict::NoDifference, _) if one.difference_ci95 == Some([0.0, 0.0]) => {
+            format!("{b} and {a} are exactly the same")
+        }
+        (Verdict::NoDifference, Some(ratio)) => {
+            format!("no significant difference between {b} and {a}, speed-up {}", with_error(ratio))
+        }
+        (Verdict::NoDifference, None) => format!("no significant difference between {b} and {a}"),
+        (Verdict::Undecided, Some(ratio)) => {
+            format!("{b} is {} times as fast as {a}, without an interval", number::ratio(ratio.mean))
+        }
+        (Verdict::Undecided, None) => format!("{b} against {a}, without an interval"),
+    };
+    let pairs = if one.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", one.pairs) };
+    let p = one.p.map_or_else(String::new, |p| format!("{}, ", probability(p)));
+    format!("{said}: {mean_a} -> {mean_b} ({p}{pairs})")
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::NoDifference => "no difference",
+        Verdict::Undecided => "undecided",
+        Verdict::Higher => "higher",
+        Verdict::Lower => "lower",
+    }
+}
+
+/// `p < 0.001`, `p = 0.023`, `p = 0.41`.
+fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "p < 0.001".into(),
+        p if p < 0.1 => format!("p = {p:.3}"),
+        p => format!("p = {p:.2}"),
+    }
+}
+
+/// `1.34 ± 0.05`, with decimals enough that a small effect or error does not vanish.
+fn with_error(ratio: Ratio) -> String {
+    let distance = (ratio.mean - 1.0).abs();
+    let finest = ratio.half_width().filter(|half| *half > 0.0).map_or(distance, |half| half.min(distance));
+    // One digit of the smaller of effect and error, at least two decimals, at most what is published.
+    let decimals = if finest > 0.0 { (-finest.log10()).ceil().clamp(2.0, 6.0) as usize } else { 2 };
+    match ratio.half_width() {
+        Some(half) => format!("{:.decimals$} ± {half:.decimals$}", ratio.mean),
+        None => format!("{:.decimals$}", ratio.mean),
+    }
+}
+
+/// What stands before a sentence within its point: policy where both sides have the same, application, metric.
+fn place(one: &Contrast) -> String {
+    let policy = if one.policy_a == one.policy_b { one.policy_a.as_str() } else { "" };
+    let app = if one.app == ALL_APPS { "all together" } else { &one.app };
+    let metric = if ["run_time", "makespan"].contains(&one.metric.as_str()) { "" } else { &one.metric };
+    [policy, app, metric].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// `old.json against new.json`, `cg_ft_share, LOAD against SPEED`.
+fn title(all: &Contrasts) -> String {
+    if all.a.file == all.b.file {
+        format!("{}: policies of {} compared", all.a.scenario, all.a.file)
+    } else {
+        format!("{}: {} judged by {}", all.b.scenario, all.b.file, all.a.file)
+    }
+}
+
+/// The sum of it, in sentences.
+fn conclusion(all: &Contrasts) -> String {
+    let count = |verdict: Verdict| all.contrasts.iter().filter(|one| one.verdict == verdict).count();
+    let total = all.contrasts.len();
+    let undecided = count(Verdict::Undecided);
+    let comparisons = if total == 1 { "1 comparison".to_owned() } else { format!("{total} comparisons") };
+    let mut text = format!(
+        "{comparisons}: {} faster, {} slower, {} without significant difference at 95 %",
+        count(Verdict::Faster),
+        count(Verdict::Slower),
+        count(Verdict::NoDifference)
+    );
+    let other = count(Verdict::Higher) + count(Verdict::Lower);
+    if other > 0 {
+        text += &format!(", {other} that are no times and differ");
+    }
+    if undecided > 0 {
+        text += &format!(", {undecided} undecided for want of pairs (--repeat 5 gives five)");
+    }
+    text += ".";
+    if all.threshold > 0.0 {
+        text += &format!(" {} slower by more than {} %.", all.too_slow, all.threshold);
+    }
+    text
+}
+
+/// The points in order, each with its comparisons.
+fn by_point(all: &Contrasts) -> Vec<(&str, Vec<&Contrast>)> {
+    let mut points: Vec<(&str, Vec<&Contrast>)> = Vec::new();
+    for one in &all.contrasts {
+        match points.last_mut() {
+            Some((point, here)) if *point == one.point => here.push(one),
+            _ => points.push((&one.point, vec![one])),
+        }
+    }
+    points
+}
+
+fn text(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", title(all))?;
+    let width = all.contrasts.iter().map(|one| place(one).chars().count()).max().unwrap_or(0);
+    for (point, here) in by_point(all) {
+        writeln!(out)?;
+        if !point.is_empty() {
+            writeln!(out, "{point}")?;
+        }
+        for one in here {
+            let mark = if one.too_slow { "!" } else { " " };
+            writeln!(out, "{mark} {:width$}  {}", place(one), sentence(all, one))?;
+        }
+    }
+    writeln!(out, "\n{}", conclusion(all))?;
+    all.remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))
+}
+
+fn json(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, all)?;
+    out.write_all(b"\n")
+}
+
+/// The columns of the CSV form, in order.
+const COLUMNS: [&str; 18] = [
+    "point",
+    "app",
+    "metric",
+    "unit",
+    "policy_a",
+    "policy_b",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "difference_lo",
+    "difference_hi",
+    "speedup",
+    "speedup_lo",
+    "speedup_hi",
+    "p",
+    "pairs",
+    "verdict",
+    "too_slow",
+];
+
+fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COLUMNS)?;
+    let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    for one in &all.contrasts {
+        let ratio = one.speedup;
+        let bound = |ci: Option<[f64; 2]>, at: usize| known(ci.map(|ci| ci[at]));
+        csv.write_record([
+            one.point.clone(),
+            one.app.clone(),
+            one.metric.clone(),
+            one.unit.clone(),
+            one.policy_a.clone(),
+            one.policy_b.clone(),
+            one.mean_a.to_string(),
+            one.mean_b.to_string(),
+            one.difference.to_string(),
+            bound(one.difference_ci95, 0),
+            bound(one.difference_ci95, 1),
+            known(ratio.map(|ratio| ratio.mean)),
+            bound(ratio.and_then(|ratio| ratio.ci95), 0),
+            bound(ratio.and_then(|ratio| ratio.ci95), 1),
+            known(one.p),
+            one.pairs.to_string(),
+            word(one.verdict).into(),
+            one.too_slow.to_string(),
+        ])?;
+    }
+    csv.flush()
+}
+
+fn markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");
+    writeln!(out, "# {}", escaped(&title(all)))?;
+    for (point, here) in by_point(all) {
+        writeln!(out)?;
+        if !point.is_empty() {
+            writeln!(out, "## {}\n", escaped(point))?;
+        }
+        writeln!(out, "| | | |\n|---|---|---|")?;
+        for one in here {
+            let verdict = if one.too_slow { "**slower**" } else { word(one.verdict) };
+            writeln!(out, "| {} | {verdict} | {} |", escaped(&place(one)), escaped(&sentence(all, one)))?;
+        }
+    }
+    writeln!(out, "\n{}", conclusion(all))?;
+    all.remarks.iter().try_for_each(|remark| writeln!(out, "\n{}", escaped(remark)))
+}

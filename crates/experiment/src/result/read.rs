@@ -1,0 +1,91 @@
+//! Reads results back from their JSON form, and says what is wrong with a file that is none.
+
+use serde::Deserialize;
+
+use super::{Results, SCHEMA};
+
+/// What names of schemas of results begin with.
+const FAMILY: &str = "oversim.result/";
+
+/// What every result begins with.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+}
+
+/// Whether a text is a result rather than a scenario: one JSON object that names its schema. It may still be of another version.
+#[must_use]
+pub fn is_result(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+        && serde_json::from_str::<Head>(text).is_ok_and(|head| head.schema.is_some())
+}
+
+/// Reads a result in the JSON form of this version.
+///
+/// # Errors
+/// A sentence that names the file, where it is wrong, and what would be right.
+pub fn read(name: &str, text: &str) -> Result<Results, String> {
+    let wanted = "a result is what `oversim run FILE --format json` prints";
+    let head: Head = serde_json::from_str(text)
+        .map_err(|e| format!("{} is no JSON object: {e}; {wanted}", at(name, &e)))?;
+    match head.schema.as_deref() {
+        Some(SCHEMA) => {}
+        Some(other) if other.starts_with(FAMILY) => {
+            return Err(format!(
+                "{name} is an `{other}` of another version of oversim, and this one reads `{SCHEMA}`: run its scenario again"
+            ));
+        }
+        Some(other) => return Err(format!("{name} is an `{other}`, no result: {wanted}")),
+        None => return Err(format!("{name} is no result, it names no `schema`: {wanted}")),
+    }
+    let results: Results =
+        serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?;
+    let repeat = results.provenance.repeat as usize;
+    let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
+    match broken {
+        Some(cell) => Err(format!(
+            "{name}: the cell of {} of {} under {} holds {} values for {repeat} replicates",
+            cell.metric,
+            cell.app,
+            cell.policy,
+            cell.values.len()
+        )),
+        None => Ok(results),
+    }
+}
+
+/// File, line and column.
+fn at(name: &str, error: &serde_json::Error) -> String {
+    format!("{name}:{}:{}", error.line(), error.column())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::fixture;
+
+    #[test]
+    fn what_was_written_is_read_and_everything_else_is_refused() {
+        let results = fixture::two_apps();
+        let text = serde_json::to_string_pretty(&results).unwrap();
+        assert!(is_result(&text));
+        assert_eq!(read("r.json", &text).unwrap(), results);
+        let refused = |text: &str| read("r.json", text).unwrap_err();
+        assert!(refused("name: x\n").starts_with("r.json:1:"));
+        assert!(refused("{}").contains("names no `schema`"));
+        assert!(refused("{\"schema\": \"x/1\"}").contains("`x/1`, no result"));
+        let older = text.replace(SCHEMA, "oversim.result/1");
+        assert!(is_result(&older));
+        assert!(refused(&older).contains("run its scenario again"));
+        let broken = text.replacen("\"repeat\": 3", "\"repeat\": \"x\"", 1);
+        assert!(refused(&broken).contains("invalid type: string"), "{}", refused(&broken));
+        let short = text.replacen("\"repeat\": 3", "\"repeat\": 4", 1);
+        assert!(refused(&short).contains("3 values for 4 replicates"));
+    }
+
+    #[test]
+    fn scenarios_are_no_results() {
+        assert!(!is_result("name: x\nmachine: barcelona\n"));
+        assert!(!is_result("{name: x, machine: barcelona}"));
+    }
+}
