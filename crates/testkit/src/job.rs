@@ -34,6 +34,8 @@ pub struct Job {
     pub yields: YieldMode,
     /// Whether tasks demand memory bandwidth (1 GB/s each of the controller's) or only compute.
     pub contention: bool,
+    /// The run ends here at the latest.
+    pub horizon: Time,
 }
 
 impl Job {
@@ -51,6 +53,7 @@ impl Job {
             wait: WaitMode::Yield,
             yields: YieldMode::Posix,
             contention: true,
+            horizon: Time::from_ns(u64::MAX / 8),
         }
     }
 
@@ -144,7 +147,7 @@ impl Job {
     /// Why it cannot be simulated.
     pub fn simulation(&self, base: &Machine) -> Result<Simulation, String> {
         let (machine, kernel) = (Arc::new(self.machine(base)?), Arc::new(self.kernel()));
-        let horizon = Time::from_ns(u64::MAX / 8);
-        Simulation::new(machine, kernel, vec![self.app()?], Options { horizon, ..Options::default() })
+        let options = Options { horizon: self.horizon, ..Options::default() };
+        Simulation::new(machine, kernel, vec![self.app()?], options)
     }
 }

@@ -8,6 +8,7 @@ pub mod policies;
 pub mod reasons;
 pub mod reference;
 pub mod scenarios;
+pub mod seated;
 pub mod stopwatch;
 pub mod textbook;
 pub mod trial;

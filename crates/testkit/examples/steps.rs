@@ -1,0 +1,41 @@
+//! One run of a benchmark's job and nothing else, to count instructions or to profile: `steps JOB POLICY INTERVALS`.
+//!
+//! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per cpu), `compute` (no contention).
+//! `+` behind the name of a policy: its tasks begin evenly spread.
+
+#![expect(clippy::print_stdout, reason = "a tool for the terminal")]
+
+use policies::Choice;
+use sim_core::kernel_model::YieldMode;
+use sim_core::wait::WaitMode;
+use testkit::job::Job;
+use testkit::seated::Seated;
+
+fn job(name: &str, intervals: u32) -> Result<Job, String> {
+    let small = Job::central(16, intervals);
+    Ok(match name {
+        "dissemination" => Job { intervals, ..Job::dissemination(4, YieldMode::Posix) },
+        "fair" => Job { intervals, ..Job::dissemination(4, YieldMode::Default) },
+        "block" => Job { wait: WaitMode::Block, ..small },
+        "alone" => Job { tasks_per_cpu: 1, ..small },
+        "compute" => Job { contention: false, ..small },
+        cpus => Job::central(cpus.parse().map_err(|_| format!("no job `{cpus}`"))?, intervals),
+    })
+}
+
+fn main() -> Result<(), String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [name, policy, intervals] = &words[..] else { return Err("steps JOB POLICY INTERVALS".into()) };
+    let job = job(name, intervals.parse().map_err(|_| format!("`{intervals}` is no number"))?)?;
+    let (bare, spread) = policy.strip_suffix('+').map_or((policy.as_str(), false), |bare| (bare, true));
+    let entry = policies::find(bare).ok_or_else(|| format!("no policy {policy}"))?;
+    let base = machines::resolve("barcelona")?.machine();
+    let (machine, kernel, app) = (job.machine(&base)?, job.kernel(), job.app()?);
+    let mut policy = Choice::new(entry).build(&machine, &kernel, &[app]);
+    if spread {
+        policy = Box::new(Seated(policy));
+    }
+    let report = job.simulation(&base)?.run(policy.as_mut(), &mut ());
+    println!("{} steps, digest {:016x}", job.steps(), report.digest);
+    Ok(())
+}
