@@ -148,9 +148,7 @@ fn heading(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) -> f64 {
     let label = HEADING.fit(&track.label, room / 3.0);
     svg.text(frame.margin, y + 12.0, HEADING, Anchor::Start, &label);
     let beside = frame.margin + HEADING.width(&label) + 16.0;
-    let end = track.end as f64 / 1e9;
-    let end = if track.completed { format!("done at {end:.3} s") } else { format!("cut off at {end:.3} s") };
-    let facts = format!("{}; {end}", facts(track));
+    let facts = format!("{}{}", facts(track), track.ending());
     svg.text(beside, y + 12.0, FACTS, Anchor::Start, &FACTS.fit(&facts, frame.right - beside));
     y + 22.0
 }
@@ -209,10 +207,8 @@ fn grid(svg: &mut Svg, frame: &Frame, top: f64, bottom: f64) {
 
 /// Where a run has ended within the window.
 fn ended(svg: &mut Svg, track: &Track, frame: &Frame, top: f64, bottom: f64) {
-    if track.end >= frame.window.1 {
-        return;
-    }
-    let x = frame.x(track.end);
+    let Some(end) = track.end.filter(|end| *end < frame.window.1) else { return };
+    let x = frame.x(end);
     svg.line((x, top), (x, bottom), "#333333", "stroke-width=\"1\" stroke-dasharray=\"4 3\"");
     let text = "the run is over";
     if frame.right - x > FACTS.width(text) + 12.0 {

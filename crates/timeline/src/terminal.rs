@@ -143,9 +143,7 @@ pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> Str
 }
 
 fn heading(track: &Track) -> String {
-    let end = track.end as f64 / 1e9;
-    let ended = if track.completed { "done" } else { "cut off" };
-    format!("{}: {}; {ended} at {end:.3} s", track.label, facts(track))
+    format!("{}: {}{}", track.label, facts(track), track.ending())
 }
 
 /// Rows and lanes of a run.

@@ -9,6 +9,8 @@ const WHOLE: u64 = 300;
 const SLICES: u64 = 150;
 /// Or for this many migrations, if there are any, up to [`MOST_SLICES`].
 const MOVES: u64 = 8;
+/// Start-up is special: windows lie behind this part of the run, one divided by this, if they are shorter than that.
+const START: u64 = 20;
 /// Windows lie before the end of the first application in any of the runs, unless that comes in the first part of the
 /// run: one divided by this.
 const EARLY: u64 = 5;
@@ -37,9 +39,9 @@ pub struct Names<'a> {
 
 /// Chooses the window.
 ///
-/// The whole run if few slices make it up. Otherwise its length is as long as it takes for some 150 slices on a cpu, or
+/// The whole run if few slices make it up. Otherwise it is as long as it takes for some 150 slices on a cpu, or
 /// for eight migrations, whichever is more, rounded down to 1, 2 or 5 times a power of ten. Among all windows of this
-/// length that lie before the end of the first application in any run (of the shorter run, if an application ends in the
+/// length that lie behind the first twentieth (if it is shorter than that) and before the end of the first application in any run (of the shorter run, if an application ends in the
 /// first fifth of a run) it is, with several runs, the one in which the cpu time of the
 /// second run differs most from that of the first (the sum over applications and states of the differences); with
 /// one run the one with most migrations, and if there are none, with most time spent waiting. Of equals the earliest.
@@ -59,10 +61,11 @@ pub fn choose(views: &mut [Overview], names: Names<'_>) -> Window {
     let common = if exit >= common / EARLY && exit > length { exit } else { common };
     let bins = (length / width).max(1) as usize;
     let last = (common / width) as usize;
-    let places = last.saturating_sub(bins);
+    let first = if length < common / START { (common / START / width) as usize + 1 } else { 0 };
+    let span = Places { first, count: last.saturating_sub(bins).saturating_sub(first) + 1, bins };
     let (place, why) = match views {
-        [first, second, ..] => differing(first, second, bins, places, names),
-        [only] => busiest(only, bins, places),
+        [one, two, ..] => differing(one, two, span, names),
+        [only] => busiest(only, span),
         [] => (0, String::new()),
     };
     let from = place as u64 * width;
@@ -76,7 +79,9 @@ fn whole(views: &[Overview], names: Names<'_>) -> String {
     let keys: Vec<Key> = first.keys().collect();
     let sum = |view: &Overview| {
         let bins = (view.end() / view.width()) as usize + 1;
-        slide(bins, 0, keys.len(), |bin| view.bin(bin).to_vec()).pop().unwrap_or_default()
+        slide(Places { first: 0, count: 1, bins }, keys.len(), |bin| view.bin(bin).to_vec())
+            .pop()
+            .unwrap_or_default()
     };
     match contrast(&sum(first), &sum(second), &keys, names) {
         Some(contrast) => format!("{why}; the largest difference: {contrast}"),
@@ -107,20 +112,29 @@ fn round_down(ns: u64) -> u64 {
     [5, 2].into_iter().map(|times| ten * times).find(|round| *round <= ns).unwrap_or(ten)
 }
 
-/// The sums over each window of `bins` bins, one after the other, of what a function tells of bins.
-fn slide(bins: usize, places: usize, numbers: usize, bin: impl Fn(usize) -> Vec<u64>) -> Vec<Vec<u64>> {
+/// Where windows may begin, and how long they are, in bins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Places {
+    first: usize,
+    count: usize,
+    bins: usize,
+}
+
+/// The sums over each window, one after the other, of what a function tells of bins.
+fn slide(span: Places, numbers: usize, bin: impl Fn(usize) -> Vec<u64>) -> Vec<Vec<u64>> {
     let mut sum = vec![0u64; numbers];
-    let mut sums = Vec::with_capacity(places + 1);
-    for at in 0..places + bins {
+    let mut sums = Vec::with_capacity(span.count);
+    let Places { first, count, bins } = span;
+    for at in first..first + count + bins - 1 {
         for (sum, ns) in sum.iter_mut().zip(bin(at)) {
             *sum += ns;
         }
-        if at >= bins {
+        if at >= first + bins {
             for (sum, ns) in sum.iter_mut().zip(bin(at - bins)) {
                 *sum -= ns;
             }
         }
-        if at + 1 >= bins {
+        if at + 1 >= first + bins {
             sums.push(sum.clone());
         }
     }
@@ -128,15 +142,9 @@ fn slide(bins: usize, places: usize, numbers: usize, bin: impl Fn(usize) -> Vec<
 }
 
 /// Where two runs differ most.
-fn differing(
-    first: &Overview,
-    second: &Overview,
-    bins: usize,
-    places: usize,
-    names: Names<'_>,
-) -> (usize, String) {
+fn differing(first: &Overview, second: &Overview, span: Places, names: Names<'_>) -> (usize, String) {
     let keys: Vec<Key> = first.keys().collect();
-    let sums = |view: &Overview| slide(bins, places, keys.len(), |bin| view.bin(bin).to_vec());
+    let sums = |view: &Overview| slide(span, keys.len(), |bin| view.bin(bin).to_vec());
     let (a, b) = (sums(first), sums(second));
     let difference = |at: usize| -> u64 { a[at].iter().zip(&b[at]).map(|(a, b)| a.abs_diff(*b)).sum() };
     let place = first_best((0..a.len().min(b.len())).map(|at| (difference(at), 0)));
@@ -144,7 +152,7 @@ fn differing(
         return (0, String::new());
     };
     let contrast = contrast(one, two, &keys, names).map_or(String::new(), |contrast| format!(": {contrast}"));
-    (place, format!("here {first} and {second} differ most{contrast}"))
+    (span.first + place, format!("here {first} and {second} differ most{contrast}"))
 }
 
 /// The earliest of the largest.
@@ -200,21 +208,21 @@ fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> Option<
 }
 
 /// Where most happens in one run.
-fn busiest(view: &Overview, bins: usize, places: usize) -> (usize, String) {
+fn busiest(view: &Overview, span: Places) -> (usize, String) {
     let keys: Vec<Key> = view.keys().collect();
     let waits = |bin: usize| -> u64 {
         let waiting = |key: &Key| matches!(key.state, State::Spin | State::Yield);
         keys.iter().zip(view.bin(bin)).filter(|(key, _)| waiting(key)).map(|(_, ns)| ns).sum()
     };
-    let sums = slide(bins, places, 2, |bin| vec![view.moves(bin), waits(bin)]);
+    let sums = slide(span, 2, |bin| vec![view.moves(bin), waits(bin)]);
     let place = first_best(sums.iter().map(|sum| (sum[0], sum[1])));
     let why = match sums.get(place).map(|sum| (sum[0], sum[1])) {
-        Some((0, 0)) | None => "the start: nobody waits and nobody migrates".to_owned(),
+        Some((0, 0)) | None => "nobody waits and nobody migrates; the first of many like it".to_owned(),
         Some((0, _)) => "nobody migrates; here most time is spent waiting".to_owned(),
-        Some((1, _)) => "the only migration of the run, or one of few".to_owned(),
+        Some((1, _)) => "one of the few migrations".to_owned(),
         Some((moves, _)) => format!("here most tasks migrate: {moves} moves"),
     };
-    (place, why)
+    (span.first + place, why)
 }
 
 #[cfg(test)]
