@@ -24,7 +24,7 @@ const NODE_GAP: f64 = 4.0;
 const PANEL_GAP: f64 = 18.0;
 
 const TITLE: Font = Font { size: 20.0, bold: true, pale: false };
-const WHY: Font = Font { size: 14.0, bold: false, pale: false };
+const WHY: Font = Font { size: 15.0, bold: false, pale: false };
 const AXIS: Font = Font { size: 13.0, bold: false, pale: false };
 /// Text of the narrow column at the left.
 pub(crate) const LABEL: Font = Font { size: 11.0, bold: false, pale: true };

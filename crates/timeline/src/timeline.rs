@@ -275,7 +275,7 @@ impl Timeline {
             _ => 2,
         };
         let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
-        let stop = if why.is_empty() { "" } else { ": " };
+        let stop = if why.is_empty() { "" } else { ", " };
         format!("{from:.digits$} s to {to:.digits$} s{stop}{why}")
     }
 

@@ -24,7 +24,7 @@ pub struct Window {
     pub from: u64,
     /// Last instant; later than `from`.
     pub to: u64,
-    /// Why this one, a sentence without a full stop.
+    /// Why this one, a clause that can follow its begin and end; empty when it was asked for.
     pub why: String,
 }
 
@@ -44,7 +44,8 @@ pub struct Names<'a> {
 /// length that lie behind the first twentieth (if it is shorter than that) and before the end of the first application in any run (of the shorter run, if an application ends in the
 /// first fifth of a run) it is, with several runs, the one in which the cpu time of the
 /// second run differs most from that of the first (the sum over applications and states of the differences); with
-/// one run the one with most migrations, and if there are none, with most time spent waiting. Of equals the earliest.
+/// one run the one with most migrations, and if there are none, with most time spent waiting. Of equals the earliest, and
+/// of a row of equals the middle.
 #[must_use]
 pub fn choose(views: &mut [Overview], names: Names<'_>) -> Window {
     let width = views.iter().map(Overview::width).max().unwrap_or(1);
@@ -68,13 +69,15 @@ pub fn choose(views: &mut [Overview], names: Names<'_>) -> Window {
         [only] => busiest(only, span),
         [] => (0, String::new()),
     };
-    let from = place as u64 * width;
-    Window { from, to: from + (bins as u64 * width).max(length).min(end), why }
+    let (from, to) = (place as u64 * width, (place + bins) as u64 * width);
+    // Round instants read better.
+    let round = (length / 20).max(1);
+    Window { from: from - from % round, to: to.div_ceil(round).saturating_mul(round).min(end), why }
 }
 
 /// What to say of whole runs.
 fn whole(views: &[Overview], names: Names<'_>) -> String {
-    let why = "the whole run, which is short enough to be shown";
+    let why = "the whole run, short enough to be shown";
     let [first, second, ..] = views else { return why.into() };
     let keys: Vec<Key> = first.keys().collect();
     let sum = |view: &Overview| {
@@ -84,7 +87,7 @@ fn whole(views: &[Overview], names: Names<'_>) -> String {
             .unwrap_or_default()
     };
     match contrast(&sum(first), &sum(second), &keys, names) {
-        Some(contrast) => format!("{why}; the largest difference: {contrast}"),
+        Some(contrast) => format!("{why}; largest difference: {contrast}"),
         None => why.into(),
     }
 }
@@ -152,18 +155,21 @@ fn differing(first: &Overview, second: &Overview, span: Places, names: Names<'_>
         return (0, String::new());
     };
     let contrast = contrast(one, two, &keys, names).map_or(String::new(), |contrast| format!(": {contrast}"));
-    (span.first + place, format!("here {first} and {second} differ most{contrast}"))
+    (span.first + place, format!("where {first} and {second} differ most{contrast}"))
 }
 
-/// The earliest of the largest.
+/// The earliest of the largest; of a row of equals the middle.
 fn first_best(scores: impl Iterator<Item = (u64, u64)>) -> usize {
-    let mut best = (0, None);
+    let (mut first, mut last) = (0, 0);
+    let mut best = None;
     for (at, score) in scores.enumerate() {
-        if best.1.is_none_or(|highest| score > highest) {
-            best = (at, Some(score));
+        if best.is_none_or(|highest| score > highest) {
+            (first, last, best) = (at, at, Some(score));
+        } else if Some(score) == best && last + 1 == at {
+            last = at;
         }
     }
-    best.0
+    usize::midpoint(first, last)
 }
 
 /// What differs most as a share of the cpu time, in words; none where nothing does by a per cent.
@@ -185,8 +191,8 @@ fn contrast(one: &[u64], two: &[u64], keys: &[Key], names: Names<'_>) -> Option<
         |part: u64, all: &[u64]| (part as f64 * 100.0 / all.iter().sum::<u64>().max(1) as f64).round();
     let shares = |class: &(_, u64, u64)| (percent(class.1, one), percent(class.2, two));
     let apart = |class: &(_, u64, u64)| (shares(class).0 - shares(class).1).abs();
-    let at = first_best(classes.iter().map(|class| (apart(class) as u64, 0)));
-    let (Some(class), [first, second, ..]) = (classes.get(at), names.runs) else { return None };
+    let widest = classes.iter().rev().max_by_key(|class| apart(class) as u64);
+    let (Some(class), [first, second, ..]) = (widest, names.runs) else { return None };
     if apart(class) < 1.0 {
         return None;
     }
@@ -217,10 +223,10 @@ fn busiest(view: &Overview, span: Places) -> (usize, String) {
     let sums = slide(span, 2, |bin| vec![view.moves(bin), waits(bin)]);
     let place = first_best(sums.iter().map(|sum| (sum[0], sum[1])));
     let why = match sums.get(place).map(|sum| (sum[0], sum[1])) {
-        Some((0, 0)) | None => "nobody waits and nobody migrates; the first of many like it".to_owned(),
-        Some((0, _)) => "nobody migrates; here most time is spent waiting".to_owned(),
-        Some((1, _)) => "one of the few migrations".to_owned(),
-        Some((moves, _)) => format!("here most tasks migrate: {moves} moves"),
+        Some((0, 0)) | None => "one part like the others: nobody waits, nobody migrates".to_owned(),
+        Some((0, _)) => "where most time is spent waiting (nobody migrates)".to_owned(),
+        Some((1, _)) => "with one of the few migrations".to_owned(),
+        Some((moves, _)) => format!("where most tasks migrate: {moves} moves"),
     };
     (span.first + place, why)
 }
@@ -287,7 +293,8 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_round() {
+    fn lengths_are_round_and_what_is_best_is_in_the_middle() {
+        assert_eq!(first_best([(0, 0), (2, 1), (2, 1), (2, 1), (1, 9), (2, 1)].into_iter()), 2);
         assert_eq!([1, 9, 10, 49, 50, 199, 999].map(round_down), [1, 5, 10, 20, 50, 100, 500]);
     }
 }
