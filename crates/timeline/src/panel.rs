@@ -20,6 +20,8 @@ const FACTS: Font = Font { size: 13.0, bold: false, pale: false };
 const LANE: f64 = 13.0;
 /// Height of the lane that counts migrations.
 const COUNTS: f64 = 26.0;
+/// Widest name of a lane.
+const LANE_NAME: f64 = 110.0;
 /// Names of lanes.
 const DECISIONS: &str = "decisions";
 const MIGRATIONS: &str = "migrations";
@@ -59,11 +61,15 @@ impl Frame {
 }
 
 /// The labels of the lanes that any panel has.
-pub(crate) fn lanes(timeline: &Timeline) -> Vec<String> {
-    let mut lanes: Vec<String> = meeting(timeline)
-        .into_iter()
-        .map(|app| LABEL.fit(&format!("{} barriers", timeline.app(app)), 110.0))
-        .collect();
+pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
+    let meets = |app: &usize| {
+        timeline.tracks.iter().any(|track| track.recording.barriers.contains_key(&(*app as u32)))
+    };
+    let lane = |app: usize| {
+        let what = if meets(&app) { "barriers" } else { "ends" };
+        LABEL.fit(&format!("{} {what}", timeline.app(app)), LANE_NAME)
+    };
+    let mut lanes: Vec<String> = meeting(timeline, palette).into_iter().map(lane).collect();
     if timeline.tracks.iter().any(|track| !track.recording.notes.is_empty()) {
         lanes.push(DECISIONS.into());
     }
@@ -80,7 +86,7 @@ fn counted(timeline: &Timeline) -> bool {
 }
 
 /// The applications with a lane of their own: those that meet, or end, in the window.
-fn meeting(timeline: &Timeline) -> Vec<usize> {
+fn meeting(timeline: &Timeline, palette: &Palette) -> Vec<usize> {
     let mut apps: Vec<usize> = timeline
         .tracks
         .iter()
@@ -91,7 +97,10 @@ fn meeting(timeline: &Timeline) -> Vec<usize> {
         .collect();
     apps.sort_unstable();
     apps.dedup();
+    // Those with a hue of their own come first.
+    apps.sort_by_key(|app| palette.place(*app).is_none());
     apps.truncate(BARRIER_LANES);
+    apps.sort_unstable();
     apps
 }
 
@@ -107,9 +116,9 @@ pub(crate) fn panel(
 ) -> f64 {
     let y = heading(svg, track, frame, y);
     let mut y = y;
-    let names = lanes(timeline);
+    let names = lanes(timeline, palette);
     let has = |lane: &str| names.iter().any(|name| name == lane);
-    for (app, name) in meeting(timeline).into_iter().zip(&names) {
+    for (app, name) in meeting(timeline, palette).into_iter().zip(&names) {
         lane_label(svg, frame, name, y);
         barriers(svg, timeline, track, frame, &palette.colour(app).hex(), app, y);
         y += LANE;

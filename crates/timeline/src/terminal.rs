@@ -324,6 +324,7 @@ mod tests {
         let track = Track { label: "LOAD".into(), recording, end: None, completed: false, owners };
         Timeline {
             window: Window { from: 0, to: columns * 10, why: String::new() },
+            contrast: String::new(),
             apps: vec!["cg".into(), "ft".into()],
             rows: vec![RowSpec { name: "0".into(), group: 0, cpus: vec![0] }],
             remark: String::new(),

@@ -9,11 +9,12 @@ use rayon::prelude::*;
 use sim_core::outcome::Outcome;
 use sim_core::time::Time;
 
+use crate::contrast::contrast;
 use crate::overview::Overview;
 use crate::record::{Grid, Recorder, Recording, RowSpec};
 use crate::rows::rows;
 use crate::slices::{Owners, Sink, Slices};
-use crate::window::{Names, Window, choose};
+use crate::window::{Window, choose};
 
 /// Columns of a picture: slices shorter than a third of a per mille of the window are put together.
 const PICTURE_COLUMNS: u32 = 360;
@@ -75,6 +76,8 @@ pub struct Track {
 pub struct Timeline {
     /// The window and why it was chosen.
     pub window: Window,
+    /// What tells the first two runs apart in it, or empty.
+    pub contrast: String,
     /// The applications of the runs.
     pub apps: Vec<String>,
     /// Every track has these rows.
@@ -112,13 +115,18 @@ pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Re
         Medium::Text(columns) => (columns, false),
     };
     let grid = Grid { rows, columns, exact };
-    let names = Names { runs: &runs, apps: &apps };
     let (window, tracks) = match (request.from, request.to) {
         (Some(from), Some(to)) => asked(subjects, &grid, from, to)?,
-        _ => looked_for(subjects, &grid, request, &cpus, names)?,
+        _ => looked_for(subjects, &grid, request, &cpus, &runs)?,
     };
     let remark = remark(&grid.rows, cpus.len());
-    Ok(Timeline { window, apps, rows: grid.rows, remark, tracks })
+    let contrast = match &tracks[..] {
+        [one, two, ..] => {
+            contrast((&one.label, &one.recording.total), (&two.label, &two.recording.total), &apps)
+        }
+        _ => None,
+    };
+    Ok(Timeline { window, contrast: contrast.unwrap_or_default(), apps, rows: grid.rows, remark, tracks })
 }
 
 /// The cpus to show, rising.
@@ -164,7 +172,7 @@ fn looked_for(
     grid: &Grid,
     request: &Request,
     cpus: &[u32],
-    names: Names<'_>,
+    runs: &[String],
 ) -> Result<(Window, Vec<Track>), String> {
     let view = |subject: &Subject<'_>| overview(subject.plan, cpus);
     let seen = subjects.par_iter().map(view).collect::<Result<Vec<(Overview, bool)>, String>>()?;
@@ -174,7 +182,7 @@ fn looked_for(
         return Err("the run takes no time: there is nothing to show".into());
     }
     let window = if request.from.is_none() && request.to.is_none() {
-        choose(&mut views, names)
+        choose(&mut views, runs)
     } else {
         let (from, to) = (request.from.unwrap_or(0), request.to.unwrap_or(end).min(end));
         if from >= end {
@@ -264,19 +272,19 @@ impl Timeline {
         self.rows.iter().all(|row| row.cpus.len() == 1)
     }
 
-    /// The window and why it was chosen, one line.
+    /// The window, why it was chosen, and what tells the runs apart in it: one line.
     #[must_use]
     pub fn headline(&self) -> String {
         let Window { from, to, why } = &self.window;
         let digits = match to - from {
             0..100_000 => 7,
             100_000..10_000_000 => 5,
-            10_000_000..1_000_000_000 => 3,
-            _ => 2,
+            _ => 3,
         };
         let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
         let stop = if why.is_empty() { "" } else { ", " };
-        format!("{from:.digits$} s to {to:.digits$} s{stop}{why}")
+        let colon = if self.contrast.is_empty() { "" } else { ": " };
+        format!("{from:.digits$} s to {to:.digits$} s{stop}{why}{colon}{}", self.contrast)
     }
 
     /// The cpus shown, as one writes them: `0-15`.

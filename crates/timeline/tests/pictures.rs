@@ -5,13 +5,13 @@ use experiment::scenario::{Overrides, load};
 use timeline::draw::{Caption, svg};
 use timeline::{Medium, Request, Subject, Timeline, record, terminal};
 
-/// Three threads on two cores; SPEED moves them about, PIN does not.
+/// Five threads on four cores; SPEED moves them about, PIN does not.
 const ODD: &str = "\
 name: odd
-machine: 'package:1 numa:2 core:1'
+machine: 'package:1 numa:2 core:2'
 kernel: linux-2.6.28
 apps:
-  job: { workload: { spmd: { work: 600ms, intervals: 6 } }, runtime: upc, tasks: 3 }
+  job: { workload: { spmd: { work: 4s, intervals: 8 } }, runtime: upc, tasks: 5 }
 policies: [SPEED, PIN]
 repeat: 1
 ";
@@ -102,10 +102,10 @@ fn only_the_cpus_asked_for_are_shown() {
     let cpus = |cpus: Vec<u32>| {
         take(&experiment, &Request { cpus: Some(cpus), ..Request::default() }, Medium::Picture)
     };
-    let timeline = cpus(vec![1]).unwrap();
-    assert_eq!((timeline.cpus().as_str(), timeline.tracks[0].recording.rows.len()), ("1", 1));
+    let timeline = cpus(vec![3]).unwrap();
+    assert_eq!((timeline.cpus().as_str(), timeline.tracks[0].recording.rows.len()), ("3", 1));
     assert!(!picture(&timeline).contains("node 0"));
-    assert!(cpus(vec![2]).unwrap_err().contains("0-1"));
+    assert!(cpus(vec![4]).unwrap_err().contains("0-3"));
     assert!(cpus(Vec::new()).is_err());
 }
 
