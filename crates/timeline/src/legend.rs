@@ -160,7 +160,7 @@ pub(crate) fn legend(
         svg.text(x + SWATCH.0 + 6.0, y, FONT, Anchor::Start, &entry.text);
         x += width + 18.0;
     }
-    let hint = "Height within a row: share of the time.";
+    let hint = "Height within a row: share of the time. Number: rank of the task.";
     if x > left && x + FONT.width(hint) > right {
         (x, y) = (left, y + LINE);
     }

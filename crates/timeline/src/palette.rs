@@ -28,6 +28,12 @@ impl Rgb {
         format!("#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
     }
 
+    /// True when white text reads better on it than black (ITU-R BT.709 luma below the middle).
+    #[must_use]
+    pub fn dark(self) -> bool {
+        u32::from(self.0) * 2126 + u32::from(self.1) * 7152 + u32::from(self.2) * 722 < 127 * 10_000
+    }
+
     /// Mixed with white, of which there is this percentage.
     #[must_use]
     pub fn lighter(self, percent: u32) -> Self {
