@@ -305,7 +305,8 @@ pub(crate) struct Timeline {
     /// Seed of the run.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Change one parameter of the scenario, by the path a sweep would use; repeatable.
+    /// Change one parameter of the scenario, by the path a sweep would use; repeatable. A path of the scenario's sweep chooses
+    /// the point to show; by default that is the first one.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// No remarks on standard error.

@@ -9,6 +9,9 @@ pub struct Axis {
     pub unit: &'static str,
 }
 
+/// Units and their nanoseconds.
+const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000), ("ns", 1)];
+
 /// The axis of a window (nanoseconds, the second later) with at most this many ticks.
 #[must_use]
 pub fn axis(from: u64, to: u64, most: u64) -> Axis {
@@ -16,14 +19,10 @@ pub fn axis(from: u64, to: u64, most: u64) -> Axis {
     let ten = 10u64.saturating_pow(least.ilog10());
     let step = [1, 2, 5, 10].into_iter().map(|times| ten.saturating_mul(times)).find(|step| *step >= least);
     let step = step.unwrap_or(u64::MAX);
-    let (unit, size) = match step {
-        ..100 => ("ns", 1),
-        100..10_000 => ("µs", 1_000),
-        10_000..10_000_000 => ("ms", 1_000_000),
-        _ => ("s", 1_000_000_000u64),
-    };
-    let decimals =
-        if step >= size { 0 } else { (size / step).ilog10() as usize + usize::from(!is_power(size / step)) };
+    // Digits behind the point: up to two, or three where the largest label is not below 1.
+    let fits = |size: u64| decimals(step, size) <= if to >= size { 3 } else { 2 };
+    let (unit, size) = UNITS.into_iter().find(|unit| fits(unit.1)).unwrap_or(("ns", 1));
+    let decimals = decimals(step, size);
     let label = |at: u64| {
         let (whole, rest) = (at / size, at % size);
         if decimals == 0 {
@@ -37,8 +36,13 @@ pub fn axis(from: u64, to: u64, most: u64) -> Axis {
     Axis { ticks, unit }
 }
 
-fn is_power(n: u64) -> bool {
-    n == 10u64.pow(n.ilog10())
+/// Digits behind the point that multiples of a step need in a unit.
+fn decimals(step: u64, unit: u64) -> usize {
+    if step >= unit {
+        return 0;
+    }
+    // Steps are 1, 2 or 5 times a power of ten, units powers of ten.
+    (unit.ilog10() - step.ilog10()) as usize
 }
 
 #[cfg(test)]
@@ -59,6 +63,8 @@ mod tests {
             labels(1_500_000, 1_900_000),
             (["1.5", "1.6", "1.7", "1.8", "1.9"].map(String::from).to_vec(), "ms")
         );
+        let (found, unit) = labels(10_000_000_000, 10_020_000_000);
+        assert_eq!((found[1].as_str(), unit), ("10.005", "s"));
         let (found, unit) = labels(3, 7);
         assert_eq!((found[0].as_str(), unit), ("3", "ns"));
         for (from, to) in [(0, 1), (7, 1_000_007), (0, u64::MAX), (u64::MAX - 5, u64::MAX)] {

@@ -24,7 +24,7 @@ const NODE_GAP: f64 = 4.0;
 const PANEL_GAP: f64 = 18.0;
 
 const TITLE: Font = Font { size: 20.0, bold: true, pale: false };
-const WHY: Font = Font { size: 14.0, bold: false, pale: false };
+const WHY: Font = Font { size: 15.0, bold: false, pale: false };
 const AXIS: Font = Font { size: 13.0, bold: false, pale: false };
 /// Text of the narrow column at the left.
 pub(crate) const LABEL: Font = Font { size: 11.0, bold: false, pale: true };
@@ -50,7 +50,7 @@ pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
     let rows = (timeline.rows.len() * timeline.tracks.len()).max(1) as f64;
     let highest = if timeline.single_cpus() { HIGHEST_ROW } else { HIGHEST_SHARED_ROW };
     let frame = Frame {
-        left: MARGIN + label_width(timeline) + 8.0,
+        left: MARGIN + label_width(timeline, &palette) + 8.0,
         right: WIDTH - MARGIN - 8.0,
         row: (ROWS_HEIGHT / rows).clamp(LOWEST_ROW, highest).floor(),
         node_gap: NODE_GAP,
@@ -82,11 +82,11 @@ fn head(svg: &mut Svg, timeline: &Timeline, caption: Caption<'_>) -> f64 {
 }
 
 /// The width of the column at the left.
-fn label_width(timeline: &Timeline) -> f64 {
+fn label_width(timeline: &Timeline, palette: &Palette) -> f64 {
     let names = timeline.rows.iter().map(|row| LABEL.width(&row.name));
     let cpu = names.fold(0.0, f64::max);
     let node = if timeline.single_cpus() { LABEL.width("node 00 cpu ") + 10.0 } else { 0.0 };
-    let lanes = panel::lanes(timeline).into_iter().map(|lane| LABEL.width(&lane));
+    let lanes = panel::lanes(timeline, palette).into_iter().map(|lane| LABEL.width(&lane));
     lanes.fold(cpu + node, f64::max)
 }
 

@@ -18,9 +18,8 @@ const NAME: f64 = 180.0;
 const HEAD: f64 = 6.0;
 /// A state with less of the time than one part in so many is not in the legend.
 const VISIBLE: u64 = 1000;
-/// In place of an application: several of them, and the legend's neutral grey.
+/// In place of an application: several of them.
 const SEVERAL: &str = "several";
-const NEUTRAL: &str = "neutral";
 
 /// How an owner's state is filled.
 #[must_use]
@@ -48,11 +47,8 @@ const fn word(state: State) -> &'static str {
 
 /// Defines the patterns of waiting for every hue in use.
 pub(crate) fn patterns(svg: &mut Svg, palette: &Palette, apps: usize, prefix: &str) {
-    let mut hues: Vec<(String, Rgb)> = vec![
-        (SEVERAL.into(), palette.of(Owner::Several)),
-        ("others".into(), palette.of(Owner::Several)),
-        (NEUTRAL.into(), grey(State::Compute)),
-    ];
+    let mut hues: Vec<(String, Rgb)> =
+        vec![(SEVERAL.into(), palette.of(Owner::Several)), ("others".into(), palette.of(Owner::Several))];
     for app in 0..apps {
         if let Some(place) = palette.place(app) {
             hues.push((place.to_string(), palette.colour(app)));
@@ -83,7 +79,8 @@ struct Entry {
 
 /// What stands before the text of an entry.
 enum Sample {
-    Fill(String),
+    /// One fill, or two side by side.
+    Fill(Vec<String>),
     Barrier,
     Decision,
     Move,
@@ -97,7 +94,7 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
     for (app, name) in timeline.apps.iter().enumerate() {
         if palette.place(app).is_some() {
             let text = FONT.fit(name, NAME);
-            entries.push(Entry { draw: Sample::Fill(palette.colour(app).hex()), text });
+            entries.push(Entry { draw: Sample::Fill(vec![palette.colour(app).hex()]), text });
         } else if recordings()
             .any(|recording| visible(&recording.total, |part| part.0 == Owner::App(app as u32)))
         {
@@ -106,24 +103,25 @@ fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
     }
     if others > 0 {
         let fill = palette.of(Owner::Several).hex();
-        entries.push(Entry { draw: Sample::Fill(fill), text: format!("{others} other applications") });
+        entries.push(Entry { draw: Sample::Fill(vec![fill]), text: format!("{others} other applications") });
     }
     for state in State::ALL {
         if !recordings().any(|recording| visible(&recording.total, |part| part.1 == state)) {
             continue;
         }
-        let fill = match state {
-            State::Compute => grey(state).hex(),
-            State::Stall => grey(State::Compute).lighter(STALL_WHITE).hex(),
-            State::Spin | State::Yield => format!("url(#{prefix}-{}-{NEUTRAL})", word(state)),
-            _ => grey(state).hex(),
+        let fills = if state.coloured() {
+            // In the hues of the first applications, so that it is seen to go for all.
+            let shown = (0..timeline.apps.len()).filter(|app| palette.place(*app).is_some()).take(2);
+            shown.map(|app| fill(palette, prefix, Owner::App(app as u32), state)).collect()
+        } else {
+            vec![grey(state).hex()]
         };
-        entries.push(Entry { draw: Sample::Fill(fill), text: state.name().into() });
+        entries.push(Entry { draw: Sample::Fill(fills), text: state.name().into() });
     }
     let several = |recording: &Recording| visible(&recording.total, |part| part.0 == Owner::Several);
     if recordings().any(several) {
         let fill = format!("url(#{prefix}-spin-{SEVERAL})");
-        entries.push(Entry { draw: Sample::Fill(fill), text: "several applications wait".into() });
+        entries.push(Entry { draw: Sample::Fill(vec![fill]), text: "several applications wait".into() });
     }
     let mut mark = |draw: Sample, text: &str, there: bool| {
         if there {
@@ -162,7 +160,7 @@ pub(crate) fn legend(
         svg.text(x + SWATCH.0 + 6.0, y, FONT, Anchor::Start, &entry.text);
         x += width + 18.0;
     }
-    let hint = "Height within a row: share of the time.";
+    let hint = "Height within a row: share of the time. Number: rank of the task.";
     if x > left && x + FONT.width(hint) > right {
         (x, y) = (left, y + LINE);
     }
@@ -174,8 +172,11 @@ fn sample(svg: &mut Svg, sample: &Sample, x: f64, y: f64) {
     let (width, height) = SWATCH;
     let (top, middle) = (y - height + 2.0, x + width / 2.0);
     match sample {
-        Sample::Fill(fill) => {
-            svg.rect(x, top, width, height, fill);
+        Sample::Fill(fills) => {
+            let part = width / fills.len().max(1) as f64;
+            for (at, fill) in fills.iter().enumerate() {
+                svg.rect(x + at as f64 * part, top, part, height, fill);
+            }
             let [x, y, width, height] = [x, top, width, height].map(number);
             svg.raw(&format!(
                 "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#777777\" \

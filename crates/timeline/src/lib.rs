@@ -1,6 +1,7 @@
 //! Who ran where: the slices of every cpu as a stream, and timelines drawn from them.
 
 pub mod axis;
+pub mod contrast;
 pub mod draw;
 mod legend;
 pub mod overview;

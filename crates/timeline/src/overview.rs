@@ -1,6 +1,7 @@
 //! A run seen from afar, in bounded memory: per bin of time, what the cpus did and how much happened.
 
 use sim_core::ids::Id;
+use sim_core::policy::{Action, Decision};
 use sim_core::time::Time;
 
 use crate::slices::{Mark, Owners, Sink, Slice};
@@ -40,6 +41,8 @@ pub struct Overview {
     moves: Vec<u64>,
     slices: u64,
     end: u64,
+    /// Instants at which the policy did something other than to place or to move a task; the last of them.
+    decisions: (u64, Option<u64>),
     /// When the first application ended.
     first_exit: Option<u64>,
 }
@@ -52,7 +55,18 @@ impl Overview {
         let fit = (NUMBERS / keys).max(1).ilog2();
         let bins = (1usize << fit).clamp(FEWEST_BINS, MOST_BINS);
         let (spent, moves) = (vec![0; bins * keys], vec![0; bins]);
-        Self { owners, counted, width: FIRST_WIDTH, bins, spent, moves, slices: 0, end: 0, first_exit: None }
+        Self {
+            owners,
+            counted,
+            width: FIRST_WIDTH,
+            bins,
+            spent,
+            moves,
+            slices: 0,
+            end: 0,
+            decisions: (0, None),
+            first_exit: None,
+        }
     }
 
     /// Width of a bin in nanoseconds.
@@ -106,6 +120,12 @@ impl Overview {
     #[must_use]
     pub fn moves(&self, bin: usize) -> u64 {
         self.moves.get(bin).copied().unwrap_or(0)
+    }
+
+    /// Instants at which the policy decided something other than where a task is.
+    #[must_use]
+    pub const fn decisions(&self) -> u64 {
+        self.decisions.0
     }
 
     /// Makes the bins at least this wide.
@@ -179,8 +199,15 @@ impl Sink for Overview {
     }
 
     fn mark(&mut self, at: Time, mark: &Mark) {
-        if let Mark::AppExited(_) = mark {
-            self.first_exit.get_or_insert(at.ns());
+        match mark {
+            Mark::AppExited(_) => {
+                self.first_exit.get_or_insert(at.ns());
+            }
+            Mark::Decided(Decision { action: Action::Migrated { .. } | Action::Placed { .. }, .. }) => {}
+            Mark::Decided(_) if self.decisions.1 != Some(at.ns()) => {
+                self.decisions = (self.decisions.0 + 1, Some(at.ns()));
+            }
+            _ => {}
         }
         if let Mark::Migrated { from, to, .. } = mark
             && (self.counts(from.index()) || self.counts(to.index()))

@@ -3,15 +3,16 @@
 use crate::record::Recording;
 use crate::states::{Owner, State};
 
-/// Hues of applications: the set of Okabe and Ito (Color Universal Design, 2008) without black and vermilion, which is too near
-/// to orange; neighbours in the list differ in lightness. The numbers are those of terminals with 256 colours.
-const HUES: [(Rgb, u8); 6] = [
+/// Hues of applications: the set of Okabe and Ito (Color Universal Design, 2008) without black; neighbours in the list differ
+/// in lightness. The numbers are those of terminals with 256 colours.
+const HUES: [(Rgb, u8); 7] = [
     (Rgb(0x00, 0x72, 0xB2), 25),
     (Rgb(0xE6, 0x9F, 0x00), 214),
     (Rgb(0x00, 0x9E, 0x73), 35),
-    (Rgb(0xCC, 0x79, 0xA7), 175),
     (Rgb(0x56, 0xB4, 0xE9), 117),
+    (Rgb(0xCC, 0x79, 0xA7), 175),
     (Rgb(0xF0, 0xE4, 0x42), 227),
+    (Rgb(0xD5, 0x5E, 0x00), 166),
 ];
 /// The applications that have no hue of their own.
 const OTHERS: (Rgb, u8) = (Rgb(0x8C, 0x8C, 0x8C), 245);
@@ -25,6 +26,12 @@ impl Rgb {
     #[must_use]
     pub fn hex(self) -> String {
         format!("#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
+    }
+
+    /// True when white text reads better on it than black (ITU-R BT.709 luma below the middle).
+    #[must_use]
+    pub fn dark(self) -> bool {
+        u32::from(self.0) * 2126 + u32::from(self.1) * 7152 + u32::from(self.2) * 722 < 127 * 10_000
     }
 
     /// Mixed with white, of which there is this percentage.
@@ -126,13 +133,13 @@ mod tests {
     #[test]
     fn those_with_most_time_have_a_hue() {
         let mut total = Mix::default();
-        for app in 0..9 {
+        for app in 0..10 {
             total.add(Owner::App(app), State::Compute, if app == 2 { 1 } else { 100 + u64::from(app) });
         }
         let recording = Recording { total, ..Recording::default() };
-        let palette = Palette::new(10, [&recording]);
-        let places: Vec<_> = (0..10).map(|app| palette.place(app)).collect();
-        let hues = (3..9).map(|app: usize| Some(app - 3));
+        let palette = Palette::new(11, [&recording]);
+        let places: Vec<_> = (0..11).map(|app| palette.place(app)).collect();
+        let hues = (3..10).map(|app: usize| Some(app - 3));
         assert_eq!(places, [None, None, None].into_iter().chain(hues).chain([None]).collect::<Vec<_>>());
     }
 }

@@ -20,6 +20,8 @@ const FACTS: Font = Font { size: 13.0, bold: false, pale: false };
 const LANE: f64 = 13.0;
 /// Height of the lane that counts migrations.
 const COUNTS: f64 = 26.0;
+/// Widest name of a lane.
+const LANE_NAME: f64 = 110.0;
 /// Names of lanes.
 const DECISIONS: &str = "decisions";
 const MIGRATIONS: &str = "migrations";
@@ -27,6 +29,10 @@ const MIGRATIONS: &str = "migrations";
 const BARRIER_LANES: usize = 4;
 /// A slice narrower than this many pixels has no hover text of its own.
 const TITLED: f64 = 3.0;
+/// A slice that is at least so wide ends with a seam of this width.
+const SEAMED: f64 = 8.0;
+const SEAM: f64 = 0.8;
+const RANK: Font = Font { size: 10.0, bold: false, pale: false };
 /// Marks nearer than this many pixels are one.
 const NEAR: f64 = 5.0;
 /// Up to so many migrations are drawn as arrows across the rows.
@@ -59,11 +65,15 @@ impl Frame {
 }
 
 /// The labels of the lanes that any panel has.
-pub(crate) fn lanes(timeline: &Timeline) -> Vec<String> {
-    let mut lanes: Vec<String> = meeting(timeline)
-        .into_iter()
-        .map(|app| LABEL.fit(&format!("{} barriers", timeline.app(app)), 110.0))
-        .collect();
+pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
+    let meets = |app: &usize| {
+        timeline.tracks.iter().any(|track| track.recording.barriers.contains_key(&(*app as u32)))
+    };
+    let lane = |app: usize| {
+        let what = if meets(&app) { "barriers" } else { "ends" };
+        LABEL.fit(&format!("{} {what}", timeline.app(app)), LANE_NAME)
+    };
+    let mut lanes: Vec<String> = meeting(timeline, palette).into_iter().map(lane).collect();
     if timeline.tracks.iter().any(|track| !track.recording.notes.is_empty()) {
         lanes.push(DECISIONS.into());
     }
@@ -80,7 +90,7 @@ fn counted(timeline: &Timeline) -> bool {
 }
 
 /// The applications with a lane of their own: those that meet, or end, in the window.
-fn meeting(timeline: &Timeline) -> Vec<usize> {
+fn meeting(timeline: &Timeline, palette: &Palette) -> Vec<usize> {
     let mut apps: Vec<usize> = timeline
         .tracks
         .iter()
@@ -91,7 +101,10 @@ fn meeting(timeline: &Timeline) -> Vec<usize> {
         .collect();
     apps.sort_unstable();
     apps.dedup();
+    // Those with a hue of their own come first.
+    apps.sort_by_key(|app| palette.place(*app).is_none());
     apps.truncate(BARRIER_LANES);
+    apps.sort_unstable();
     apps
 }
 
@@ -107,9 +120,9 @@ pub(crate) fn panel(
 ) -> f64 {
     let y = heading(svg, track, frame, y);
     let mut y = y;
-    let names = lanes(timeline);
+    let names = lanes(timeline, palette);
     let has = |lane: &str| names.iter().any(|name| name == lane);
-    for (app, name) in meeting(timeline).into_iter().zip(&names) {
+    for (app, name) in meeting(timeline, palette).into_iter().zip(&names) {
         lane_label(svg, frame, name, y);
         barriers(svg, timeline, track, frame, &palette.colour(app).hex(), app, y);
         y += LANE;
@@ -127,10 +140,18 @@ pub(crate) fn panel(
     y += 3.0;
     let tops = tops(timeline, frame, y);
     let bottom = tops.last().map_or(y, |top| top + frame.row);
-    let painter = Painter { timeline, frame, palette, prefix, owners: &track.owners };
+    let painter = Painter {
+        timeline,
+        frame,
+        palette,
+        prefix,
+        owners: &track.owners,
+        several: changes(track),
+        arrows: arrows(track, frame),
+    };
     svg.raw("<g shape-rendering=\"crispEdges\">");
-    for (cells, top) in track.recording.rows.iter().zip(&tops) {
-        painter.row(svg, cells, *top);
+    for (row, (cells, top)) in track.recording.rows.iter().zip(&tops).enumerate() {
+        painter.row(svg, cells, row, *top);
     }
     svg.raw("</g>");
     row_labels(svg, timeline, frame, &tops);
@@ -148,9 +169,7 @@ fn heading(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) -> f64 {
     let label = HEADING.fit(&track.label, room / 3.0);
     svg.text(frame.margin, y + 12.0, HEADING, Anchor::Start, &label);
     let beside = frame.margin + HEADING.width(&label) + 16.0;
-    let end = track.end as f64 / 1e9;
-    let end = if track.completed { format!("done at {end:.3} s") } else { format!("cut off at {end:.3} s") };
-    let facts = format!("{}; {end}", facts(track));
+    let facts = format!("{}{}", facts(track), track.ending());
     svg.text(beside, y + 12.0, FACTS, Anchor::Start, &FACTS.fit(&facts, frame.right - beside));
     y + 22.0
 }
@@ -207,12 +226,35 @@ fn grid(svg: &mut Svg, frame: &Frame, top: f64, bottom: f64) {
     svg.line((frame.left, bottom + 1.0), (frame.right, bottom + 1.0), "#333333", "stroke-width=\"1\"");
 }
 
+/// Where migrations are drawn as arrows.
+fn arrows(track: &Track, frame: &Frame) -> Vec<(f64, usize, usize)> {
+    let moves = &track.recording.moves;
+    if moves.len() > ARROWS {
+        return Vec::new();
+    }
+    let rows = |moved: &Move| {
+        let (from, to) = (moved.from.or(moved.to).unwrap_or(0), moved.to.or(moved.from).unwrap_or(0));
+        (frame.x(moved.at), from.min(to), from.max(to))
+    };
+    moves.iter().map(rows).collect()
+}
+
+/// True when on some row tasks follow each other or one runs that has been on another row.
+fn changes(track: &Track) -> bool {
+    track.recording.counts[0] > 0
+        || track.recording.rows.iter().any(|row| {
+            let mut tasks = row.iter().filter_map(|cell| match cell.slice?.who {
+                Occupant::Works(task) => Some(task),
+                _ => None,
+            });
+            tasks.next().is_some_and(|first| tasks.any(|task| task != first))
+        })
+}
+
 /// Where a run has ended within the window.
 fn ended(svg: &mut Svg, track: &Track, frame: &Frame, top: f64, bottom: f64) {
-    if track.end >= frame.window.1 {
-        return;
-    }
-    let x = frame.x(track.end);
+    let Some(end) = track.end.filter(|end| *end < frame.window.1) else { return };
+    let x = frame.x(end);
     svg.line((x, top), (x, bottom), "#333333", "stroke-width=\"1\" stroke-dasharray=\"4 3\"");
     let text = "the run is over";
     if frame.right - x > FACTS.width(text) + 12.0 {
@@ -343,20 +385,27 @@ struct Painter<'a> {
     palette: &'a Palette,
     prefix: &'a str,
     owners: &'a Owners,
+    /// Tasks change places: it is worth telling which one runs.
+    several: bool,
+    /// Where arrows are: their x, and the first and last row.
+    arrows: Vec<(f64, usize, usize)>,
 }
 
 impl Painter<'_> {
-    fn row(&self, svg: &mut Svg, cells: &[Cell], top: f64) {
+    fn row(&self, svg: &mut Svg, cells: &[Cell], row: usize, top: f64) {
         // What has no hover text goes into one path per fill, in the order of the fills.
         let mut paths: BTreeMap<String, String> = BTreeMap::new();
         for cell in cells {
             let (left, right) = (self.frame.x(cell.from), self.frame.x(cell.to));
             let slice = cell.slice.as_ref().filter(|_| right - left >= TITLED);
             if let Some(slice) = slice {
+                // A seam tells the turns of tasks of one application apart.
+                let seam = if right - left >= SEAMED { SEAM } else { 0.0 };
                 svg.titled(&self.words(slice), |svg| {
-                    self.stack(cell, left, right, top, |fill, x, y, width, height| {
+                    self.stack(cell, left, right - seam, top, |fill, x, y, width, height| {
                         svg.rect(x, y, width, height, fill);
                     });
+                    self.rank(svg, slice, (left, right), row, top);
                 });
             } else {
                 self.stack(cell, left, right, top, |fill, x, y, width, height| {
@@ -393,6 +442,22 @@ impl Painter<'_> {
                 draw(&fill, left, upper, right - left, lower - upper);
                 lower = upper;
             }
+        }
+    }
+
+    /// The rank of a task with work, where there is room for it.
+    fn rank(&self, svg: &mut Svg, slice: &Slice, (left, right): (f64, f64), row: usize, top: f64) {
+        let Occupant::Works(task) = slice.who else { return };
+        let rank = self.owners.rank(task).to_string();
+        let room = right - left >= RANK.width(&rank) + 12.0 && self.frame.row >= RANK.size + 3.0;
+        let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 3.5);
+        let reach = RANK.width(&rank) / 2.0 + 5.0;
+        let crossed = |(at, first, last): &(f64, usize, usize)| {
+            (at - x).abs() < reach && (*first..=*last).contains(&row)
+        };
+        if room && self.several && !self.arrows.iter().any(crossed) {
+            let colour = self.palette.colour(self.owners.app(task).index());
+            svg.inked(x, y, RANK, if colour.dark() { "#FFFFFF" } else { "#000000" }, &rank);
         }
     }
 

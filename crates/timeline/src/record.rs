@@ -104,8 +104,8 @@ pub struct Recorder<'a> {
     least: u64,
     /// What is being put together.
     open: Vec<Option<Cell>>,
-    /// The last decision about each task, and when.
-    decided: BTreeMap<TaskId, (Time, String)>,
+    /// The last decision about each task: when, in words, and whether it says whither.
+    decided: BTreeMap<TaskId, (Time, String, bool)>,
     recording: Recording,
     /// When the last slice ended.
     end: u64,
@@ -198,7 +198,9 @@ impl<'a> Recorder<'a> {
         self.recording.counts[0] += 1;
         let (app, rank) = (self.owners.app(task), self.owners.rank(task));
         let text = match self.decided.remove(&task) {
-            Some((when, text)) if when == at => text,
+            Some((when, text, true)) if when == at => text,
+            // Moved by another decision, such as a new mask.
+            Some((when, text, false)) if when == at => format!("{from} -> {to}: {text}"),
             _ => format!("rank {rank} {from} -> {to}"),
         };
         if self.recording.moves.len() < MOST_MARKS {
@@ -209,14 +211,12 @@ impl<'a> Recorder<'a> {
 
     fn noted(&mut self, at: Time, decision: &Decision) {
         let text = self.words.of(decision);
-        let moves = match (&decision.action, decision.task) {
-            (Action::Migrated { .. } | Action::Placed { .. }, Some(task)) => {
-                // Its effect is told next.
-                self.decided.insert(task, (at, text.clone()));
-                matches!(decision.action, Action::Migrated { .. })
-            }
-            _ => false,
-        };
+        let moves = matches!(decision.action, Action::Migrated { .. });
+        if let Some(task) = decision.task {
+            // Its effect, if there is one, is told next.
+            let whither = moves || matches!(decision.action, Action::Placed { .. });
+            self.decided.insert(task, (at, text.clone(), whither));
+        }
         if !moves {
             self.recording.counts[1] += 1;
             if self.recording.notes.len() < MOST_MARKS {

@@ -20,7 +20,8 @@ pub fn instant(text: &str) -> Result<u64, String> {
 /// A sentence: no list, or a cpu that the machine does not have.
 pub fn cpus(text: &str, count: u32) -> Result<Vec<u32>, String> {
     let most = u64::from(count.saturating_sub(1));
-    let list = lists::parse(Kind::Cpus, text, 0, most)?;
+    let list = lists::parse(Kind::Cpus, text, 0, most)
+        .map_err(|why| format!("{why}; the machine has the cpus 0-{most}"))?;
     Ok(list.into_iter().map(|cpu| cpu as u32).collect())
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use sim_core::account::{Account, Category};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::observe::{LeaveReason, Observation, Observer};
-use sim_core::policy::Decision;
+use sim_core::policy::{Action, Decision, PARKED};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Circle;
 
@@ -202,6 +202,8 @@ struct Task {
     waits: bool,
     /// The cpu on which it counts as a waiter.
     on: Option<CpuId>,
+    /// Its band: who is in a higher one than others of its cpu does not run.
+    band: u8,
 }
 
 /// What is open on a cpu.
@@ -232,7 +234,7 @@ impl<S: Sink> Slices<S> {
     #[must_use]
     pub fn new(cpus: u32, owners: Owners, sink: S) -> Self {
         let cpu = Cpu { books: Account::default(), works: None, waiters: BTreeSet::new(), open: None };
-        let task = Task { stage: Stage::Absent, waits: false, on: None };
+        let task = Task { stage: Stage::Absent, waits: false, on: None, band: 0 };
         Self {
             cpus: vec![cpu; cpus as usize],
             tasks: vec![task; owners.tasks() as usize],
@@ -266,13 +268,20 @@ impl<S: Sink> Slices<S> {
         if Category::ALL.iter().all(|part| parts.get(*part) == Span::ZERO || system.contains(part)) {
             return Occupant::System;
         }
-        let apps = |task: Option<&TaskId>| task.map(|task| self.owners.app(*task));
-        match (apps(cpu.waiters.first()), apps(cpu.waiters.last())) {
-            (Some(first), Some(last)) if first == last => match cpu.waiters.first() {
-                Some(task) if cpu.waiters.len() == 1 => Occupant::Waits(*task),
-                _ => Occupant::WaitInTurns(first),
-            },
-            _ => Occupant::WaitMixed,
+        // Those who may run: of the lowest band, and not parked.
+        let band = |task: &TaskId| self.tasks.get(task.index()).map_or(PARKED, |record| record.band);
+        let lowest = cpu.waiters.iter().map(band).min().filter(|lowest| *lowest != PARKED);
+        let mut waiters = cpu.waiters.iter().copied().filter(|task| Some(band(task)) == lowest);
+        let Some(first) = waiters.next() else { return Occupant::WaitMixed };
+        let app = self.owners.app(first);
+        let (mut alone, mut same) = (true, true);
+        for other in waiters {
+            (alone, same) = (false, same && self.owners.app(other) == app);
+        }
+        match (alone, same) {
+            (true, _) => Occupant::Waits(first),
+            (false, true) => Occupant::WaitInTurns(app),
+            (false, false) => Occupant::WaitMixed,
         }
     }
 
@@ -377,6 +386,11 @@ impl<S: Sink> Observer for Slices<S> {
     }
 
     fn decided(&mut self, at: Time, decision: &Decision) {
+        if let (Action::Banded(band), Some(task)) = (&decision.action, decision.task)
+            && let Some(record) = self.tasks.get_mut(task.index())
+        {
+            record.band = *band;
+        }
         self.sink.mark(at, &Mark::Decided(decision.clone()));
     }
 

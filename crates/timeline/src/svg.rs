@@ -102,6 +102,14 @@ impl Svg {
         ));
     }
 
+    /// A line of text around a point, in a colour.
+    pub fn inked(&mut self, x: f64, y: f64, font: Font, colour: &str, text: &str) {
+        let (x, y, size, text) = (number(x), number(y), number(font.size), escape(text));
+        self.raw(&format!(
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"middle\" fill=\"{colour}\">{text}</text>"
+        ));
+    }
+
     /// A filled rectangle.
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str) {
         let [x, y, width, height] = [x, y, width, height].map(number);

@@ -143,9 +143,7 @@ pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> Str
 }
 
 fn heading(track: &Track) -> String {
-    let end = track.end as f64 / 1e9;
-    let ended = if track.completed { "done" } else { "cut off" };
-    format!("{}: {}; {ended} at {end:.3} s", track.label, facts(track))
+    format!("{}: {}{}", track.label, facts(track), track.ending())
 }
 
 /// Rows and lanes of a run.
@@ -291,5 +289,76 @@ fn wrap(lines: &mut Vec<String>, text: &str, width: usize) {
     }
     if !line.is_empty() {
         lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Recording, RowSpec};
+    use crate::slices::Owners;
+    use crate::window::Window;
+
+    fn mix(parts: &[(Owner, State, u64)]) -> Mix {
+        let mut mix = Mix::default();
+        for (owner, state, ns) in parts {
+            mix.add(*owner, *state, *ns);
+        }
+        mix
+    }
+
+    /// Two applications on one cpu: cg computes in the first half, then ft waits.
+    fn timeline(columns: u64) -> Timeline {
+        let half = columns / 2;
+        let cells = (0..columns).map(|at| {
+            let part = if at < half {
+                (Owner::App(0), State::Compute, 10)
+            } else {
+                (Owner::App(1), State::Yield, 10)
+            };
+            Cell { from: at * 10, to: at * 10 + 10, mix: mix(&[part]), slice: None }
+        });
+        let total = mix(&[(Owner::App(0), State::Compute, half), (Owner::App(1), State::Yield, half)]);
+        let recording = Recording { rows: vec![cells.collect()], total, ..Recording::default() };
+        let owners = Owners::new([1, 1]);
+        let track = Track { label: "LOAD".into(), recording, end: None, completed: false, owners };
+        Timeline {
+            window: Window { from: 0, to: columns * 10, why: String::new() },
+            contrast: String::new(),
+            apps: vec!["cg".into(), "ft".into()],
+            rows: vec![RowSpec { name: "0".into(), group: 0, cpus: vec![0] }],
+            remark: String::new(),
+            tracks: vec![track],
+        }
+    }
+
+    #[test]
+    fn every_line_fits_the_window_and_time_is_to_scale() {
+        for width in [60, 80, 200] {
+            let columns = columns(width);
+            let text =
+                text(&timeline(u64::from(columns)), "a scenario with a rather long name", width, false);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            let row = text.lines().find(|line| line.starts_with("node 0")).unwrap();
+            assert_eq!(row.matches('C').count(), columns as usize / 2, "{row}");
+            assert_eq!(row.matches('▒').count() as u32, columns - columns / 2, "{row}");
+            assert!(!text.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn colours_change_where_the_application_does_and_are_off_at_the_end() {
+        let text = text(&timeline(68), "x", 80, true);
+        let row = text.lines().find(|line| line.starts_with("node 0")).unwrap();
+        assert_eq!(row.matches("\u{1b}[38;5;").count(), 2, "{row}");
+        assert!(row.contains('█') && row.ends_with("\u{1b}[0m"), "{row}");
+    }
+
+    #[test]
+    fn the_largest_part_gives_its_character() {
+        let app = Owner::App(1);
+        let mixed = mix(&[(app, State::Spin, 3), (app, State::Yield, 3), (Owner::App(0), State::Compute, 5)]);
+        assert_eq!(Class::of(&mixed), Class::Wait(app));
+        assert_eq!(Class::of(&Mix::default()), Class::Nothing);
     }
 }

@@ -7,12 +7,14 @@ use experiment::run::simulate_one;
 use notation::lists;
 use rayon::prelude::*;
 use sim_core::outcome::Outcome;
+use sim_core::time::Time;
 
+use crate::contrast::contrast;
 use crate::overview::Overview;
 use crate::record::{Grid, Recorder, Recording, RowSpec};
 use crate::rows::rows;
 use crate::slices::{Owners, Sink, Slices};
-use crate::window::{Names, Window, choose};
+use crate::window::{Window, choose};
 
 /// Columns of a picture: slices shorter than a third of a per mille of the window are put together.
 const PICTURE_COLUMNS: u32 = 360;
@@ -61,8 +63,8 @@ pub struct Track {
     pub label: String,
     /// What happened in the window.
     pub recording: Recording,
-    /// When the run ended, in nanoseconds.
-    pub end: u64,
+    /// When the run ended, in nanoseconds; none if it went on behind the window and nobody looked.
+    pub end: Option<u64>,
     /// It ended because all applications had.
     pub completed: bool,
     /// Whose tasks are whose.
@@ -74,6 +76,8 @@ pub struct Track {
 pub struct Timeline {
     /// The window and why it was chosen.
     pub window: Window,
+    /// What tells the first two runs apart in it, or empty.
+    pub contrast: String,
     /// The applications of the runs.
     pub apps: Vec<String>,
     /// Every track has these rows.
@@ -106,16 +110,23 @@ pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Re
     let rows = rows(machine, &cpus, most);
     let runs: Vec<String> = subjects.iter().map(|subject| subject.label.to_owned()).collect();
     let apps: Vec<String> = first.plan.apps.iter().map(|app| app.name.clone()).collect();
-    let window = settled(subjects, request, &cpus, Names { runs: &runs, apps: &apps })?;
     let (columns, exact) = match medium {
         Medium::Picture => (PICTURE_COLUMNS, true),
         Medium::Text(columns) => (columns, false),
     };
     let grid = Grid { rows, columns, exact };
-    let track = |subject: &Subject<'_>| track(subject, &grid, (window.from, window.to));
-    let tracks = subjects.par_iter().map(track).collect::<Result<Vec<Track>, String>>()?;
+    let (window, tracks) = match (request.from, request.to) {
+        (Some(from), Some(to)) => asked(subjects, &grid, from, to)?,
+        _ => looked_for(subjects, &grid, request, &cpus, &runs)?,
+    };
     let remark = remark(&grid.rows, cpus.len());
-    Ok(Timeline { window, apps, rows: grid.rows, remark, tracks })
+    let contrast = match &tracks[..] {
+        [one, two, ..] => {
+            contrast((&one.label, &one.recording.total), (&two.label, &two.recording.total), &apps)
+        }
+        _ => None,
+    };
+    Ok(Timeline { window, contrast: contrast.unwrap_or_default(), apps, rows: grid.rows, remark, tracks })
 }
 
 /// The cpus to show, rising.
@@ -140,38 +151,59 @@ fn remark(rows: &[RowSpec], cpus: usize) -> String {
     )
 }
 
-/// The window that was asked for, or the most telling one.
-fn settled(
+/// The window from one instant to another, without looking at what comes behind it.
+fn asked(subjects: &[Subject<'_>], grid: &Grid, from: u64, to: u64) -> Result<(Window, Vec<Track>), String> {
+    if from >= to {
+        return Err(format!("the window ends at {}, before it begins at {}", seconds(to), seconds(from)));
+    }
+    let tracks = tracks(subjects, grid, (from, to))?;
+    let ends = tracks.iter().map(|track| track.end.unwrap_or(u64::MAX));
+    let end = ends.max().unwrap_or(0);
+    if end <= from {
+        return Err(beyond(subjects.len(), from, end));
+    }
+    let window = Window { from, to: to.min(end), why: String::new() };
+    if end < to { Ok((window, self::tracks(subjects, grid, (from, end))?)) } else { Ok((window, tracks)) }
+}
+
+/// The window that is to be looked for, or whose begin or end is.
+fn looked_for(
     subjects: &[Subject<'_>],
+    grid: &Grid,
     request: &Request,
     cpus: &[u32],
-    names: Names<'_>,
-) -> Result<Window, String> {
-    if let (Some(from), Some(to)) = (request.from, request.to)
-        && from >= to
-    {
-        return Err(format!("the window is empty: it ends at {}, begins at {}", seconds(to), seconds(from)));
-    }
-    let mut views = subjects
-        .par_iter()
-        .map(|subject| overview(subject.plan, cpus))
-        .collect::<Result<Vec<Overview>, String>>()?;
+    runs: &[String],
+) -> Result<(Window, Vec<Track>), String> {
+    let view = |subject: &Subject<'_>| overview(subject.plan, cpus);
+    let seen = subjects.par_iter().map(view).collect::<Result<Vec<(Overview, bool)>, String>>()?;
+    let (mut views, completed): (Vec<Overview>, Vec<bool>) = seen.into_iter().unzip();
     let end = views.iter().map(Overview::end).max().unwrap_or(0);
     if end == 0 {
         return Err("the run takes no time: there is nothing to show".into());
     }
-    if request.from.is_none() && request.to.is_none() {
-        return Ok(choose(&mut views, names));
+    let window = if request.from.is_none() && request.to.is_none() {
+        choose(&mut views, runs)
+    } else {
+        let (from, to) = (request.from.unwrap_or(0), request.to.unwrap_or(end).min(end));
+        if from >= end {
+            return Err(beyond(subjects.len(), from, end));
+        }
+        if from >= to {
+            return Err("the window is empty: --to is to lie behind the start of the run".into());
+        }
+        Window { from, to, why: String::new() }
+    };
+    let mut tracks = tracks(subjects, grid, (window.from, window.to))?;
+    for (track, (view, completed)) in tracks.iter_mut().zip(views.iter().zip(completed)) {
+        (track.end, track.completed) = (Some(view.end()), completed);
     }
-    let (from, to) = (request.from.unwrap_or(0), request.to.unwrap_or(end).min(end));
-    if from >= end {
-        let which = if views.len() > 1 { "the longest run" } else { "the run" };
-        return Err(format!("the window begins at {}, but {which} ends at {}", seconds(from), seconds(end)));
-    }
-    if from >= to {
-        return Err("the window is empty".into());
-    }
-    Ok(Window { from, to, why: String::new() })
+    Ok((window, tracks))
+}
+
+/// Nothing is left to show.
+fn beyond(runs: usize, from: u64, end: u64) -> String {
+    let which = if runs > 1 { "the longest run" } else { "the run" };
+    format!("the window begins at {}, but {which} ends at {}", seconds(from), seconds(end))
 }
 
 fn seconds(ns: u64) -> String {
@@ -190,22 +222,41 @@ fn owners(plan: &RunPlan) -> Owners {
     Owners::new(plan.apps.iter().map(|app| app.tasks))
 }
 
-fn overview(plan: &RunPlan, cpus: &[u32]) -> Result<Overview, String> {
+/// A run seen from afar, and whether it completed.
+fn overview(plan: &RunPlan, cpus: &[u32]) -> Result<(Overview, bool), String> {
     let counted = (0..plan.machine.cpus()).map(|cpu| cpus.binary_search(&cpu).is_ok()).collect();
-    Ok(watch(plan, Overview::new(owners(plan), counted))?.0)
+    let (view, _, completed) = watch(plan, Overview::new(owners(plan), counted))?;
+    Ok((view, completed))
 }
 
+fn tracks(subjects: &[Subject<'_>], grid: &Grid, window: (u64, u64)) -> Result<Vec<Track>, String> {
+    subjects.par_iter().map(|subject| track(subject, grid, window)).collect()
+}
+
+/// Records the window of a run, which is left when the window is over.
 fn track(subject: &Subject<'_>, grid: &Grid, window: (u64, u64)) -> Result<Track, String> {
-    let plan = subject.plan;
-    let recorder = Recorder::new(Words::new(plan), owners(plan), plan.machine.cpus(), grid, window);
-    let (recorder, end, completed) = watch(plan, recorder)?;
+    let mut plan = subject.plan.clone();
+    plan.options.horizon = plan.options.horizon.min(Time::from_ns(window.1));
+    let recorder = Recorder::new(Words::new(&plan), owners(&plan), plan.machine.cpus(), grid, window);
+    let (recorder, end, completed) = watch(&plan, recorder)?;
+    let end = (completed || end < window.1).then_some(end);
     Ok(Track {
         label: subject.label.to_owned(),
         recording: recorder.finish(),
         end,
         completed,
-        owners: owners(plan),
+        owners: owners(&plan),
     })
+}
+
+impl Track {
+    /// When the run ended, in words; empty when nobody knows.
+    #[must_use]
+    pub fn ending(&self) -> String {
+        let Some(end) = self.end else { return String::new() };
+        let how = if self.completed { "done" } else { "cut off" };
+        format!("; {how} at {:.3} s", end as f64 / 1e9)
+    }
 }
 
 impl Timeline {
@@ -221,19 +272,19 @@ impl Timeline {
         self.rows.iter().all(|row| row.cpus.len() == 1)
     }
 
-    /// The window and why it was chosen, one line.
+    /// The window, why it was chosen, and what tells the runs apart in it: one line.
     #[must_use]
     pub fn headline(&self) -> String {
         let Window { from, to, why } = &self.window;
         let digits = match to - from {
-            0..100_000 => 6,
+            0..100_000 => 7,
             100_000..10_000_000 => 5,
-            10_000_000..1_000_000_000 => 3,
-            _ => 2,
+            _ => 3,
         };
         let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
-        let stop = if why.is_empty() { "" } else { ": " };
-        format!("{from:.digits$} s to {to:.digits$} s{stop}{why}")
+        let stop = if why.is_empty() { "" } else { ", " };
+        let colon = if self.contrast.is_empty() { "" } else { ": " };
+        format!("{from:.digits$} s to {to:.digits$} s{stop}{why}{colon}{}", self.contrast)
     }
 
     /// The cpus shown, as one writes them: `0-15`.

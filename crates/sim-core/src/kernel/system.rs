@@ -207,6 +207,10 @@ impl<O: Observer> System for Kernel<'_, O> {
             self.why.take();
             return true;
         }
+        if matches!(self.tasks[task].state, TaskState::Queued | TaskState::Running) {
+            self.settle(cpu);
+            self.tell_account(cpu);
+        }
         self.decided(Some(task), Action::Banded(band));
         let model = std::sync::Arc::clone(&self.model);
         match self.tasks[task].state {
