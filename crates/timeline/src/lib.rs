@@ -12,6 +12,7 @@ pub mod slices;
 pub mod states;
 pub mod svg;
 pub mod terminal;
+pub mod trace;
 pub mod window;
 
 mod request;
