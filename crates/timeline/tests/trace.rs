@@ -158,7 +158,7 @@ fn a_perfetto_trace_holds_the_slices_that_were_observed() {
         let (seen, bytes) = traced(&random(seed), seed, Form::Perfetto, None);
         let trace = decode(&bytes);
         let found = imported(&trace);
-        let (wanted, found) = (merged(&seen.cpus), merged(&found));
+        let (wanted, found) = (merged(&in_one_place(&seen.cpus)), merged(&found));
         assert_eq!(found, wanted, "seed {seed}");
         for (cpu, slices) in &found {
             for pair in slices.windows(2) {
@@ -166,6 +166,32 @@ fn a_perfetto_trace_holds_the_slices_that_were_observed() {
             }
         }
     }
+}
+
+/// The books of a cpu on which tasks poll may lag behind by one poll, and that time goes to whoever polls there then. Somebody who
+/// came from another cpu in the meantime would be in two places: there he begins where he left the other one.
+fn in_one_place(cpus: &BTreeMap<u32, Vec<Ran>>) -> BTreeMap<u32, Vec<Ran>> {
+    let mut by_name: BTreeMap<&str, Vec<(u64, u64, u32)>> = BTreeMap::new();
+    for (cpu, ran) in cpus {
+        for (from, to, name) in ran {
+            by_name.entry(name).or_default().push((*from, *to, *cpu));
+        }
+    }
+    let mut all: BTreeMap<u32, Vec<Ran>> = BTreeMap::new();
+    let mut clipped = 0;
+    for (name, mut ran) in by_name {
+        ran.sort_unstable();
+        let mut end = 0u64;
+        for (from, to, cpu) in ran {
+            clipped += end.saturating_sub(from);
+            assert!(to > end, "{name} is in two places");
+            all.entry(cpu).or_default().push((from.max(end), to, name.to_owned()));
+            end = to;
+        }
+    }
+    assert!(clipped < 2_000, "{clipped} ns are more than a few polls");
+    all.values_mut().for_each(|ran| ran.sort_unstable());
+    all
 }
 
 /// A task that is replaced by another one of its name at once has two slices in the trace and one in what was observed.
@@ -277,7 +303,7 @@ fn ftrace_text_holds_the_slices_that_were_observed() {
         };
         let found: BTreeMap<u32, u64> =
             found.into_iter().map(|(cpu, ran)| (cpu, ran.iter().map(|(from, to)| to - from).sum())).collect();
-        assert_eq!(found, spans(seen.cpus), "seed {seed}");
+        assert_eq!(found, spans(in_one_place(&seen.cpus)), "seed {seed}");
     }
 }
 

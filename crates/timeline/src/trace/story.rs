@@ -84,6 +84,9 @@ pub(super) struct Story<'a> {
     /// What was last told of each thread; `None` while it runs.
     told: BTreeMap<Tid, Option<State>>,
     nodes: Vec<(u32, u32)>,
+    /// Threads whose slice begins before their last one on another cpu has ended (books of pollers lag by a poll): where
+    /// they will go on then.
+    late: BTreeMap<Tid, u32>,
     /// What this instant has changed.
     touched: Touched,
 }
@@ -109,6 +112,7 @@ impl<'a> Story<'a> {
             cpus: vec![Cpu::default(); cast.node.len()],
             told: BTreeMap::new(),
             nodes: vec![(0, 0); nodes],
+            late: BTreeMap::new(),
             touched: Touched::default(),
             cast,
         }
@@ -257,11 +261,12 @@ impl<'a> Story<'a> {
 
     /// Everything of the instant is known: tells it.
     fn close_instant(&mut self, at: u64, writer: &mut dyn Writer) -> io::Result<()> {
-        let touched = std::mem::take(&mut self.touched);
+        let mut touched = std::mem::take(&mut self.touched);
+        self.in_one_place(&mut touched);
         let changes: Vec<(u32, Option<Who>, Option<Who>)> = touched
             .cpus
             .iter()
-            .map(|(cpu, comes)| (*cpu, self.cpus.get(*cpu as usize).and_then(|cpu| cpu.runs), *comes))
+            .map(|(cpu, comes)| (*cpu, self.runs(*cpu), *comes))
             .filter(|(_, leaves, comes)| leaves != comes)
             .collect();
         let comes: BTreeSet<Tid> = changes.iter().filter_map(|(.., who)| Some((*who)?.tid)).collect();
@@ -289,6 +294,31 @@ impl<'a> Story<'a> {
         self.count(at, &touched, writer)
     }
 
+    fn runs(&self, cpu: u32) -> Option<Who> {
+        self.cpus.get(cpu as usize).and_then(|cpu| cpu.runs)
+    }
+
+    /// Nobody is in two places: whoever still runs elsewhere comes when that is over.
+    fn in_one_place(&mut self, touched: &mut Touched) {
+        self.late.retain(|_, cpu| !touched.cpus.contains_key(cpu));
+        let leaves = |(cpu, comes): (&u32, &Option<Who>)| self.runs(*cpu).filter(|who| Some(*who) != *comes);
+        let free: Vec<Who> = touched.cpus.iter().filter_map(leaves).collect();
+        for who in &free {
+            if let Some(cpu) = self.late.remove(&who.tid) {
+                touched.cpus.entry(cpu).or_insert(Some(*who));
+            }
+        }
+        for (cpu, comes) in &mut touched.cpus {
+            let Some(who) = *comes else { continue };
+            let elsewhere = self.told.get(&who.tid) == Some(&None)
+                && self.cpus.get(*cpu as usize).and_then(|cpu| cpu.runs) != Some(who);
+            if elsewhere && !free.contains(&who) {
+                self.late.insert(who.tid, *cpu);
+                *comes = None;
+            }
+        }
+    }
+
     /// Threads without a cpu that sleep, wake up or die, and those that get one and were not runnable.
     fn become_something(
         &mut self,
@@ -312,7 +342,11 @@ impl<'a> Story<'a> {
                 Some(Some(before)) if *before == state => continue,
                 _ => {}
             }
-            self.told.insert(who.tid, Some(state));
+            let first = self.told.insert(who.tid, Some(state)).is_none();
+            if first && state != State::Runnable {
+                // It came and went within the instant.
+                writer.event(at, &Event::Becomes { cpu, who, state: State::Runnable })?;
+            }
             writer.event(at, &Event::Becomes { cpu, who, state })?;
         }
         Ok(())
