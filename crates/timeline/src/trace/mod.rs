@@ -64,7 +64,9 @@ pub enum Failure {
 pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Result<RunReport, Failure> {
     let mut tracer = Tracer::new(&plan.machine, &plan.apps);
     let report = simulate_one(plan, &mut tracer).map_err(Failure::Refused)?;
-    write(tracer, about, form, out).map_err(Failure::Write)?;
+    let mut about = about.clone();
+    about.facts.push(("digest of the run".into(), format!("{:016x}", report.digest)));
+    write(tracer, &about, form, out).map_err(Failure::Write)?;
     Ok(report)
 }
 
