@@ -180,6 +180,13 @@ pub(crate) struct Run {
     /// output, in place of the result.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
+    /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt as Linux's ftrace
+    /// prints it. The scenario asks for one run under a policy, or --trace-run says which.
+    #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
+    pub(crate) trace: Option<PathBuf>,
+    /// The run that --trace shows, by its number: from 0, dedicated runs first, then by point, policy and replicate.
+    #[arg(long, value_name = "N", requires = "trace")]
+    pub(crate) trace_run: Option<usize>,
     /// Replace files that exist.
     #[arg(long, requires = "written")]
     pub(crate) force: bool,

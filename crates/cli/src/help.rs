@@ -22,6 +22,7 @@ Examples:
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
   oversim run scenarios/spec_pair.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
   oversim run scenarios/spec_pair.yaml --policy LOAD --explain-decisions - | grep migrate
+  oversim run scenarios/spec_pair.yaml --policy LOAD --repeat 1 --trace load.pftrace
   oversim run - --seed 7 -o results < scenarios/spec_pair.yaml
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";

@@ -41,7 +41,7 @@ fn the_exit_code_tells_of_slowdowns_beyond_the_threshold() {
     assert!(
         code == 1
             && err.is_empty()
-            && text.contains("slow is 2.0")
+            && text.contains("slow is 1.")
             && text.contains(" times slower than fast"),
         "{text}{err}"
     );

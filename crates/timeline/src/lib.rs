@@ -13,6 +13,7 @@ pub mod slices;
 pub mod states;
 pub mod svg;
 pub mod terminal;
+pub mod trace;
 pub mod window;
 
 mod request;

@@ -16,6 +16,7 @@ use experiment::scenario::{Overrides, load_with};
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
 
+use super::trace;
 use crate::args::{Format, Run};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Decisions;
@@ -35,9 +36,11 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     if let Some(path) = &args.explain_decisions {
         output::check_decisions(path, args.force)?;
     }
+    let traced = trace::wanted(args)?;
     let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::read(&args.file)?;
     let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
+    let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
     say::remark(format_args!("{name}: {}", super::check::counts(&experiment)));
@@ -55,6 +58,9 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     deliver(args, &results, standard)?;
     if let (Some(path), Some(recording)) = (&args.record_schedule, recording) {
         output::to_file(path, args.force, &|out| schedule::write(&recording, out))?;
+    }
+    if let Some((wanted, run)) = traced {
+        trace::write(&wanted, run, &experiment, &results, args.force)?;
     }
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);

@@ -1,0 +1,98 @@
+//! `oversim run --trace`: which run is traced, and the file that it goes to.
+
+use std::path::Path;
+
+use experiment::plan::{Experiment, RunPlan};
+use experiment::result::{DEDICATED, Results};
+use timeline::trace::{self, About, Form};
+
+use crate::args::Run;
+use crate::failure::Failure;
+use crate::output;
+
+/// Runs that an error names at most.
+const NAMED: usize = 6;
+
+/// A trace that is asked for and can be had.
+pub(super) struct Wanted<'a> {
+    path: &'a Path,
+    form: Form,
+}
+
+/// What the name of the file asks for, before anything is read.
+pub(super) fn wanted(args: &Run) -> Result<Option<Wanted<'_>>, Failure> {
+    let Some(path) = &args.trace else { return Ok(None) };
+    let Some(form) = Form::of(path) else {
+        return Err(Failure::Input(format!(
+            "{}: the name of a trace ends in .pftrace (for ui.perfetto.dev) or .ftrace or .txt (text as ftrace writes it)",
+            path.display()
+        )));
+    };
+    output::check_file(path, args.force)?;
+    Ok(Some(Wanted { path, form }))
+}
+
+/// The number of the run that is traced: the one asked for, or the only one under a policy.
+pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failure> {
+    let runs = &experiment.runs;
+    if let Some(run) = args.trace_run {
+        return if run < runs.len() {
+            Ok(run)
+        } else {
+            Err(Failure::Input(format!(
+                "there is no run {run}: they are numbered from 0 to {}",
+                runs.len() - 1
+            )))
+        };
+    }
+    let shared: Vec<usize> = (0..runs.len()).filter(|run| runs[*run].alone.is_none()).collect();
+    if let [only] = shared[..] {
+        return Ok(only);
+    }
+    let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
+    let more = if shared.len() > NAMED { ", ..." } else { "" };
+    Err(Failure::Input(format!(
+        "a trace is of one run and there are {}: --trace-run {}{more}; or narrow the scenario, as by --policy {} --repeat 1",
+        shared.len(),
+        named.collect::<Vec<_>>().join(", "),
+        experiment.policies[0]
+    )))
+}
+
+/// `LOAD, threads_per_core=2, replicate 0`
+fn label(experiment: &Experiment, plan: &RunPlan) -> String {
+    let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
+    let point = experiment.points.get(plan.point).map_or("", |point| point.label.as_str());
+    let parts = [policy.to_owned(), point.to_owned(), format!("replicate {}", plan.replicate)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Simulates the run once more, as it repeats exactly, and writes its trace: whole or not at all.
+pub(super) fn write(
+    wanted: &Wanted<'_>,
+    run: usize,
+    experiment: &Experiment,
+    results: &Results,
+    force: bool,
+) -> Result<(), Failure> {
+    let Some(plan) = experiment.runs.get(run) else { return Ok(()) };
+    let p = &results.provenance;
+    let facts = [
+        ("tool", format!("{} {}", p.tool, p.version)),
+        ("model", p.model.clone()),
+        ("scenario", p.scenario.clone()),
+        ("scenario_sha256", p.scenario_sha256.clone()),
+        ("overrides", p.overrides.join(" ")),
+        ("machine", plan.machine.name.clone()),
+        ("kernel", plan.kernel.name.clone()),
+        ("run", format!("{run}: {}", label(experiment, plan))),
+        ("seed", plan.options.seed.to_string()),
+    ];
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let about = About { facts: facts.map(|(key, value)| (key.to_owned(), value)).collect() };
+    output::to_file(wanted.path, force, &|out| match trace::run(plan, &about, wanted.form, out) {
+        Ok(_) => Ok(()),
+        Err(trace::Failure::Write(error)) => Err(error),
+        Err(trace::Failure::Refused(reason)) => Err(std::io::Error::other(reason)),
+    })
+}

@@ -1,0 +1,255 @@
+//! Sorts what a run tells by time in bounded memory: pieces that fit are sorted, put aside in a temporary file and merged.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Records that are sorted at a time: 28 MB.
+const PIECE: usize = 1 << 20;
+/// Records of a piece that are read back at a time.
+const BLOCK: usize = 1 << 10;
+/// Bytes of a record in the file.
+const BYTES: usize = 21;
+
+/// What a record tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// Task `a` is runnable on `cpu`.
+    Runnable = 0,
+    /// Task `a` went to sleep.
+    Slept = 1,
+    /// Task `a` ended.
+    Exited = 2,
+    /// Task `a` moved from `cpu` to cpu `b`.
+    Migrated = 3,
+    /// Task `a` arrived at barrier `b` of circle `cpu`.
+    Arrived = 4,
+    /// Task `a` went on from there.
+    Released = 5,
+    /// Barrier `b` of circle `cpu` of application `a` is complete.
+    Barrier = 6,
+    /// Application `a` started.
+    Started = 7,
+    /// Application `a` ended.
+    Ended = 8,
+    /// The policy decided about task `a` (`u32::MAX`: none) by rule `b`; `cpu` is what it did.
+    Decided = 9,
+    /// A slice on `cpu` ended: occupant `a` of sort `b`.
+    End = 10,
+    /// A slice on `cpu` began.
+    Begin = 11,
+}
+
+impl Kind {
+    const ALL: [Self; 12] = [
+        Self::Runnable,
+        Self::Slept,
+        Self::Exited,
+        Self::Migrated,
+        Self::Arrived,
+        Self::Released,
+        Self::Barrier,
+        Self::Started,
+        Self::Ended,
+        Self::Decided,
+        Self::End,
+        Self::Begin,
+    ];
+
+    /// Within an instant facts come first, in their order, then ends, then begins.
+    const fn class(self) -> u8 {
+        match self {
+            Self::End => 1,
+            Self::Begin => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// Something that happened at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Record {
+    /// When, in nanoseconds.
+    pub(super) at: u64,
+    pub(super) kind: Kind,
+    pub(super) cpu: u32,
+    pub(super) a: u32,
+    pub(super) b: u32,
+}
+
+impl Record {
+    const fn key(&self) -> (u64, u8) {
+        (self.at, self.kind.class())
+    }
+
+    fn bytes(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        bytes[..8].copy_from_slice(&self.at.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.cpu.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.a.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.b.to_le_bytes());
+        bytes[20] = self.kind as u8;
+        bytes
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        Some(Self {
+            at: u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?),
+            cpu: word(8)?,
+            a: word(12)?,
+            b: word(16)?,
+            kind: *Kind::ALL.get(usize::from(*bytes.get(20)?))?,
+        })
+    }
+}
+
+/// Takes in records in any order.
+pub(super) struct Sorter {
+    piece: Vec<Record>,
+    /// Records at a time.
+    size: usize,
+    file: Option<File>,
+    /// Number of records of each piece in the file.
+    pieces: Vec<u64>,
+    /// Nothing is kept behind the first failure.
+    failed: Option<io::Error>,
+}
+
+impl Sorter {
+    pub(super) const fn new() -> Self {
+        Self::with_size(PIECE)
+    }
+
+    /// With pieces of so many records.
+    pub(super) const fn with_size(size: usize) -> Self {
+        Self { piece: Vec::new(), size, file: None, pieces: Vec::new(), failed: None }
+    }
+
+    pub(super) fn push(&mut self, record: Record) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.piece.push(record);
+        if self.piece.len() >= self.size
+            && let Err(error) = self.put_aside()
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn put_aside(&mut self) -> io::Result<()> {
+        self.piece.sort_by_key(Record::key);
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        let mut out = io::BufWriter::new(file);
+        for record in &self.piece {
+            out.write_all(&record.bytes())?;
+        }
+        out.flush()?;
+        self.pieces.push(self.piece.len() as u64);
+        self.piece.clear();
+        Ok(())
+    }
+
+    /// All records in order of time; those of one instant and class in the order in which they came.
+    pub(super) fn sorted(mut self) -> io::Result<Sorted> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.piece.sort_by_key(Record::key);
+        let mut next = 0;
+        let mut runs = Vec::new();
+        for count in self.pieces {
+            runs.push(Run { next, left: count, block: VecDeque::new() });
+            next += count;
+        }
+        // The last piece never left the memory.
+        runs.push(Run { next, left: 0, block: self.piece.into() });
+        let mut sorted = Sorted { file: self.file, runs, heads: BinaryHeap::new() };
+        for run in 0..sorted.runs.len() {
+            sorted.advance(run)?;
+        }
+        Ok(sorted)
+    }
+}
+
+/// A sorted piece: what is still in the file, and what has been read of it.
+struct Run {
+    next: u64,
+    left: u64,
+    block: VecDeque<Record>,
+}
+
+/// The records in order.
+pub(super) struct Sorted {
+    file: Option<File>,
+    runs: Vec<Run>,
+    /// The key of the first record of each run, smallest first; of equals that of the first run.
+    heads: BinaryHeap<Reverse<((u64, u8), usize)>>,
+}
+
+impl Sorted {
+    /// Tells the heap about the first record of a run, which is read if need be.
+    fn advance(&mut self, run: usize) -> io::Result<()> {
+        let Self { file, runs, heads } = self;
+        let Some(record) = runs.get_mut(run) else { return Ok(()) };
+        if record.block.is_empty()
+            && record.left > 0
+            && let Some(file) = file
+        {
+            let count = record.left.min(BLOCK as u64);
+            let mut bytes = vec![0; count as usize * BYTES];
+            file.seek(SeekFrom::Start(record.next * BYTES as u64))?;
+            file.read_exact(&mut bytes)?;
+            record.block.extend(bytes.chunks(BYTES).filter_map(Record::of));
+            record.next += count;
+            record.left -= count;
+        }
+        if let Some(first) = record.block.front() {
+            heads.push(Reverse((first.key(), run)));
+        }
+        Ok(())
+    }
+
+    /// The next record.
+    pub(super) fn next(&mut self) -> io::Result<Option<Record>> {
+        let Some(Reverse((_, run))) = self.heads.pop() else { return Ok(None) };
+        let record = self.runs.get_mut(run).and_then(|run| run.block.pop_front());
+        self.advance(run)?;
+        Ok(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_out_in_order_however_small_the_pieces() {
+        let record = |n: u64| Record {
+            at: n * 7_919 % 101,
+            kind: Kind::ALL[(n % 12) as usize],
+            cpu: n as u32,
+            a: u32::MAX - n as u32,
+            b: 3,
+        };
+        let all: Vec<Record> = (0..5_000).map(record).collect();
+        let mut wanted = all.clone();
+        wanted.sort_by_key(Record::key);
+        for size in [1, 7, 1_024, 4_999, 5_000, 10_000] {
+            let mut sorter = Sorter::with_size(size);
+            all.iter().for_each(|record| sorter.push(*record));
+            let mut sorted = sorter.sorted().unwrap();
+            let mut found = Vec::new();
+            while let Some(record) = sorted.next().unwrap() {
+                found.push(record);
+            }
+            assert_eq!(found, wanted, "pieces of {size}");
+        }
+    }
+}
