@@ -166,9 +166,9 @@ fn data(strips: &[Strip<'_>]) -> Table {
     Table { header, rows: rows.collect() }
 }
 
-/// What each replicate measured; nothing in results that keep only statistics.
-fn values(_cell: &Cell) -> Vec<f64> {
-    Vec::new()
+/// What each replicate measured, as far as it could.
+fn values(cell: &Cell) -> Vec<f64> {
+    cell.values.iter().copied().flatten().collect()
 }
 
 fn draw(

@@ -93,6 +93,8 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Slower => "slower",
         Verdict::NoDifference => "no difference",
         Verdict::Undecided => "undecided",
+        Verdict::Higher => "higher",
+        Verdict::Lower => "lower",
     }
 }
 
