@@ -7,9 +7,8 @@ use drawing::palette::{BLUE, Colour, GREEN, Hatch, INK, ORANGE, PURPLE, SKY, VER
 use experiment::metrics::ALL_APPS;
 use experiment::result::{Cell, Results};
 
-use crate::dots::{MOST_PANELS, too_many};
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, Key, LABEL, Sizes};
+use crate::frame::{self, Frame, Grid, Key, LABEL, Layout, Sizes};
 use crate::plane::Plane;
 use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
@@ -50,23 +49,24 @@ const ROW: f64 = 24.0;
 
 /// A bar: the share of each part.
 struct Bar {
-    panel: usize,
-    row: usize,
+    point: usize,
+    policy: usize,
     shares: Vec<f64>,
 }
 
 /// The account.
 pub(crate) fn account(results: &Results, plane: &Plane) -> Attempt {
-    if plane.points.len() > MOST_PANELS {
-        return Err(too_many(plane.points.len()));
-    }
     let rows = words::rows(results, "account_compute");
     let (mut bars, mut cells) = (Vec::new(), Vec::new());
-    for (panel, point) in plane.points.iter().enumerate() {
+    for (at, point) in plane.points.iter().enumerate() {
         for (row, (policy, _)) in rows.iter().enumerate() {
             let parts = PARTS.iter().map(|part| share(results, point, policy, part));
             let Some(parts) = parts.collect::<Option<Vec<_>>>() else { continue };
-            bars.push(Bar { panel, row, shares: parts.iter().map(|(share, _)| *share).collect() });
+            bars.push(Bar {
+                point: at,
+                policy: row,
+                shares: parts.iter().map(|(share, _)| *share).collect(),
+            });
             cells.extend(parts.into_iter().flat_map(|(_, cells)| cells));
         }
     }
@@ -78,18 +78,19 @@ pub(crate) fn account(results: &Results, plane: &Plane) -> Attempt {
     let parts: Vec<usize> = (0..PARTS.len()).filter(seen).collect();
     let key =
         |at: &usize| (Key::Area(PARTS[*at].colour, PARTS[*at].hatch, LINES), PARTS[*at].words.to_owned());
+    let layout = Layout::of(plane, &rows)?;
     let words = Frame {
         title: title.clone(),
         about: format!(
             "Where the time of all cpus went: mean share of cpus x makespan; {}{}",
             words::setting(results),
-            plane.remark()
+            plane.remark() + &layout.remark(plane)
         ),
         legend: parts.iter().map(key).collect(),
         source: words::source(results),
     };
     let about = words.about.clone();
-    let svg = draw(&words, plane, &rows, &bars).map_err(Refusal::Fault)?;
+    let svg = draw(&words, &layout, &bars).map_err(Refusal::Fault)?;
     Ok(Figure { name: "account", title, about, svg, data: Table::of_cells(cells) })
 }
 
@@ -107,43 +108,40 @@ fn message(bars: &[Bar], rows: &[words::Row<'_>], plane: &Plane) -> Option<Strin
     let least = bars.iter().min_by(|a, b| computing(a).total_cmp(&computing(b)))?;
     let taker = (1..PARTS.len()).max_by(|a, b| least.shares[*a].total_cmp(&least.shares[*b]))?;
     let at = |bar: &Bar| {
-        let point = plane.short(bar.panel);
+        let point = plane.short(bar.point);
         if point.is_empty() { String::new() } else { format!(" at {point}") }
     };
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let lost = format!("{} takes {} there", PARTS[taker].words, percent(least.shares[taker]));
     let lost = lost.replace("stalls takes", "stalls take");
-    if most.row == least.row && most.panel == least.panel {
-        return Some(
-            format!("{} of the cpu time computes; {lost}", percent(most.shares[0])).replace(" there", ""),
-        );
+    if most.shares[0] - least.shares[0] < 0.01 {
+        let everywhere = format!("{} of the cpu time computes; {lost}", percent(most.shares[0]));
+        return Some(everywhere.replace(" there", ""));
     }
     Some(format!(
         "{} of the cpu time computes under {}{}, {} under {}{}; {lost}",
         percent(most.shares[0]),
-        rows[most.row].1,
+        rows[most.policy].1,
         at(most),
         percent(least.shares[0]),
-        rows[least.row].1,
+        rows[least.policy].1,
         at(least)
     ))
 }
 
-fn draw(words: &Frame, plane: &Plane, rows: &[words::Row<'_>], bars: &[Bar]) -> Result<String, String> {
-    let (left, labels) = frame::row_labels(rows.iter().map(|(_, words)| words.as_str()));
+fn draw(words: &Frame, layout: &Layout, bars: &[Bar]) -> Result<String, String> {
+    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
     let sizes = |head| Sizes {
-        panels: plane.points.len(),
+        panels: layout.panels.len(),
         most: 3,
-        height: ROW * rows.len() as f64,
+        height: ROW * labels.len() as f64,
         left,
         own: false,
         head,
         foot: 26.0,
     };
-    let names: Vec<String> =
-        (0..plane.points.len()).map(|p| plane.short(p)).filter(|n| !n.is_empty()).collect();
     let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
-    let (names, head) = frame::names(&names, width);
+    let (names, head) = frame::names(&layout.panels, width);
     let grid = Grid::of(&sizes(head));
     frame::compose(words, grid.height, |canvas, body| {
         for (at, panel) in grid.within(body).into_iter().enumerate() {
@@ -157,16 +155,20 @@ fn draw(words: &Frame, plane: &Plane, rows: &[words::Row<'_>], bars: &[Bar]) -> 
                     canvas.text((body.x, panel.y + (number as f64 + 0.5) * ROW), label, Letters::new(LABEL));
                 }
             }
-            for bar in bars.iter().filter(|bar| bar.panel == at) {
-                draw_bar(canvas, panel, bar);
+            for bar in bars {
+                let (own, row) = layout.place(bar.point, bar.policy);
+                if own == at {
+                    draw_bar(canvas, Area { y: panel.y + row as f64 * ROW, ..panel }, bar);
+                }
             }
         }
         frame::axis_title(canvas, body, left, "share of all cpu time, %");
     })
 }
 
+/// A bar in the row that begins where `panel` does.
 fn draw_bar(canvas: &mut Canvas<'_>, panel: Area, bar: &Bar) {
-    let y = panel.y + bar.row as f64 * ROW + (ROW - BAR) / 2.0;
+    let y = panel.y + (ROW - BAR) / 2.0;
     let mut x = panel.x;
     for (part, share) in PARTS.iter().zip(&bar.shares) {
         let area = Area { x, y, width: share * panel.width, height: BAR };

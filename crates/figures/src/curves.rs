@@ -3,13 +3,12 @@
 use drawing::axis::{Axis, Kind};
 use drawing::canvas::{Anchor, Area, Canvas, Letters, Point};
 use drawing::font;
-use drawing::palette::{GRID, MUTED, series};
+use drawing::palette::{Colour, Dash, GRID, MUTED, Mark, series};
 use experiment::metrics::ALL_APPS;
 use experiment::result::{Cell, Results};
 
-use crate::dots::MOST_PANELS;
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, Key, LABEL, Sizes};
+use crate::frame::{self, Frame, Grid, Key, LABEL, MOST_PANELS, Sizes};
 use crate::plane::{Plane, plain};
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
@@ -38,6 +37,14 @@ struct Along {
     labels: Vec<String>,
     /// Whether the values are numbers, so that lines between them mean something.
     numbers: bool,
+}
+
+/// Colour, mark and dash of a curve.
+type Look = (Colour, Mark, Dash);
+
+/// The look of a row's curve; yardsticks stand back.
+fn look(rows: &[words::Row<'_>], at: usize) -> Look {
+    if words::is_yardstick(rows[at].0) { (MUTED, Mark::Plus, Dash::Dots) } else { series(at) }
 }
 
 /// The sweep's curves.
@@ -73,7 +80,7 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
         format!("{what} over {}: mean{ends}; {}{}", sweep.short, words::setting(results), plane.remark());
     let title = message(results, plane, &along, &panels, scale);
     let legend = rows.iter().enumerate().map(|(at, (_, words))| {
-        let (colour, mark, dash) = series(at);
+        let (colour, mark, dash) = look(&rows, at);
         (if along.numbers { Key::Line(colour, mark, dash) } else { Key::Mark(mark, colour) }, words.clone())
     });
     let words = Frame {
@@ -82,7 +89,8 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
         legend: legend.collect(),
         source: words::source(results),
     };
-    let svg = draw(&words, &panels, &along, &spots, scale, sweep.path.as_str(), rows.len());
+    let looks: Vec<_> = (0..rows.len()).map(|at| look(&rows, at)).collect();
+    let svg = draw(&words, &panels, &along, &spots, scale, sweep.path.as_str(), &looks);
     let data = Table::of_cells(spots.iter().map(|spot| spot.cell));
     Ok(Figure { name: "sweep", title, about, svg: svg.map_err(Refusal::Fault)?, data })
 }
@@ -163,6 +171,9 @@ fn scale(results: &Results, metric: &str) -> (&'static str, f64) {
     words::time_unit(times.fold(0.0, f64::max))
 }
 
+/// Longer values are left out of messages, characters of both ends.
+const LONG: usize = 30;
+
 /// Under which policy the first application changes most and least along the axis.
 fn message(
     results: &Results,
@@ -173,7 +184,7 @@ fn message(
 ) -> String {
     let sweep = &plane.sweeps[along.axis];
     let (Some(first), Some(last)) = (sweep.values.first(), sweep.values.last()) else { return String::new() };
-    let mut moves: Vec<(&str, &str, f64, f64)> = Vec::new();
+    let mut moves: Vec<(String, f64, f64)> = Vec::new();
     for panel in panels {
         for policy in &results.provenance.policies {
             let mean = |value: usize| {
@@ -181,24 +192,32 @@ fn message(
                 Some(cell(results, &plane.points[*point], policy, panel.app, panel.metric)?.summary.mean)
             };
             let ends = mean(0).zip(mean(sweep.values.len() - 1)).filter(|(from, _)| *from > 0.0);
-            moves.extend(ends.map(|(from, to)| (panel.app, policy.as_str(), from / scale.1, to / scale.1)));
+            let who = if results.provenance.policies.len() > 1 {
+                format!("{} under {policy}", panel.name)
+            } else {
+                panel.name.clone()
+            };
+            moves.extend(ends.map(|(from, to)| (who, from / scale.1, to / scale.1)));
         }
     }
-    let factor = |m: &(&str, &str, f64, f64)| (m.3 / m.2).max(m.2 / m.3);
+    let factor = |m: &(String, f64, f64)| (m.2 / m.1).max(m.1 / m.2);
     let most = moves.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)));
     let least = moves.iter().min_by(|a, b| factor(a).total_cmp(&factor(b)));
-    let range = format!("{} {} to {}", sweep.short, plain(first), plain(last));
-    let (Some(most), Some(least)) = (most, least) else { return format!("From {range}") };
-    let told = |m: &(&str, &str, f64, f64)| {
-        format!("{} under {} ({} to {} {})", m.0, m.1, number(m.2), number(m.3), scale.0)
+    let (first, last) = (plain(first), plain(last));
+    let range = if first.len() + last.len() > LONG {
+        format!("Over {}", sweep.short)
+    } else {
+        format!("From {} {first} to {last}", sweep.short)
     };
+    let (Some(most), Some(least)) = (most, least) else { return range };
+    let told = |m: &(String, f64, f64)| format!("{} ({} to {} {})", m.0, number(m.1), number(m.2), scale.0);
     if factor(most) < 1.02 {
-        return format!("From {range} nothing changes by more than 2 %");
+        return format!("{range} nothing changes by more than 2 %");
     }
     if most == least {
-        return format!("From {range}: {}", told(most));
+        return format!("{range}: {}", told(most));
     }
-    format!("From {range} most changes for {}, least for {}", told(most), told(least))
+    format!("{range} most changes for {}, least for {}", told(most), told(least))
 }
 
 fn draw(
@@ -208,7 +227,7 @@ fn draw(
     spots: &[Spot<'_>],
     (unit, length): (&str, f64),
     path: &str,
-    curves: usize,
+    looks: &[Look],
 ) -> Result<String, String> {
     let names: Vec<String> = panels.iter().map(|panel| panel.name.clone()).collect();
     let sizes = |head, foot| Sizes {
@@ -248,10 +267,10 @@ fn draw(
             };
             canvas.text((panel.x - grid.left, panel.y - 10.0), &title, Letters::new(10.5).in_colour(MUTED));
             horizontal(canvas, panel, along, &labels);
-            for number in 0..curves {
+            for number in 0..looks.len() {
                 let own: Vec<&Spot<'_>> =
                     spots.iter().filter(|s| s.panel == at && s.series == number).collect();
-                curve(canvas, panel, &vertical, along, &own, (number, curves), length);
+                curve(canvas, panel, &vertical, along, &own, (number, looks), length);
             }
         }
         frame::axis_title(canvas, body, 0.0, path);
@@ -299,10 +318,10 @@ fn curve(
     vertical: &Axis,
     along: &Along,
     spots: &[&Spot<'_>],
-    (number, curves): (usize, usize),
+    (number, looks): (usize, &[Look]),
     length: f64,
 ) {
-    let (colour, mark, dash) = series(number);
+    let ((colour, mark, dash), curves) = (looks[number], looks.len());
     // Side by side within the part of the axis that belongs to a value.
     let room = (panel.width / along.places.len() as f64 * 0.7).min(13.0 * curves as f64);
     let shift = if along.numbers { 0.0 } else { ((number as f64 + 0.5) / curves as f64 - 0.5) * room };

@@ -8,18 +8,15 @@ use experiment::result::{Cell, Results};
 use experiment::statistics::Summary;
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, Key, LABEL, Sizes};
+use crate::frame::{self, Frame, Grid, Key, LABEL, Layout, Sizes};
 use crate::plane::Plane;
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
 
-/// More points than this do not get a panel each.
-pub(crate) const MOST_PANELS: usize = 12;
-
 /// A mean with its interval.
 struct Dot {
-    panel: usize,
-    row: usize,
+    point: usize,
+    policy: usize,
     series: usize,
     mean: f64,
     ci95: Option<[f64; 2]>,
@@ -31,18 +28,12 @@ struct Plot<'a> {
     title: String,
     about: String,
     axis: String,
-    rows: Vec<String>,
+    rows: Vec<words::Row<'a>>,
     series: Vec<&'a str>,
     dots: Vec<Dot>,
     /// A value to compare with, and its name.
     reference: Option<(f64, &'static str)>,
     data: Table,
-}
-
-pub(crate) fn too_many(points: usize) -> Refusal {
-    Refusal::Pointless(format!(
-        "{points} points of the sweep do not fit a panel each (at most {MOST_PANELS}); look at the heat map, or run some of the points"
-    ))
 }
 
 /// Slowdown of each application by policy; run time where there are no dedicated runs.
@@ -58,9 +49,6 @@ pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
         let (unit, scale) = words::time_unit(longest);
         ("run_time", unit, scale)
     };
-    if plane.points.len() > MOST_PANELS {
-        return Err(too_many(plane.points.len()));
-    }
     let apps: Vec<&str> = results.foreground().collect();
     let (what, axis) = if metric == "slowdown" {
         ("Run time over that of the application alone", "slowdown: run time / run time alone".to_owned())
@@ -74,10 +62,10 @@ pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
         title: worst_hit(results, &apps, metric, scale, unit),
         about: format!("{what}: mean{}; {}{}", interval(results), words::setting(results), plane.remark()),
         axis,
-        rows: rows.iter().map(|(_, words)| words.clone()).collect(),
+        rows: rows.clone(),
         dots: cells
             .iter()
-            .map(|(panel, row, series, c)| dot(*panel, *row, *series, &c.summary, scale))
+            .map(|(point, policy, series, c)| dot(*point, *policy, *series, &c.summary, scale))
             .collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: apps,
@@ -98,9 +86,6 @@ pub(crate) fn throughput(results: &Results, plane: &Plane) -> Attempt {
         return Err(Refusal::Pointless(
             "there are no dedicated runs to compare with (`baseline: dedicated`)".into(),
         ));
-    }
-    if plane.points.len() > MOST_PANELS {
-        return Err(too_many(plane.points.len()));
     }
     let cells = of_rows(results, plane, &rows, &[ALL_APPS], "throughput");
     let policies = results.provenance.policies.as_slice();
@@ -125,10 +110,10 @@ pub(crate) fn throughput(results: &Results, plane: &Plane) -> Attempt {
             plane.remark()
         ),
         axis: "throughput: time one after the other / time together".into(),
-        rows: rows.iter().map(|(_, words)| words.clone()).collect(),
+        rows: rows.clone(),
         dots: cells
             .iter()
-            .map(|(panel, row, series, c)| dot(*panel, *row, *series, &c.summary, 1.0))
+            .map(|(point, policy, series, c)| dot(*point, *policy, *series, &c.summary, 1.0))
             .collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: vec![ALL_APPS],
@@ -142,21 +127,19 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
     let Some(first) = results.comparisons.first() else {
         return Err(Refusal::Pointless("there is only one policy".into()));
     };
-    if plane.points.len() > MOST_PANELS {
-        return Err(too_many(plane.points.len()));
-    }
     let base = first.baseline.clone();
-    let rows: Vec<String> = results.provenance.policies.iter().filter(|p| **p != base).cloned().collect();
+    let others = results.provenance.policies.iter().filter(|policy| **policy != base);
+    let rows: Vec<words::Row<'_>> = others.map(|policy| (policy.as_str(), policy.clone())).collect();
     let apps: Vec<&str> = results.foreground().collect();
     let header =
         vec!["point", "app", "metric", "baseline", "policy", "ratio", "ci95_lo", "ci95_hi", "verdict"];
     let (mut dots, mut data) = (Vec::new(), Table { header, rows: Vec::new() });
     for c in &results.comparisons {
-        let panel = plane.points.iter().position(|point| *point == c.point);
-        let row = rows.iter().position(|policy| *policy == c.policy);
+        let point = plane.points.iter().position(|point| *point == c.point);
+        let policy = rows.iter().position(|(policy, _)| *policy == c.policy);
         let app = apps.iter().position(|app| *app == c.app);
-        let (Some(panel), Some(row), Some(series)) = (panel, row, app) else { continue };
-        dots.push(Dot { panel, row, series, mean: c.ratio, ci95: c.ci95 });
+        let (Some(point), Some(policy), Some(series)) = (point, policy, app) else { continue };
+        dots.push(Dot { point, policy, series, mean: c.ratio, ci95: c.ci95 });
         let [lo, hi] = c.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
         let verdict = words::verdict(c.verdict);
         let words = [&c.point, &c.app, &c.metric, &c.baseline, &c.policy].map(Clone::clone);
@@ -172,14 +155,18 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
     } else {
         String::new()
     };
+    let (app, policy) = (apps.get(best.series).unwrap_or(&ALL_APPS), rows[best.policy].0);
+    let fastest = if best.mean > 1.0 {
+        format!("Against {base}: at most {} times as fast ({app} under {policy})", number(best.mean))
+    } else {
+        format!(
+            "No policy is faster than {base}: at best {} times as fast ({app} under {policy})",
+            number(best.mean)
+        )
+    };
     let plot = Plot {
         name: "speedup",
-        title: format!(
-            "Against {base}: at most {} times as fast ({} under {}){surely}",
-            number(best.mean),
-            apps.get(best.series).unwrap_or(&ALL_APPS),
-            rows[best.row]
-        ),
+        title: format!("{fastest}{surely}"),
         about: format!(
             "Run time under {base} over that under the policy, paired by replicate: mean{}; {}{}",
             interval(results),
@@ -200,9 +187,9 @@ fn interval(results: &Results) -> &'static str {
     if results.provenance.repeat > 1 { " and 95 % interval" } else { "" }
 }
 
-fn dot(panel: usize, row: usize, series: usize, summary: &Summary, scale: f64) -> Dot {
+fn dot(point: usize, policy: usize, series: usize, summary: &Summary, scale: f64) -> Dot {
     let ci95 = summary.ci95.map(|ends| ends.map(|end| end / scale));
-    Dot { panel, row, series, mean: summary.mean / scale, ci95 }
+    Dot { point, policy, series, mean: summary.mean / scale, ci95 }
 }
 
 /// The cells of all points, rows and applications with their places.
@@ -237,16 +224,17 @@ fn worst_hit(results: &Results, apps: &[&str], metric: &str, scale: f64, unit: &
     let last = all.iter().max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean));
     let (Some(best), Some(last)) = (best, last) else { return "Nothing was measured".into() };
     let told = |c: &Cell| format!("{} {unit}", number(c.summary.mean / scale));
+    let most = |c: &Cell| number(c.summary.mean / scale);
     let subject = match (apps, metric) {
         ([app], _) => (*app).to_owned(),
         (_, "slowdown") => "The application hit hardest".to_owned(),
         _ => "The longest application".to_owned(),
     };
     if all.len() == 1 {
-        return format!("{subject} takes {} under {}", told(best), best.policy);
+        return format!("{subject} takes at most {} under {}", told(best), best.policy);
     }
     if words::level(&best.summary, &last.summary) {
-        return format!("{subject}: about {} under every policy", told(best));
+        return format!("{subject}: at most about {} under every policy", told(best));
     }
     let even: Vec<&str> = all
         .iter()
@@ -262,7 +250,7 @@ fn worst_hit(results: &Results, apps: &[&str], metric: &str, scale: f64, unit: &
         "{subject}: at most {} under {}{even}, up to {} under {}",
         told(best),
         best.policy,
-        told(last),
+        most(last),
         last.policy
     )
 }
@@ -282,10 +270,11 @@ fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
     } else {
         Vec::new()
     };
-    let (left, labels) = frame::row_labels(plot.rows.iter().map(String::as_str));
+    let layout = Layout::of(plane, &plot.rows)?;
+    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
     let row = row_height(plot.series.len());
     let sizes = |head| Sizes {
-        panels: plane.points.len(),
+        panels: layout.panels.len(),
         most: 3,
         height: row * labels.len() as f64,
         left,
@@ -293,14 +282,12 @@ fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
         head,
         foot: 26.0,
     };
-    let names: Vec<String> =
-        (0..plane.points.len()).map(|point| plane.short(point)).filter(|n| !n.is_empty()).collect();
     let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
-    let (names, head) = frame::names(&names, width);
+    let (names, head) = frame::names(&layout.panels, width);
     let grid = Grid::of(&sizes(head));
     let words = Frame {
         title: plot.title.clone(),
-        about: plot.about.clone(),
+        about: format!("{}{}", plot.about, layout.remark(plane)),
         legend,
         source: words::source(results),
     };
@@ -319,8 +306,12 @@ fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
                 }
             }
             reference(canvas, panel, &axis, plot.reference);
-            for dot in plot.dots.iter().filter(|dot| dot.panel == at) {
-                draw_dot(canvas, panel, &axis, dot, plot.series.len());
+            for dot in &plot.dots {
+                let (own, line) = layout.place(dot.point, dot.policy);
+                if own == at {
+                    let top = panel.y + line as f64 * row;
+                    draw_dot(canvas, top, &axis, dot);
+                }
             }
         }
         frame::axis_title(canvas, body, left, &plot.axis);
@@ -367,10 +358,9 @@ fn reference(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, reference: Optio
     }
 }
 
-fn draw_dot(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, dot: &Dot, series: usize) {
-    let row = row_height(series);
-    let within = (dot.series as f64 + 0.5) * 9.0 + 6.0;
-    let y = panel.y + dot.row as f64 * row + within;
+/// A dot in the row that begins at `top`.
+fn draw_dot(canvas: &mut Canvas<'_>, top: f64, axis: &Axis, dot: &Dot) {
+    let y = top + (dot.series as f64 + 0.5) * 9.0 + 6.0;
     let (colour, mark) = look(dot.series);
     if let Some([lo, hi]) = dot.ci95 {
         let (left, right) = (axis.place(lo), axis.place(hi));

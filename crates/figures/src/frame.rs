@@ -5,6 +5,10 @@ use drawing::canvas::{self, Anchor, Area, Canvas, Letters};
 use drawing::font;
 use drawing::palette::{Colour, Dash, GRID, Hatch, INK, MUTED, Mark};
 
+use crate::Refusal;
+use crate::plane::Plane;
+use crate::words::{self, Row};
+
 /// Width of every figure in pixels.
 pub(crate) const WIDTH: f64 = 780.0;
 /// Space to the edges.
@@ -176,6 +180,59 @@ impl Grid {
     }
 }
 
+/// What stands in rows and what in panels: policies in the panels of points, or points in the panel of the only policy.
+pub(crate) struct Layout {
+    /// Names of the panels; empty ones are not written.
+    pub(crate) panels: Vec<String>,
+    /// Names of the rows.
+    pub(crate) rows: Vec<String>,
+    turned: bool,
+}
+
+impl Layout {
+    /// `rows` are the policies with their words, yardsticks included.
+    ///
+    /// # Errors
+    /// Why they do not fit one picture.
+    pub(crate) fn of(plane: &Plane, rows: &[Row<'_>]) -> Result<Self, Refusal> {
+        let policies: Vec<String> = rows.iter().map(|(_, words)| words.clone()).collect();
+        let own = rows.iter().filter(|(label, _)| !words::is_yardstick(label)).count();
+        let turned = own == 1 && plane.points.len() > 1;
+        let words = |point| if turned { plane.values(point) } else { plane.short(point) };
+        let points: Vec<String> = (0..plane.points.len()).map(words).collect();
+        let (panels, rows) = if turned { (policies, points) } else { (points, policies) };
+        if panels.len() > MOST_PANELS {
+            return Err(too_many(panels.len(), "panels"));
+        }
+        if rows.len() > MOST_ROWS {
+            return Err(too_many(rows.len(), "rows"));
+        }
+        Ok(Self { panels, rows, turned })
+    }
+
+    /// What the rows are where that does not speak for itself, as an addition to what is shown.
+    pub(crate) fn remark(&self, plane: &Plane) -> String {
+        if self.turned { format!("; rows: {}", plane.names()) } else { String::new() }
+    }
+
+    /// Panel and row of a point and a policy.
+    pub(crate) const fn place(&self, point: usize, policy: usize) -> (usize, usize) {
+        if self.turned { (policy, point) } else { (point, policy) }
+    }
+}
+
+/// More panels than this do not fit one picture, nor do more rows.
+pub(crate) const MOST_PANELS: usize = 12;
+const MOST_ROWS: usize = 60;
+
+/// The refusal of a picture of too many parts.
+pub(crate) fn too_many(count: usize, what: &str) -> Refusal {
+    let most = if what == "rows" { MOST_ROWS } else { MOST_PANELS };
+    Refusal::Pointless(format!(
+        "{count} {what} do not fit one picture (at most {most}): sweep over less, or choose policies"
+    ))
+}
+
 /// Lines that the name of a panel takes at most.
 const NAME_LINES: usize = 3;
 
@@ -201,13 +258,15 @@ pub(crate) fn write_name(canvas: &mut Canvas<'_>, panel: Area, lines: &[String])
 /// A grid line and a number below the panel for each label of the axis.
 pub(crate) fn lower_axis(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis) {
     let mut free = f64::NEG_INFINITY;
-    for (value, text) in axis.labels((panel.width / 46.0) as usize) {
+    for (value, text) in axis.labels((panel.width / 38.0) as usize) {
         let x = axis.place(value);
         canvas.line(&[(x, panel.y), (x, panel.bottom())], GRID, 1.0);
         let half = font::width(&text, LABEL) / 2.0;
-        if x - half > free {
-            canvas.text((x, panel.bottom() + 11.0), &text, Letters::new(LABEL).at(Anchor::Middle));
-            free = x + half + 4.0;
+        // Labels at the ends stay beside their panel, or they run into those of the next one.
+        let middle = x.clamp(panel.x + half - 5.0, panel.right() - half + 5.0);
+        if middle - half > free {
+            canvas.text((middle, panel.bottom() + 11.0), &text, Letters::new(LABEL).at(Anchor::Middle));
+            free = middle + half + 4.0;
         }
     }
     canvas.line(&[(panel.x, panel.bottom()), (panel.right(), panel.bottom())], MUTED, 1.0);
@@ -233,7 +292,7 @@ const MOST_LEFT: f64 = 190.0;
 
 /// The width that row labels take, and the labels cut to it.
 pub(crate) fn row_labels<'a>(names: impl Iterator<Item = &'a str>) -> (f64, Vec<String>) {
-    let labels: Vec<String> = names.map(|name| font::shortened(name, LABEL, MOST_LEFT)).collect();
+    let labels: Vec<String> = names.map(|name| font::squeezed(name, LABEL, MOST_LEFT)).collect();
     let width = labels.iter().map(|label| font::width(label, LABEL)).fold(0.0, f64::max);
     (width + 12.0, labels)
 }

@@ -6,9 +6,8 @@ use drawing::font;
 use drawing::palette::{INK, MUTED, PAPER, sequential};
 use experiment::result::Results;
 
-use crate::dots::MOST_PANELS;
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, LABEL, Sizes};
+use crate::frame::{self, Frame, Grid, LABEL, MOST_PANELS, Sizes};
 use crate::plane::{Plane, plain};
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
@@ -25,6 +24,8 @@ struct Tile {
     row: usize,
     column: usize,
     value: f64,
+    /// Who it is about.
+    told: String,
 }
 
 /// A map in the making.
@@ -36,6 +37,8 @@ struct Map {
     sides: [String; 2],
     tiles: Vec<Tile>,
     what: String,
+    /// Run times over the shortest one rather than over those alone.
+    relative: bool,
 }
 
 /// The map that fits the result.
@@ -102,7 +105,11 @@ fn pairs(results: &Results, plane: &Plane) -> Option<Map> {
                     panels.push(name);
                     panels.len() - 1
                 });
-                tiles.push(Tile { panel, row, column, value: found.summary.mean });
+                let of = |axis: usize, value: usize| plain(&plane.sweeps[axis].values[value]);
+                let (mine, other) = (of(across, row), of(along, column));
+                let (mine, other) = if app == a { (mine, other) } else { (other, mine) };
+                let told = format!("{mine} beside {other} under {policy}");
+                tiles.push(Tile { panel, row, column, value: found.summary.mean, told });
             }
         }
     }
@@ -124,6 +131,7 @@ fn pairs(results: &Results, plane: &Plane) -> Option<Map> {
         sides: [plane.sweeps[across].short.clone(), plane.sweeps[along].short.clone()],
         tiles,
         what: what.into(),
+        relative: metric == "run_time",
     })
 }
 
@@ -140,7 +148,8 @@ fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
         for (row, policy) in policies.iter().enumerate() {
             for (column, point) in plane.points.iter().enumerate() {
                 let found = cell(results, point, policy, app, metric);
-                tiles.extend(found.map(|c| Tile { panel, row, column, value: c.summary.mean }));
+                let told = || format!("{app} under {policy} at {}", plane.short(column));
+                tiles.extend(found.map(|c| Tile { panel, row, column, value: c.summary.mean, told: told() }));
             }
         }
     }
@@ -148,11 +157,6 @@ fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
         let lines: Vec<(usize, usize)> = tiles.iter().map(|tile| (tile.panel, tile.column)).collect();
         over_the_shortest(&mut tiles, &lines);
     }
-    let axes: Vec<usize> = (0..plane.sweeps.len()).collect();
-    let values = |point: usize| {
-        let each = axes.iter().filter_map(|axis| plane.sweeps[*axis].values.get(plane.place(point, *axis)?));
-        each.map(|v| plain(v)).collect::<Vec<_>>().join(", ")
-    };
     let what = if metric == "run_time" {
         "Run time over that under the policy that is fastest at the point"
     } else {
@@ -161,10 +165,11 @@ fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
     Ok(Map {
         panels: apps.iter().map(|app| (*app).to_owned()).collect(),
         rows: policies.clone(),
-        columns: (0..plane.points.len()).map(values).collect(),
-        sides: [String::new(), plane.sweeps.iter().map(|s| s.short.as_str()).collect::<Vec<_>>().join(", ")],
+        columns: (0..plane.points.len()).map(|point| plane.values(point)).collect(),
+        sides: [String::new(), plane.names()],
         tiles,
         what: what.into(),
+        relative: metric == "run_time",
     })
 }
 
@@ -185,11 +190,12 @@ fn over_the_shortest(tiles: &mut [Tile], lines: &[(usize, usize)]) {
 fn message(map: &Map) -> Option<String> {
     let most = map.tiles.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
     let least = map.tiles.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let told = |tile: &Tile| {
-        let column = &map.columns[tile.column];
-        format!("{} ({}: {}, {column})", number(tile.value), map.panels[tile.panel], map.rows[tile.row])
-    };
-    Some(format!("From {} to {}", told(least), told(most)))
+    let (most, at_most, least, at_least) = (number(most.value), &most.told, number(least.value), &least.told);
+    Some(if map.relative {
+        format!("Up to {most} times the shortest run time: {at_most}")
+    } else {
+        format!("Slowdown from {least} ({at_least}) to {most} ({at_most})")
+    })
 }
 
 fn data(map: &Map) -> Table {
@@ -277,7 +283,7 @@ fn column_labels(canvas: &mut Canvas<'_>, panel: Area, columns: &[String], wide:
 
 /// The colours with their values, below everything.
 fn scale(canvas: &mut Canvas<'_>, body: Area, (low, high): (f64, f64)) {
-    let strip = Area { x: body.x, y: body.bottom() - 36.0, width: 220.0, height: 12.0 };
+    let strip = Area { x: body.x + 8.0, y: body.bottom() - 36.0, width: 220.0, height: 12.0 };
     let steps = 44;
     for step in 0..steps {
         let part = f64::from(step) / f64::from(steps - 1);

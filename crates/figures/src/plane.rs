@@ -94,6 +94,18 @@ impl Plane {
         each.collect::<Vec<_>>().join(", ")
     }
 
+    /// The values of a point on all axes.
+    pub(crate) fn values(&self, point: usize) -> String {
+        let value = |axis: usize| self.sweeps[axis].values.get(self.place(point, axis)?);
+        let all = (0..self.sweeps.len()).filter_map(value);
+        all.map(|value| plain(value)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The short names of all axes.
+    pub(crate) fn names(&self) -> String {
+        self.sweeps.iter().map(|sweep| sweep.short.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
     /// The position of a point's value on an axis.
     pub(crate) fn place(&self, point: usize, axis: usize) -> Option<usize> {
         self.places.get(point)?.get(axis).copied()

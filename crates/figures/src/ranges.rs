@@ -5,11 +5,10 @@ use drawing::canvas::{Area, Canvas, Letters};
 use drawing::palette::{Colour, GRID, INK, MUTED, Mark, series};
 use experiment::result::{Cell, DEDICATED, Results};
 
-use crate::dots::MOST_PANELS;
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, LABEL, Sizes};
+use crate::frame::{self, Frame, Grid, LABEL, Layout, MOST_PANELS, Sizes};
 use crate::plane::Plane;
-use crate::words::{self, cell, number};
+use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
 
 /// From so many replicates on there is a box.
@@ -37,7 +36,7 @@ pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
         return Err(Refusal::Pointless("one replicate has no distribution (`--repeat 5`)".into()));
     }
     let kind = Kind { name: "run-time", metric: "run_time", words: "run time" };
-    strips(results, plane, &kind, |strips, unit, rows| {
+    strips(results, plane, &kind, |strips| {
         let spread = |s: &Strip<'_>| {
             if s.cell.summary.min > 0.0 { s.cell.summary.max / s.cell.summary.min - 1.0 } else { 0.0 }
         };
@@ -45,19 +44,17 @@ pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
             strips.iter().filter(|s| s.cell.policy != DEDICATED && s.cell.summary.n > 1).collect();
         let most = own.iter().max_by(|a, b| spread(a).total_cmp(&spread(b)))?;
         let least = own.iter().min_by(|a, b| spread(a).total_cmp(&spread(b)))?;
-        let told = |s: &Strip<'_>| {
-            format!("{} of {} differ by {} %", "run times", s.cell.app, number(spread(s) * 100.0))
-        };
-        let (_, _) = (unit, rows);
         if spread(most) < 0.01 {
             return Some("Run times of the replicates differ by less than 1 %".into());
         }
+        let (app, policy, widest) = (&most.cell.app, &most.cell.policy, words::percent(spread(most)));
+        if own.iter().all(|s| s.cell.policy == *policy) {
+            return Some(format!("Run times of the replicates differ by up to {widest} ({app})"));
+        }
+        let narrowest = words::percent(spread(least));
         Some(format!(
-            "Replicates differ most under {} ({}), least under {} ({} %)",
-            most.cell.policy,
-            told(most),
-            least.cell.policy,
-            number(spread(least) * 100.0)
+            "Replicates differ most under {policy} ({app}: {widest}), least under {} ({narrowest})",
+            least.cell.policy
         ))
     })
 }
@@ -66,14 +63,19 @@ pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
 pub(crate) fn barrier(results: &Results, plane: &Plane) -> Attempt {
     let kind =
         Kind { name: "barrier", metric: "barrier_interval", words: "mean time from barrier to barrier" };
-    strips(results, plane, &kind, |strips, _, _| {
+    strips(results, plane, &kind, |strips| {
         let own: Vec<&Strip<'_>> = strips.iter().filter(|s| s.cell.policy != DEDICATED).collect();
         let first = own.first()?;
         let of_first = own.iter().filter(|s| s.cell.app == first.cell.app);
         let quick = of_first.clone().min_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
         let slow = of_first.max_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
         let told = |s: &Strip<'_>| format!("{} under {}", words::seconds(s.cell.summary.mean), s.cell.policy);
-        if quick.cell.policy == slow.cell.policy {
+        if quick.cell.policy == slow.cell.policy && quick.cell != slow.cell {
+            let (from, to) =
+                (words::seconds(quick.cell.summary.mean), words::seconds(slow.cell.summary.mean));
+            return Some(format!("{}: from barrier to barrier {from} to {to}", first.cell.app));
+        }
+        if quick.cell == slow.cell {
             return Some(format!("{}: from barrier to barrier {}", first.cell.app, told(quick)));
         }
         Some(format!(
@@ -85,8 +87,8 @@ pub(crate) fn barrier(results: &Results, plane: &Plane) -> Attempt {
     })
 }
 
-/// The message of a figure from its strips, the unit and the rows.
-type Message = fn(&[Strip<'_>], &str, &[words::Row<'_>]) -> Option<String>;
+/// The message of a figure from its strips.
+type Message = fn(&[Strip<'_>]) -> Option<String>;
 
 fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> Attempt {
     let measured = |policy: &str, app: Option<&str>| {
@@ -100,14 +102,6 @@ fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> At
     if apps.is_empty() {
         return Err(Refusal::Pointless(format!("no application has a {}", kind.words)));
     }
-    if apps.len() * plane.points.len() > MOST_PANELS {
-        return Err(Refusal::Pointless(format!(
-            "{} panels ({} applications at {} points) do not fit one picture (at most {MOST_PANELS})",
-            apps.len() * plane.points.len(),
-            apps.len(),
-            plane.points.len()
-        )));
-    }
     let policies = results.provenance.policies.iter().map(String::as_str);
     let rows: Vec<words::Row<'_>> = [DEDICATED]
         .into_iter()
@@ -115,19 +109,24 @@ fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> At
         .filter(|p| measured(p, None))
         .map(|p| (p, p.to_owned()))
         .collect();
+    let layout = Layout::of(plane, &rows)?;
+    if apps.len() * layout.panels.len() > MOST_PANELS {
+        return Err(frame::too_many(apps.len() * layout.panels.len(), "panels"));
+    }
     let mut all = Vec::new();
     for (at, point) in plane.points.iter().enumerate() {
         for (number, app) in apps.iter().enumerate() {
-            for (row, (policy, _)) in rows.iter().enumerate() {
+            for (policy_at, (policy, _)) in rows.iter().enumerate() {
                 let found = cell(results, point, policy, app, kind.metric);
-                let panel = at * apps.len() + number;
+                let (group, row) = layout.place(at, policy_at);
+                let panel = group * apps.len() + number;
                 all.extend(found.map(|cell| Strip { panel, row, cell, values: values(cell) }));
             }
         }
     }
     let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
     let (unit, length) = words::time_unit(longest);
-    let Some(title) = message(&all, unit, &rows) else {
+    let Some(title) = message(&all) else {
         return Err(Refusal::Pointless("no run completed".into()));
     };
     let each = match (results.provenance.repeat, all.iter().any(|s| !s.values.is_empty())) {
@@ -142,11 +141,15 @@ fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> At
     }
     let words = Frame {
         title: title.clone(),
-        about: format!("{what}: {each}; {}{}", words::setting(results), plane.remark()),
+        about: format!(
+            "{what}: {each}; {}{}",
+            words::setting(results),
+            plane.remark() + &layout.remark(plane)
+        ),
         legend: Vec::new(),
         source: words::source(results),
     };
-    let svg = draw(&words, plane, &apps, &rows, &all, (unit, length), kind).map_err(Refusal::Fault)?;
+    let svg = draw(&words, &layout, &apps, &all, (unit, length), kind).map_err(Refusal::Fault)?;
     Ok(Figure { name: kind.name, title, about: words.about, svg, data: data(&all) })
 }
 
@@ -173,29 +176,28 @@ fn values(cell: &Cell) -> Vec<f64> {
 
 fn draw(
     words: &Frame,
-    plane: &Plane,
+    layout: &Layout,
     apps: &[&str],
-    rows: &[words::Row<'_>],
     strips: &[Strip<'_>],
     (unit, length): (&str, f64),
     kind: &Kind,
 ) -> Result<String, String> {
-    let (left, labels) = frame::row_labels(rows.iter().map(|(_, words)| words.as_str()));
+    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
     let sizes = |head| Sizes {
-        panels: apps.len() * plane.points.len(),
+        panels: apps.len() * layout.panels.len(),
         most: if apps.len() == 1 { 3 } else { apps.len().min(4) },
-        height: ROW * rows.len() as f64,
+        height: ROW * labels.len() as f64,
         left,
         own: false,
         head,
         foot: 26.0,
     };
     let name = |panel: usize| {
-        let point = plane.short(panel / apps.len());
+        let point = &layout.panels[panel / apps.len()];
         let app = apps[panel % apps.len()];
         if point.is_empty() { app.to_owned() } else { format!("{app}, {point}") }
     };
-    let names: Vec<String> = (0..apps.len() * plane.points.len()).map(name).collect();
+    let names: Vec<String> = (0..apps.len() * layout.panels.len()).map(name).collect();
     let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
     let (names, head) = frame::names(&names, width);
     let grid = Grid::of(&sizes(head));
@@ -212,7 +214,7 @@ fn draw(
             let Some(axis) = axes[at % apps.len()] else { continue };
             let axis = axis.on(panel.x, panel.right());
             frame::lower_axis(canvas, panel, &axis);
-            for number in 0..=rows.len() {
+            for number in 0..=labels.len() {
                 let y = panel.y + number as f64 * ROW;
                 canvas.line(&[(panel.x, y), (panel.right(), y)], GRID, 0.5);
             }

@@ -1,9 +1,9 @@
 //! Numbers and names as figures write them.
 
 use experiment::compare::Verdict;
-use experiment::result::{Cell, Results};
+use experiment::result::{Cell, DEDICATED, Results};
 use experiment::statistics::Summary;
-use experiment::yardsticks::{FLUID, PARTITION};
+use experiment::yardsticks::{FLUID, PARTITION, YARDSTICKS};
 
 /// A number with three significant digits.
 pub(crate) fn number(value: f64) -> String {
@@ -49,6 +49,16 @@ pub(crate) fn rows<'a>(results: &'a Results, metric: &str) -> Vec<Row<'a>> {
     rows
 }
 
+/// Whether a label is that of a yardstick or of the dedicated runs, not of a policy.
+pub(crate) fn is_yardstick(label: &str) -> bool {
+    label == DEDICATED || YARDSTICKS.iter().any(|yardstick| yardstick.label == label)
+}
+
+/// A percentage, from a share; tiny ones are not told apart.
+pub(crate) fn percent(share: f64) -> String {
+    if share < 0.000_95 { "< 0.1 %".into() } else { format!("{} %", number(share * 100.0)) }
+}
+
 /// A cell.
 pub(crate) fn cell<'a>(
     results: &'a Results,
@@ -65,8 +75,8 @@ pub(crate) fn cell<'a>(
 pub(crate) fn setting(results: &Results) -> String {
     let p = &results.provenance;
     let many = match p.repeat {
-        1 => "one replicate: no intervals".to_owned(),
-        n => format!("{n} replicates"),
+        1 => "one\u{a0}replicate: no\u{a0}intervals".to_owned(),
+        n => format!("{n}\u{a0}replicates"),
     };
     format!("{}, {}; {many}", listed(&p.machines), listed(&p.kernels))
 }
