@@ -6,6 +6,7 @@ mod dots;
 mod figure;
 mod frame;
 mod heat;
+pub mod page;
 mod plane;
 mod ranges;
 mod words;
