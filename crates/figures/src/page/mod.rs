@@ -117,18 +117,18 @@ fn sections(story: &Story<'_>) -> Vec<Section> {
 
 /// A table with a caption; the first entry of each row is its name. Wide ones scroll, also by keyboard.
 fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> Markup {
+    let numeric: Vec<bool> = (0..head.len()).map(|at| at > 0 && is_numeric(rows, at)).collect();
+    let class = |at: usize| numeric.get(at).copied().unwrap_or(false).then_some("number");
     html! {
         div class="scroll" role="region" tabindex="0" aria-label=(caption) {
             table {
                 caption { (caption) }
-                thead { tr { @for name in head { th scope="col" { (name) } } } }
+                thead { tr { @for (at, name) in head.iter().enumerate() { th scope="col" class=[class(at)] { (name) } } } }
                 tbody {
                     @for row in rows {
                         tr {
                             @for (at, entry) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (entry) } }
-                                @else if is_number(entry) { td class="number" { (entry) } }
-                                @else { td { (entry) } }
+                                @if at == 0 { th scope="row" { (entry) } } @else { td class=[class(at)] { (entry) } }
                             }
                         }
                     }
@@ -138,9 +138,18 @@ fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> Markup {
     }
 }
 
-/// Whether an entry is set flush right.
-fn is_number(entry: &str) -> bool {
-    entry == "-" || entry.starts_with(|first: char| first.is_ascii_digit() || "+-<\u{2212}".contains(first))
+/// Whether a column holds numbers, with units or signs, and is set flush right.
+fn is_numeric(rows: &[Vec<String>], column: usize) -> bool {
+    let number = |entry: &str| {
+        let digits = entry.chars().filter(char::is_ascii_digit).count();
+        entry == "-"
+            || (digits > 0
+                && entry.chars().count() <= 24
+                && !entry.contains('=')
+                && entry.starts_with(|first: char| first.is_ascii_digit() || "+-<".contains(first)))
+    };
+    let entries = || rows.iter().filter_map(|row| row.get(column));
+    entries().all(|entry| number(entry)) && entries().any(|entry| entry != "-")
 }
 
 fn strings(all: &[&str]) -> Vec<String> {
@@ -150,6 +159,18 @@ fn strings(all: &[&str]) -> Vec<String> {
 /// Texts of several paragraphs.
 fn paragraphs(text: &str) -> Markup {
     html! { @for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) { p { (paragraph) } } }
+}
+
+/// A header whose second column is the point, where there are several.
+fn head(names: &[&str], points: usize) -> Vec<String> {
+    let all = names.iter().enumerate().filter(|(at, _)| points > 1 || *at != 1);
+    all.map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// A row with its point second, where there are several.
+fn row(name: &str, point: &str, rest: impl IntoIterator<Item = String>, points: usize) -> Vec<String> {
+    let point = Some(point.to_owned()).filter(|_| points > 1);
+    [name.to_owned()].into_iter().chain(point).chain(rest).collect()
 }
 
 /// The name of a point for headings and captions.

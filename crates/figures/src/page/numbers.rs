@@ -3,11 +3,11 @@
 use experiment::metrics::{ALL_APPS, METRICS, Scope};
 use experiment::report;
 use experiment::result::Results;
-use experiment::yardsticks::{FLUID, YARDSTICKS};
+use experiment::yardsticks::{BOUND, FLUID, YARDSTICKS};
 use maud::{Markup, html};
 
 use super::verdicts::caption;
-use super::{strings, table};
+use super::{head, row, table};
 use crate::words::{cell, number, seconds};
 
 /// The comparison at each point, and the account.
@@ -23,10 +23,8 @@ pub(super) fn tables(results: &Results) -> Markup {
         }
         h3 { "Where the cpu time went" }
         p { "Mean share of cpus x makespan, in per cent; each row sums to 100." }
-        @for point in &results.provenance.points {
-            @let (head, rows) = account(results, point);
-            (table(&caption("Account", point), &head, &rows))
-        }
+        @let (head, rows) = account(results);
+        (table("Account", &head, &rows))
         details {
             summary { "What the parts of the account are" }
             dl class="facts" {
@@ -43,16 +41,26 @@ fn part(metric: &str) -> String {
     metric.trim_start_matches("account_").replace('_', " ")
 }
 
-fn account(results: &Results, point: &str) -> (Vec<String>, Vec<Vec<String>>) {
-    let parts = || METRICS.iter().filter(|m| m.scope == Scope::All && m.name.starts_with("account_"));
-    let head = ["Policy".to_owned()].into_iter().chain(parts().map(|m| part(m.name))).collect();
-    let row = |policy: &String| {
-        let share = |metric: &str| cell(results, point, policy, ALL_APPS, metric).map(|c| c.summary.mean);
-        let shares =
-            parts().map(|m| share(m.name).map_or_else(|| "-".into(), |s| format!("{:.1}", s * 100.0)));
-        [policy.clone()].into_iter().chain(shares).collect()
+fn account(results: &Results) -> (Vec<String>, Vec<Vec<String>>) {
+    let points = &results.provenance.points;
+    let metrics: Vec<&str> = METRICS
+        .iter()
+        .filter(|m| m.scope == Scope::All && m.name.starts_with("account_"))
+        .map(|m| m.name)
+        .collect();
+    let share = |point: &str, policy: &str, metric: &str| {
+        let found = cell(results, point, policy, ALL_APPS, metric);
+        found.map_or_else(|| "-".into(), |c| format!("{:.1}", c.summary.mean * 100.0))
     };
-    (head, results.provenance.policies.iter().map(row).collect())
+    let mut rows = Vec::new();
+    for point in points {
+        for policy in &results.provenance.policies {
+            let shares = metrics.iter().map(|metric| share(point, policy, metric));
+            rows.push(row(policy, point, shares, points.len()));
+        }
+    }
+    let names = head(&["Policy", "Point"], points.len()).into_iter();
+    (names.chain(metrics.iter().map(|metric| part(metric))).collect(), rows)
 }
 
 /// What the yardsticks are, and how far from them the policies stay.
@@ -68,25 +76,32 @@ pub(super) fn yardsticks(results: &Results) -> Markup {
             @let cores: Vec<String> = best.cores.iter().map(|(app, cores)| format!("{app}: cores {cores}")).collect();
             p { (caption("Best static partition", &best.point)) ": " (cores.join("; ")) " (of " (best.tried) " tried)." }
         }
-        @for point in &results.provenance.points {
-            @let rows = distances(results, point);
-            @if !rows.is_empty() {
-                (table(&caption("Makespan against the yardsticks", point), &strings(&["Policy", "Makespan", "Times the ideal share", "Times the bound", "Gap closed, %"]), &rows))
-            }
+        @let rows = distances(results);
+        @if !rows.is_empty() {
+            (table(
+                "Makespan against the yardsticks",
+                &head(&["Policy", "Point", "Makespan", "Times the ideal share", "Times the bound", "Gap closed, %"], results.provenance.points.len()),
+                &rows
+            ))
         }
     }
 }
 
-fn distances(results: &Results, point: &str) -> Vec<Vec<String>> {
-    let makespan = |label: &str| cell(results, point, label, ALL_APPS, "makespan").map(|c| c.summary.mean);
-    let bound = YARDSTICKS.iter().find(|y| y.label == "bound").and_then(|y| makespan(y.label));
-    let ideal = makespan(FLUID.label);
+fn distances(results: &Results) -> Vec<Vec<String>> {
     let over = |time: f64, yardstick: Option<f64>| yardstick.map_or_else(|| "-".into(), |y| number(time / y));
-    let row = |policy: &String| {
-        let time = makespan(policy)?;
-        let gap = cell(results, point, policy, ALL_APPS, "gap_closed");
-        let gap = gap.map_or_else(|| "-".into(), |c| format!("{:.0}", c.summary.mean));
-        Some(vec![policy.clone(), seconds(time), over(time, ideal), over(time, bound), gap])
-    };
-    results.provenance.policies.iter().filter_map(row).collect()
+    let points = &results.provenance.points;
+    let mut rows = Vec::new();
+    for point in points {
+        let makespan =
+            |label: &str| cell(results, point, label, ALL_APPS, "makespan").map(|c| c.summary.mean);
+        for policy in &results.provenance.policies {
+            let Some(time) = makespan(policy) else { continue };
+            let gap = cell(results, point, policy, ALL_APPS, "gap_closed");
+            let gap = gap.map_or_else(|| "-".into(), |c| format!("{:.0}", c.summary.mean));
+            let rest =
+                [seconds(time), over(time, makespan(FLUID.label)), over(time, makespan(BOUND.label)), gap];
+            rows.push(row(policy, point, rest, points.len()));
+        }
+    }
+    rows
 }

@@ -8,7 +8,7 @@ pub(super) const CSS: &str = "
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1rem 1.25rem 3rem; max-width: 62rem; color: var(--ink); background: var(--paper);
+body { margin: 0 auto; padding: 1rem 1.25rem 3rem; max-width: 66rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.9rem; margin: .5rem 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-bottom: .25rem; border-bottom: 2px solid var(--grid); }
@@ -31,9 +31,10 @@ ul.answers li { margin: .2rem 0; }
 .scroll { overflow-x: auto; margin: .75rem 0; }
 table { border-collapse: collapse; font-size: .9rem; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: top; }
+th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--muted); vertical-align: bottom; }
 tbody th { font-weight: 600; }
+th.number { text-align: right; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 figure { margin: 1rem 0 1.5rem; }
 figure svg { display: block; max-width: 100%; height: auto; }
@@ -55,7 +56,9 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .9rem; }
   .scroll { overflow: visible; }
   table { font-size: 8pt; width: 100%; }
   th, td { padding: .1rem .3rem; }
-  td.number { white-space: normal; }
+  th.number { text-align: right; }
+td.number { white-space: normal; }
+  figure svg { max-height: 20cm; }
   pre { border: 1px solid #bbbbbb; white-space: pre-wrap; }
   details::details-content { content-visibility: visible; block-size: auto; }
   summary { list-style: none; color: inherit; font-weight: 600; }

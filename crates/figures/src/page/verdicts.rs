@@ -6,26 +6,27 @@ use experiment::result::Results;
 use experiment::summary;
 use maud::{Markup, html};
 
-use super::{at_point, strings, table};
+use super::{at_point, head, row, strings, table};
 use crate::words::{self, cell, number};
 
 /// What the results say, in sentences, and the winner of each application.
 pub(super) fn answers(results: &Results) -> Markup {
     let points = &results.provenance.points;
     html! {
+        @for sentence in summary::overall(results) { p { strong { (sentence) } } }
         @for point in points {
             @if points.len() > 1 { h3 { (point) } }
             @let sentences = summary::point(results, point);
             @if sentences.is_empty() { p { "Nothing was measured: no run completed." } }
             ul class="answers" { @for sentence in &sentences { li { (sentence) } } }
         }
-        @for sentence in summary::overall(results) { p { strong { (sentence) } } }
     }
 }
 
 /// The winner of each application at each point, and every policy against the first one.
 pub(super) fn comparisons(results: &Results) -> Markup {
     let winners = winners(results);
+    let points = results.provenance.points.len();
     html! {
         @if winners.is_empty() {
             p { "There is only one policy, or none completed: nothing to compare." }
@@ -34,10 +35,12 @@ pub(super) fn comparisons(results: &Results) -> Markup {
                 "The first in mean time, and how far ahead of the next one. Both ran the same random work with each seed, so they are compared pair by pair; "
                 "p is the probability of a difference at least as large if there were none (paired t-test), and below 0.05 a difference counts as real."
             }
-            (table("Who comes first", &strings(&["Application", "Point", "First", "Time", "Next", "Times faster", "p", "Verdict"]), &winners))
+            @let names = ["Application", "Point", "First", "Time", "Next", "Times faster", "p", "Verdict"];
+            (table("Who comes first", &head(&names, points), &winners))
         }
         @if let Some(first) = results.comparisons.first() {
-            (table(&format!("Every policy against {}", first.baseline), &strings(&["Policy", "Application", "Point", "Times faster", "95 % interval", "p", "Verdict"]), &against_first(results)))
+            @let names = ["Policy", "Point", "Application", "Times faster", "95 % interval", "p", "Verdict"];
+            (table(&format!("Every policy against {}", first.baseline), &head(&names, points), &against_first(results)))
         }
     }
 }
@@ -75,8 +78,8 @@ fn winner(results: &Results, point: &str, app: &str, metric: &str) -> Option<Vec
         None => ("-".into(), "-".into(), "undecided".into()),
     };
     let app = if app == ALL_APPS { "all (makespan)" } else { app };
-    let point = if point.is_empty() { "-" } else { point };
-    Some(vec![app.into(), point.into(), first.clone(), words::seconds(time), next.clone(), ratio, p, verdict])
+    let rest = [first.clone(), words::seconds(time), next.clone(), ratio, p, verdict];
+    Some(row(app, point, rest, results.provenance.points.len()))
 }
 
 /// The comparison of two policies, pair by pair.
@@ -109,15 +112,15 @@ fn probability(p: Option<f64>) -> String {
 }
 
 fn against_first(results: &Results) -> Vec<Vec<String>> {
-    let row = |c: &experiment::compare::Comparison| {
+    let of_policy = |c: &experiment::compare::Comparison| {
         let interval =
             c.ci95.map_or_else(|| "-".into(), |[lo, hi]| format!("{} to {}", number(lo), number(hi)));
         let app = if c.app == ALL_APPS { "all (makespan)".to_owned() } else { c.app.clone() };
-        let point = if c.point.is_empty() { "-".to_owned() } else { c.point.clone() };
         let verdict = words::verdict(c.verdict).to_owned();
-        vec![c.policy.clone(), app, point, number(c.ratio), interval, probability(c.p), verdict]
+        let rest = [app, number(c.ratio), interval, probability(c.p), verdict];
+        row(&c.policy, &c.point, rest, results.provenance.points.len())
     };
-    results.comparisons.iter().map(row).collect()
+    results.comparisons.iter().map(of_policy).collect()
 }
 
 /// Used by the captions of tables.
