@@ -5,8 +5,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::metrics::ALL_APPS;
+use experiment::plan::Experiment;
+use experiment::result::Results;
 use experiment::scenario::load_with;
-use figures::page::{Story, page};
+use figures::page::{Slot, Story, page};
+use timeline::draw::{self, Caption};
+use timeline::{Medium, Request, Subject};
 
 use super::source;
 use crate::args::{Changes, Report};
@@ -31,12 +36,13 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let results = source::simulate(&name, &experiment, changes)?;
     let drawn = figures::draw(&results, &[]).map_err(Failure::Output)?;
     let file = file_name(&args.file);
+    let timeline = timeline(&experiment, &results, &file, changes);
     let story = Story {
         experiment: &experiment,
         results: &results,
         policies,
         drawn: &drawn,
-        timeline: None,
+        timeline: timeline.as_ref(),
         command: &command(&file, changes),
         file: &file,
     };
@@ -56,6 +62,46 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
         results.provenance.runs
     ));
     Ok(ExitCode::from(BAD_END))
+}
+
+/// The first policy above the one under which all is done first, at the first point, in the most telling window. None
+/// when there is nothing to draw.
+fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
+    let point = experiment.points.first()?;
+    let makespan = |policy: &String| Some(results.get(&point.label, policy, ALL_APPS, "makespan")?.mean);
+    let first = experiment.policies.first()?;
+    let times: Vec<(&String, f64)> =
+        experiment.policies.iter().filter_map(|policy| Some((policy, makespan(policy)?))).collect();
+    let (best, _) = times.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let second = times.iter().map(|(policy, _)| *policy).find(|policy| *policy != first);
+    let other = if *best == first { second } else { Some(*best) };
+    let shown: Vec<&String> = [first].into_iter().chain(other).collect();
+    let subjects: Vec<Subject<'_>> = shown.iter().filter_map(|label| subject(experiment, label)).collect();
+    let timeline = timeline::record(&subjects, &Request::default(), Medium::Picture).ok()?;
+    let at = if point.label.is_empty() { String::new() } else { format!(" at {}", point.label) };
+    let title = format!("{}{at}, seed {}", experiment.name, experiment.seed);
+    let names = shown.iter().map(|label| label.as_str()).collect::<Vec<_>>();
+    let mut words = strings(&["oversim", "timeline", file, "--policy", &names.join(",")]);
+    words.extend(changes.set.iter().flat_map(|set| strings(&["--set", set])));
+    words.extend(changes.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
+    words.extend(strings(&["-o", "timeline.svg"]));
+    Some(Slot {
+        about: format!("{}{at}. {}.", names.join(" and "), timeline.headline().trim_end_matches('.')),
+        svg: draw::svg(&timeline, Caption { title: &title, prefix: "timeline" }),
+        command: line(&words),
+    })
+}
+
+/// The first replicate of a policy at the first point.
+fn subject<'a>(experiment: &'a Experiment, label: &'a str) -> Option<Subject<'a>> {
+    let policy = experiment.policies.iter().position(|policy| policy == label)?;
+    let mut runs = experiment.runs.iter();
+    let plan = runs.find(|run| run.policy == policy && run.point == 0 && run.replicate == 0)?;
+    Some(Subject { label, plan })
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// The name of the scenario's file, without the directories on this machine.
@@ -83,6 +129,11 @@ fn command(file: &str, changes: &Changes) -> String {
         words.push("--best-partition".into());
     }
     words.extend(["-o".into(), "report.html".into()]);
+    line(&words)
+}
+
+/// Words as a command line.
+fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
