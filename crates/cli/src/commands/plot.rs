@@ -48,8 +48,9 @@ fn check(args: &Plot) -> Result<(), Failure> {
             return Err(Failure::Input(format!("no figure `{wanted}`; there are {all}")));
         }
     }
-    if args.output.exists() && !args.output.is_dir() {
-        return Err(Failure::Input(format!("{} is not a directory", args.output.display())));
+    let there = args.output.ancestors().find(|path| path.exists());
+    if let Some(file) = there.filter(|path| !path.is_dir()) {
+        return Err(Failure::Input(format!("{} is not a directory", file.display())));
     }
     let wanted = |name: &&str| args.figures.is_empty() || args.figures.iter().any(|f| f == name);
     let taken = figures::names().filter(wanted).flat_map(|name| both(args, name)).find(|path| path.exists());

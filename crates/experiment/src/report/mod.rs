@@ -60,12 +60,12 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The comparison of the policies at one point, as the text report shows it.
+/// The comparison of the policies at one point, as the text report shows it, without the account of the cpu time.
 #[must_use]
 pub fn comparison(results: &Results, point: &str) -> Grid {
     let table = table::Comparison::at(results, point);
     let columns: Vec<&table::Column> =
-        [&table.rows].into_iter().chain(table.groups.iter().flatten()).collect();
+        [&table.rows].into_iter().chain(table.groups.iter().rev().skip(1).rev().flatten()).collect();
     let entry = |column: &table::Column, row: usize| column.entries.get(row).cloned().unwrap_or_default();
     Grid {
         head: columns.iter().map(|column| markdown::head(column)).collect(),
