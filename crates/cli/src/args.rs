@@ -46,6 +46,12 @@ pub(crate) enum Command {
     /// Compare two results, or policies of one scenario, pair by pair: how many times faster, and how sure that is.
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
+    /// Draw figures of a result, or of a scenario, which is run now; with the plotted numbers beside each.
+    #[command(after_help = help::PLOT)]
+    Plot(Plot),
+    /// Run a scenario and write one page for the browser: what was simulated, tables, figures, verdicts, how to repeat it.
+    #[command(after_help = help::REPORT)]
+    Report(Report),
     /// Check scenarios without running them.
     #[command(after_help = help::CHECK)]
     Check(Check),
@@ -245,6 +251,74 @@ pub(crate) struct Compare {
     /// Of scenarios: threads to run on; the results do not depend on it. Default: as many as this process may use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+/// What can be changed in a scenario that is run for its figures.
+#[derive(Args, Debug)]
+pub(crate) struct Changes {
+    /// Of scenarios: run only these policies, the first is the one that others are compared with: A,B or repeated.
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) policies: Vec<String>,
+    /// Of scenarios: seed of the first replicate.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Of scenarios: number of replicates.
+    #[arg(short, long, value_name = "N")]
+    pub(crate) repeat: Option<u32>,
+    /// Of scenarios: change one parameter, by the path a sweep would use; repeatable.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Of scenarios: also search the best static partition of the cores among the applications.
+    #[arg(long)]
+    pub(crate) best_partition: bool,
+    /// Of scenarios: threads to run on; the results do not depend on it. Default: as many as this process may use.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Plot {
+    /// A result (the JSON of `oversim run`) or a scenario, which is run now; `-` reads standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write the figures to this directory.
+    #[arg(short, long, value_name = "DIR", default_value = "figures")]
+    pub(crate) output: PathBuf,
+    /// Form of the pictures.
+    #[arg(long, value_enum, default_value_t = Picture::Svg)]
+    pub(crate) format: Picture,
+    /// Draw only this figure: A,B or repeated. Default: all for which the result has data.
+    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) figures: Vec<String>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// The scenario; `-` reads standard input.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) file: PathBuf,
+    /// Write the page to this file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// Forms of a picture.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Picture {
+    /// Vectors: sharp at any size, small files.
+    Svg,
+    /// Pixels, twice as many as the SVG's size says, with a font of its own.
+    Png,
 }
 
 #[derive(Args, Debug)]

@@ -36,6 +36,21 @@ Examples:
 Exit status: 0 nothing is significantly slower beyond the threshold; 1 something is, or output failed; 2 wrong usage, scenario or \
 result.";
 
+pub(crate) const PLOT: &str = "\
+Examples:
+  oversim plot scenarios/spin_yield_block.yaml --repeat 3
+  oversim plot results/result.json -o figures --format png
+  oversim plot scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --figure slowdown,account -o ep
+
+Exit status: 0 done; 1 a run did not complete or the figures could not be written; 2 wrong usage, scenario or result.";
+
+pub(crate) const REPORT: &str = "\
+Examples:
+  oversim report scenarios/two_hogs_one_core.yaml -o report.html
+  oversim report scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --repeat 5 -o ep.html
+
+Exit status: 0 done; 1 a run did not complete or the page could not be written; 2 wrong usage or scenario.";
+
 pub(crate) const CHECK: &str = "\
 Examples:
   oversim check scenarios/*.yaml

@@ -48,6 +48,8 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Run(run) => commands::run::run(run, policies),
         Command::Check(check) => commands::check::check(check, policies),
         Command::Compare(compare) => commands::compare::compare(compare, policies),
+        Command::Report(report) => commands::report::report(report, policies),
+        Command::Plot(plot) => commands::plot::plot(plot, policies),
         Command::Schema(schema) => commands::schema::schema(schema, policies),
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),

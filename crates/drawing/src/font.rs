@@ -54,11 +54,28 @@ pub fn shortened(text: &str, size: f64, most: f64) -> String {
     String::new()
 }
 
-/// `text` broken at its spaces into lines of at most `most` pixels; a longer word has a line of its own.
+/// `text`, or as much of its beginning and its end as fits into `most` pixels with three dots between: names that differ at
+/// their ends stay different.
+#[must_use]
+pub fn squeezed(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.to_owned();
+    }
+    let all: Vec<char> = text.chars().collect();
+    let fitting = (1..all.len()).rev().map(|kept| {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let (head, tail): (String, String) =
+            (all[..head].iter().collect(), all[all.len() - tail..].iter().collect());
+        format!("{}...{tail}", head.trim_end())
+    });
+    fitting.into_iter().find(|short| width(short, size) <= most).unwrap_or_default()
+}
+
+/// `text` broken at its spaces (not the no-break ones) into lines of at most `most` pixels; a longer word has a line of its own.
 #[must_use]
 pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if width(&format!("{line} {word}"), size) <= most => {
                 line.push(' ');
@@ -88,6 +105,11 @@ mod tests {
         assert_eq!(shortened("LOAD", 12.0, 100.0), "LOAD");
         let short = shortened("a policy with a very long name", 12.0, 100.0);
         assert!(short.ends_with("...") && width(&short, 12.0) <= 100.0, "{short}");
+        let squeezed = squeezed("a policy with a very long name 7", 12.0, 100.0);
+        assert!(
+            squeezed.starts_with("a pol") && squeezed.ends_with("me 7") && width(&squeezed, 12.0) <= 100.0,
+            "{squeezed}"
+        );
         assert_eq!(wrapped("one two three", 12.0, width("one two", 12.0)), ["one two", "three"]);
         assert_eq!(wrapped("unbreakable", 12.0, 10.0), ["unbreakable"]);
     }

@@ -1,17 +1,17 @@
-//! Published against simulated numbers as a picture: a dot per number, the diagonal, the tolerance as a bar.
+//! Published against simulated numbers as a picture: a mark per number, the diagonal, the tolerance as a bar.
 
-use plotters::prelude::*;
-
-use crate::report::short;
+use drawing::axis::{Axis, Kind};
+use drawing::canvas::{self, Anchor, Area, Canvas, Letters};
+use drawing::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
 
 /// Width and height of a picture in pixels.
-const SIZE: (u32, u32) = (460, 420);
-/// Space around the numbers, as a share of their range.
-const MARGIN: f64 = 0.08;
-/// Within the tolerance, and outside.
-const PASS: RGBColor = RGBColor(0, 114, 178);
-const FAIL: RGBColor = RGBColor(213, 94, 0);
-const GREY: RGBColor = RGBColor(150, 150, 150);
+const SIZE: (f64, f64) = (460.0, 430.0);
+/// What lies within the picture.
+const PANEL: Area = Area { x: 66.0, y: 62.0, width: 376.0, height: 310.0 };
+/// Font sizes: caption, axes, numbers.
+const CAPTION: f64 = 15.0;
+const AXIS: f64 = 12.0;
+const NUMBER: f64 = 11.0;
 
 /// A number to draw.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,54 +31,60 @@ pub struct Dot {
 /// # Errors
 /// What the drawing library says.
 pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
-    let mut text = String::new();
-    draw(&mut text, title, unit, dots).map_err(|e| e.to_string())?;
-    Ok(text)
+    canvas::svg(SIZE, &format!("{title}: published against simulated"), |canvas| {
+        let across = axis(dots).on(PANEL.x, PANEL.right());
+        let up = across.on(PANEL.bottom(), PANEL.y);
+        canvas.text((16.0, 18.0), title, Letters::new(CAPTION).bold());
+        legend(canvas);
+        grid(canvas, &across, &up);
+        titles(canvas, unit);
+        canvas.line(&[(PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.y)], MUTED, 1.0);
+        for dot in dots {
+            let x = across.place(dot.published);
+            let ends = [dot.published - dot.tolerance, dot.published + dot.tolerance];
+            canvas.line(&ends.map(|end| (x, up.place(end))), GRID, 3.0);
+        }
+        for dot in dots {
+            let (colour, mark) = if dot.pass { (BLUE, Mark::Circle) } else { (VERMILLION, Mark::Cross) };
+            canvas.mark((across.place(dot.published), up.place(dot.simulated)), mark, 8.0, colour);
+        }
+    })
 }
 
-fn draw(text: &mut String, title: &str, unit: &str, dots: &[Dot]) -> Result<(), Box<dyn std::error::Error>> {
-    let (low, high) = range(dots);
-    let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(title, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(38)
-        .y_label_area_size(52)
-        .build_cartesian_2d(low..high, low..high)?;
-    let label = |value: &f64| short(*value);
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .x_labels(6)
-        .y_labels(6)
-        .x_label_formatter(&label)
-        .y_label_formatter(&label)
-        .x_desc(format!("published, {unit}"))
-        .y_desc(format!("simulated, {unit}"))
-        .label_style(("sans-serif", 12))
-        .draw()?;
-    chart.draw_series(LineSeries::new([(low, low), (high, high)], GREY))?;
-    let bars = dots.iter().map(|dot| {
-        let ends = [dot.published - dot.tolerance, dot.published + dot.tolerance];
-        PathElement::new(ends.map(|y| (dot.published, y.clamp(low, high))), GREY.mix(0.5).stroke_width(3))
-    });
-    chart.draw_series(bars)?;
-    let colour = |dot: &Dot| if dot.pass { PASS } else { FAIL };
-    chart.draw_series(
-        dots.iter().map(|dot| Circle::new((dot.published, dot.simulated), 4, colour(dot).mix(0.8).filled())),
-    )?;
-    area.present()?;
-    Ok(())
+fn legend(canvas: &mut Canvas<'_>) {
+    let y = 42.0;
+    canvas.mark((24.0, y), Mark::Circle, 8.0, BLUE);
+    canvas.text((34.0, y), "reproduced", Letters::new(NUMBER));
+    canvas.mark((124.0, y), Mark::Cross, 8.0, VERMILLION);
+    canvas.text((134.0, y), "missed", Letters::new(NUMBER));
+    canvas.line(&[(204.0, y - 6.0), (204.0, y + 6.0)], GRID, 3.0);
+    canvas.text((212.0, y), "tolerance", Letters::new(NUMBER));
+}
+
+fn grid(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis) {
+    for (value, text) in across.labels(6) {
+        let (x, y) = (across.place(value), up.place(value));
+        canvas.line(&[(x, PANEL.y), (x, PANEL.bottom())], GRID, 0.75);
+        canvas.line(&[(PANEL.x, y), (PANEL.right(), y)], GRID, 0.75);
+        canvas.text((x, PANEL.bottom() + 12.0), &text, Letters::new(NUMBER).at(Anchor::Middle));
+        canvas.text((PANEL.x - 6.0, y), &text, Letters::new(NUMBER).at(Anchor::End));
+    }
+    canvas.line(&[(PANEL.x, PANEL.y), (PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.bottom())], INK, 1.0);
+}
+
+fn titles(canvas: &mut Canvas<'_>, unit: &str) {
+    let middle = PANEL.x + PANEL.width / 2.0;
+    let letters = Letters::new(AXIS).at(Anchor::Middle);
+    canvas.text((middle, SIZE.1 - 22.0), &format!("published, {unit}"), letters);
+    let upwards = Letters { upwards: true, ..letters };
+    canvas.text((18.0, PANEL.y + PANEL.height / 2.0), &format!("simulated, {unit}"), upwards);
 }
 
 /// From the least to the largest number on either axis, with a margin.
-fn range(dots: &[Dot]) -> (f64, f64) {
+fn axis(dots: &[Dot]) -> Axis {
     let all = || dots.iter().flat_map(|dot| [dot.published, dot.simulated]);
-    let low = all().fold(f64::INFINITY, f64::min);
-    let high = all().fold(f64::NEG_INFINITY, f64::max);
-    let margin = ((high - low) * MARGIN).max(high.abs().max(low.abs()) * 0.02).max(0.01);
-    (low - margin, high + margin)
+    let (low, high) = drawing::axis::extremes(all()).unwrap_or((0.0, 1.0));
+    Axis::of(Kind::Linear, low, high, 0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -86,17 +92,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_is_a_dot_in_its_colour() {
+    fn every_number_is_a_mark_in_its_colour() {
         let dot = |published, simulated, pass| Dot { published, simulated, tolerance: 0.1, pass };
         let picture = svg("x", "ratio", &[dot(1.0, 1.05, true), dot(1.4, 1.1, false)]).unwrap();
+        // One in the legend.
         assert_eq!(picture.matches("<circle").count(), 2);
         assert!(picture.contains("#0072B2") && picture.contains("#D55E00"), "{picture}");
         assert!(picture.contains("published, ratio"));
     }
 
     #[test]
-    fn a_single_number_has_a_range() {
-        let (low, high) = range(&[Dot { published: 0.0, simulated: 0.0, tolerance: 1.0, pass: true }]);
-        assert!(low < 0.0 && high > 0.0);
+    fn a_single_number_and_none_have_a_range() {
+        let zero = axis(&[Dot { published: 0.0, simulated: 0.0, tolerance: 1.0, pass: true }]);
+        assert!(zero.place(0.0).is_finite());
+        assert!(svg("x", "ratio", &[]).is_ok());
     }
 }

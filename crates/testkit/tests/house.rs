@@ -14,6 +14,7 @@ const END: &str = "<!-- /files -->";
 const FLOORS: &[(&str, u32)] = &[
     ("oversim", 5),
     ("reproduction", 4),
+    ("figures", 4),
     ("timeline", 4),
     ("experiment", 3),
     ("calibration", 3),
@@ -23,11 +24,13 @@ const FLOORS: &[(&str, u32)] = &[
     ("testkit", 2),
     ("sim-core", 1),
     ("notation", 1),
+    ("drawing", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 13] = [
     "sim-core",
     "notation",
+    "drawing",
     "policies",
     "workloads",
     "machines",
@@ -35,6 +38,7 @@ const ORDER: [&str; 11] = [
     "calibration",
     "reproduction",
     "timeline",
+    "figures",
     "cli",
     "testkit",
 ];
@@ -172,7 +176,7 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["experiment", "calibration", "reproduction", "timeline", "drawing"],
+        ["experiment", "calibration", "reproduction", "timeline", "figures", "drawing"],
         "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);

@@ -53,7 +53,7 @@ fn table(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
 }
 
 /// Both header lines as one; a word broken by a hyphen is joined again.
-fn head(column: &Column) -> String {
+pub(super) fn head(column: &Column) -> String {
     let [first, second] = &column.head;
     match first.strip_suffix('-') {
         Some(start) => format!("{start}{second}"),

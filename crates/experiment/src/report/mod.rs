@@ -51,6 +51,36 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
+/// A table of texts: names of the columns, and rows as long as these.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// Names of the columns.
+    pub head: Vec<String>,
+    /// The rows; the first entry of each is its name.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The comparison of the policies at one point, as the text report shows it, without the account of the cpu time.
+#[must_use]
+pub fn comparison(results: &Results, point: &str) -> Grid {
+    let table = table::Comparison::at(results, point);
+    let columns: Vec<&table::Column> =
+        [&table.rows].into_iter().chain(table.groups.iter().rev().skip(1).rev().flatten()).collect();
+    let entry = |column: &table::Column, row: usize| column.entries.get(row).cloned().unwrap_or_default();
+    Grid {
+        head: columns.iter().map(|column| markdown::head(column)).collect(),
+        rows: (0..table.rows.entries.len())
+            .map(|row| columns.iter().map(|column| entry(column, row)).collect())
+            .collect(),
+    }
+}
+
+/// What the rows and columns of [`comparison`] mean.
+#[must_use]
+pub fn legend(results: &Results) -> String {
+    table::legend(results)
+}
+
 /// The form of this name.
 #[must_use]
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -1,0 +1,107 @@
+//! `oversim plot`: figures of a result with their numbers beside them.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use experiment::PolicyShelf;
+use figures::{Drawn, Figure};
+
+use super::source;
+use crate::args::{Picture, Plot};
+use crate::failure::{BAD_END, Failure};
+use crate::{output, say};
+
+/// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
+const PNG_SCALE: f32 = 2.0;
+
+/// Draws the figures and says what was written and what was left out.
+pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    check(args)?;
+    let results = source::open(&args.file, &args.changes, policies)?;
+    let drawn = figures::draw(&results, &args.figures).map_err(Failure::Output)?;
+    let files = files(args, &drawn)?;
+    write(args, &files)?;
+    output::to_stdout(|out| {
+        for (figure, (path, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
+            writeln!(out, "{}: {}", path.display(), figure.title)?;
+        }
+        for omitted in &drawn.omitted {
+            writeln!(out, "no {}: {}", omitted.name, omitted.why)?;
+        }
+        Ok(())
+    })?;
+    if results.all_completed() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let count = results.notes.len();
+    say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
+    Ok(ExitCode::from(BAD_END))
+}
+
+/// What can be known to be wrong before anything is simulated.
+fn check(args: &Plot) -> Result<(), Failure> {
+    for wanted in &args.figures {
+        if !figures::names().any(|name| name == wanted) {
+            let all = figures::names().collect::<Vec<_>>().join(", ");
+            return Err(Failure::Input(format!("no figure `{wanted}`; there are {all}")));
+        }
+    }
+    let there = args.output.ancestors().find(|path| path.exists());
+    if let Some(file) = there.filter(|path| !path.is_dir()) {
+        return Err(Failure::Input(format!("{} is not a directory", file.display())));
+    }
+    let wanted = |name: &&str| args.figures.is_empty() || args.figures.iter().any(|f| f == name);
+    let taken = figures::names().filter(wanted).flat_map(|name| both(args, name)).find(|path| path.exists());
+    match taken {
+        Some(path) if !args.force => {
+            Err(Failure::Input(format!("{} exists; --force replaces it", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The files of a figure: its picture and its numbers.
+fn both(args: &Plot, name: &str) -> [PathBuf; 2] {
+    let ending = match args.format {
+        Picture::Svg => "svg",
+        Picture::Png => "png",
+    };
+    [ending, "csv"].map(|ending| args.output.join(format!("{name}.{ending}")))
+}
+
+/// A file and what it holds.
+type File = (PathBuf, Vec<u8>);
+
+/// All files: of each figure the picture, then the numbers.
+fn files(args: &Plot, drawn: &Drawn) -> Result<Vec<File>, Failure> {
+    let mut files = Vec::new();
+    for figure in &drawn.figures {
+        let [picture, numbers] = both(args, figure.name);
+        files.push((picture, bytes(figure, args.format).map_err(Failure::Output)?));
+        files.push((numbers, figure.data.csv().map_err(Failure::Output)?.into_bytes()));
+    }
+    Ok(files)
+}
+
+fn bytes(figure: &Figure, format: Picture) -> Result<Vec<u8>, String> {
+    match format {
+        Picture::Svg => Ok(figure.svg.clone().into_bytes()),
+        Picture::Png => drawing::png::from_svg(&figure.svg, PNG_SCALE),
+    }
+}
+
+fn write(args: &Plot, files: &[File]) -> Result<(), Failure> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let failed = |directory: &Path, e: &std::io::Error| {
+        Failure::Output(format!("cannot make the directory {}: {e}", directory.display()))
+    };
+    fs::create_dir_all(&args.output).map_err(|e| failed(&args.output, &e))?;
+    for (path, bytes) in files {
+        output::to_file(path, args.force, &|out: &mut dyn Write| out.write_all(bytes))?;
+    }
+    Ok(())
+}

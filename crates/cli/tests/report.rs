@@ -1,0 +1,216 @@
+//! `oversim report`: one page without anything from elsewhere, looked at by a real browser where there is one.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use support::oversim;
+
+const SCENARIO: &str = "\
+name: small
+about: \"Who <b>wins</b> & why? <script>document.title = 'stolen'</script>\"
+machine: \"package:2 numa:1 core:2\"
+apps:
+  fine: { workload: { spmd: { work: 20ms, intervals: 20, spread: 20% } } }
+  coarse: { workload: { spmd: { work: 30ms, intervals: 2 } } }
+policies: [LOAD, PIN, SPEED]
+sweep: { threads_per_core: [1, 2] }
+repeat: 3
+";
+
+fn page() -> String {
+    let (code, html, errors) = oversim(&["report", "-", "-o", "-"], SCENARIO);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    html
+}
+
+#[test]
+fn the_page_is_whole_escaped_and_the_same_twice() {
+    let html = page();
+    assert_eq!(html, page());
+    assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
+    assert!(!html.contains("<script") && !html.contains("<b>wins"), "the scenario's words are text");
+    for elsewhere in ["src=", "<link", "@import", "url(", "<iframe"] {
+        assert!(!html.contains(elsewhere), "{elsewhere}");
+    }
+    let outside = html.matches("http").count() - html.matches("http://www.w3.org/").count();
+    assert_eq!(outside, 0, "no address but names of standards");
+    for heading in
+        ["In short", "Figures", "Who ran where", "Verdicts", "Numbers", "Yardsticks", "What was simulated"]
+    {
+        assert!(html.contains(&format!(">{heading}</h2>")), "{heading}");
+    }
+    assert!(html.contains("oversim report scenario.yaml -o report.html"));
+    assert!(html.matches("<svg").count() >= 7, "figures and the timeline");
+}
+
+#[test]
+fn the_command_on_the_page_repeats_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fs::write(at("mine.yaml"), SCENARIO).unwrap();
+    let args = [
+        "report",
+        &at("mine.yaml"),
+        "--policy",
+        "LOAD,PIN",
+        "--seed",
+        "7",
+        "--set",
+        "machine.migration=50us",
+    ];
+    assert_eq!(oversim(&[&args[..], &["-o", &at("r.html")]].concat(), "").0, 0);
+    let html = fs::read_to_string(at("r.html")).unwrap();
+    let command = "oversim report mine.yaml --policy LOAD --policy PIN --seed 7 --set machine.migration=50us -o report.html";
+    assert!(html.contains(command));
+    let words: Vec<String> =
+        command.split(' ').skip(1).map(|w| w.replace("mine.yaml", &at("mine.yaml"))).collect();
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let again = at("again.html");
+    *words.last_mut().unwrap() = &again;
+    assert_eq!(oversim(&words, "").0, 0);
+    assert_eq!(html, fs::read_to_string(again).unwrap());
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fs::write(at("there.html"), "mine").unwrap();
+    let (code, _, errors) = oversim(&["report", "-", "-o", &at("there.html")], SCENARIO);
+    assert!(code == 2 && errors.contains("--force replaces it"), "{errors}");
+    assert_eq!(fs::read_to_string(at("there.html")).unwrap(), "mine");
+    let (_, result, _) = oversim(&["run", "-", "--format", "json", "--repeat", "1"], SCENARIO);
+    let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &result);
+    assert!(code == 2 && errors.contains("wants the scenario"), "{errors}");
+    let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &SCENARIO.replace("PIN", "PNI"));
+    assert!(code == 2 && errors.contains("did you mean `PIN`?"), "{errors}");
+    assert!(!Path::new(&at("r.html")).exists());
+}
+
+/// A Chromium of this machine: that of OVERSIM_BROWSER, or one of the usual names.
+fn browser() -> Option<PathBuf> {
+    let named = std::env::var_os("OVERSIM_BROWSER").map(PathBuf::from);
+    let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&paths).collect();
+    let found = usual.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    named.into_iter().chain(found).find(|path| path.is_file())
+}
+
+/// What is asked of the page inside the browser; the answer becomes its text.
+const PROBE: &str = r"
+<script>
+addEventListener('load', () => {
+  const all = (selector) => Array.from(document.querySelectorAll(selector));
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\d.]+/g).map((v) => v / 255)
+      .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (element) => {
+    const a = light(getComputedStyle(element).color), b = light(getComputedStyle(document.body).backgroundColor);
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  };
+  const ids = all('[id]').map((e) => e.id);
+  const levels = all('h1,h2,h3,h4').map((h) => +h.tagName[1]);
+  const reached = all('a[href],summary,[tabindex=\'0\']').filter((e) => e.checkVisibility());
+  all('details').forEach((d) => { d.open = true; });
+  const cut = [];
+  all('figure > svg').forEach((svg) => {
+    const box = svg.getBoundingClientRect();
+    svg.querySelectorAll('text').forEach((t) => {
+      const b = t.getBoundingClientRect();
+      if (b.left < box.left - 1 || b.right > box.right + 1 || b.top < box.top - 1 || b.bottom > box.bottom + 1) cut.push(t.textContent.trim());
+    });
+  });
+  const answer = {
+    title: document.title,
+    dark: matchMedia('(prefers-color-scheme: dark)').matches,
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    doubled: ids.filter((id, at) => ids.indexOf(id) !== at),
+    dangling: all('a[href^=\'#\']').map((a) => a.hash.slice(1)).filter((id) => !document.getElementById(id)),
+    skips: levels.some((level, at) => at > 0 && level > levels[at - 1] + 1),
+    first: reached[0].className,
+    unreached: reached.filter((e) => { e.focus(); return document.activeElement !== e; }).length,
+    stops: reached.length,
+    bare: all('table').filter((t) => !t.caption || !t.querySelector('th[scope=col]') || !t.querySelector('th[scope=row]')).length,
+    nameless: all('svg').filter((s) => !s.getAttribute('aria-label') && !s.querySelector('title')).length,
+    loaded: performance.getEntriesByType('resource').length,
+    contrast: Math.min(...['body', 'a', 'figcaption', 'summary', 'footer'].map((s) => contrast(document.querySelector(s)))),
+    letters: contrast(document.querySelector('figure > svg')),
+    cut: cut,
+  };
+  document.open(); document.write('<pre id=probe>' + JSON.stringify(answer).replace(/</g, '\\u003c') + '</pre>'); document.close();
+});
+</script>
+</body>";
+
+/// The browser's command on a page.
+fn open(browser: &Path, home: &Path, page: &Path, options: &[&str]) -> Vec<u8> {
+    let mut command = Command::new(browser);
+    command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]);
+    // Nothing from elsewhere could be had.
+    command.arg("--host-resolver-rules=MAP * ~NOTFOUND").arg(format!("--user-data-dir={}", home.display()));
+    let output = command.args(options).arg(format!("file://{}", page.display())).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn probed(browser: &Path, home: &Path, page: &Path, options: &[&str]) -> Value {
+    let dom = open(browser, home, page, &[options, &["--virtual-time-budget=5000", "--dump-dom"]].concat());
+    let dom = String::from_utf8(dom).unwrap();
+    let json = dom.split_once("<pre id=\"probe\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (json, _) = json.unwrap_or_else(|| panic!("no answer from the page: {}", &dom[..dom.len().min(500)]));
+    serde_json::from_str(&json.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")).unwrap()
+}
+
+#[test]
+fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches_everything() {
+    let Some(browser) = browser() else {
+        println!(
+            "SKIPPED: no Chromium found (PATH, OVERSIM_BROWSER); the page was not looked at by a browser"
+        );
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let html = page();
+    let (plain, asking) = (folder.path().join("page.html"), folder.path().join("asking.html"));
+    fs::write(&plain, &html).unwrap();
+    fs::write(&asking, html.replace("</body>", PROBE)).unwrap();
+    let home = folder.path().join("home");
+    let dark = "--blink-settings=preferredColorScheme=0";
+    for (options, wants_dark) in [
+        (&["--window-size=1200,900"][..], false),
+        (&["--window-size=520,900"], false),
+        (&["--window-size=1200,900", dark], true),
+    ] {
+        let answer = probed(&browser, &home, &asking, options);
+        let told = format!("{options:?}: {answer}");
+        assert_eq!(answer["title"], "small: oversim 0.1.0", "{told}");
+        assert_eq!(answer["dark"], wants_dark, "{told}");
+        assert!(answer["wide"].as_i64().unwrap() <= 0, "it scrolls sideways: {told}");
+        for none in ["doubled", "dangling", "cut"] {
+            assert_eq!(answer[none].as_array().unwrap().len(), 0, "{none}: {told}");
+        }
+        for zero in ["unreached", "bare", "nameless", "loaded"] {
+            assert_eq!(answer[zero], 0, "{zero}: {told}");
+        }
+        assert_eq!(answer["skips"], false, "{told}");
+        assert_eq!(answer["first"], "skip", "{told}");
+        assert!(answer["stops"].as_i64().unwrap() > 15, "{told}");
+        assert!(
+            answer["contrast"].as_f64().unwrap() >= 4.5 && answer["letters"].as_f64().unwrap() >= 7.0,
+            "{told}"
+        );
+    }
+    let paper = folder.path().join("page.pdf");
+    open(&browser, &home, &plain, &[&format!("--print-to-pdf={}", paper.display())]);
+    let paper = fs::read(&paper).unwrap();
+    assert!(paper.starts_with(b"%PDF") && paper.len() > 20_000, "{} bytes on paper", paper.len());
+}

@@ -1,0 +1,57 @@
+//! Where the page comes from, and how to make it again.
+
+use experiment::result::Results;
+use maud::{Markup, html};
+
+use super::{Story, strings, table};
+
+/// Who made it.
+pub(super) fn line(results: &Results) -> String {
+    let p = &results.provenance;
+    format!(
+        "{} {} ({}), {} runs, digest {}",
+        p.tool,
+        p.version,
+        p.model,
+        p.runs,
+        p.digest.get(..16).unwrap_or(&p.digest)
+    )
+}
+
+/// Provenance, the command and the scenario.
+pub(super) fn origin(story: &Story<'_>) -> Markup {
+    let p = &story.results.provenance;
+    let overrides = if p.overrides.is_empty() { "none".to_owned() } else { p.overrides.join(" ") };
+    let rows = [
+        ("Program", format!("{} {}", p.tool, p.version)),
+        ("Model", p.model.clone()),
+        ("Random numbers", p.generator.clone()),
+        ("Scenario (SHA-256)", p.scenario_sha256.clone()),
+        ("Changes from the command line", overrides),
+        ("Result (SHA-256 over all runs)", p.digest.clone()),
+        ("Form of results", story.results.schema.clone()),
+    ];
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+    html! {
+        p { "The same scenario, changes and version give the same bytes on every machine. This page again:" }
+        pre { code { (story.command) } }
+        (table("Provenance", &strings(&["What", "Value"]), &rows))
+        details {
+            summary { "The scenario: " (story.file) }
+            pre { code { (story.experiment.scenario_text) } }
+        }
+    }
+}
+
+/// Runs that did not complete.
+pub(super) fn notes(results: &Results) -> Markup {
+    let row = |note: &experiment::result::Note| {
+        let point = if note.point.is_empty() { "-".to_owned() } else { note.point.clone() };
+        vec![note.policy.clone(), point, note.seed.to_string(), note.outcome.clone(), note.text.clone()]
+    };
+    let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
+    html! {
+        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count nowhere." } }
+        (table("Runs that did not complete", &strings(&["Policy", "Point", "Seed", "Outcome", "What happened"]), &rows))
+    }
+}

@@ -1,0 +1,288 @@
+//! How much replicates differ: every replicate as a dot, the middle half as a box, by policy and application.
+
+use drawing::axis::{Axis, extremes};
+use drawing::canvas::{Area, Canvas, Letters};
+use drawing::palette::{Colour, GRID, INK, MUTED, Mark, series};
+use experiment::result::{Cell, DEDICATED, Results};
+
+use crate::figure::{Figure, Table};
+use crate::frame::{self, Frame, Grid, LABEL, Layout, MOST_PANELS, Sizes};
+use crate::plane::Plane;
+use crate::words::{self, cell};
+use crate::{Attempt, Refusal};
+
+/// From so many replicates on there is a box.
+const BOXED: usize = 5;
+const ROW: f64 = 22.0;
+
+/// A row of a panel: where, and what the replicates measured (only the statistics where the values are not known).
+struct Strip<'a> {
+    panel: usize,
+    row: usize,
+    cell: &'a Cell,
+    values: Vec<f64>,
+}
+
+/// What is measured.
+struct Kind {
+    name: &'static str,
+    metric: &'static str,
+    words: &'static str,
+}
+
+/// Run times of the replicates.
+pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
+    if results.provenance.repeat < 2 {
+        return Err(Refusal::Pointless("one replicate has no distribution (`--repeat 5`)".into()));
+    }
+    let kind = Kind { name: "run-time", metric: "run_time", words: "run time" };
+    strips(results, plane, &kind, |strips| {
+        let spread = |s: &Strip<'_>| {
+            if s.cell.summary.min > 0.0 { s.cell.summary.max / s.cell.summary.min - 1.0 } else { 0.0 }
+        };
+        let own: Vec<&Strip<'_>> =
+            strips.iter().filter(|s| s.cell.policy != DEDICATED && s.cell.summary.n > 1).collect();
+        let most = own.iter().max_by(|a, b| spread(a).total_cmp(&spread(b)))?;
+        let least = own.iter().min_by(|a, b| spread(a).total_cmp(&spread(b)))?;
+        if spread(most) < 0.01 {
+            return Some("Run times of the replicates differ by less than 1 %".into());
+        }
+        let (app, policy, widest) = (&most.cell.app, &most.cell.policy, words::percent(spread(most)));
+        if own.iter().all(|s| s.cell.policy == *policy) {
+            return Some(format!("Run times of the replicates differ by up to {widest} ({app})"));
+        }
+        let narrowest = words::percent(spread(least));
+        Some(format!(
+            "Replicates differ most under {policy} ({app}: {widest}), least under {} ({narrowest})",
+            least.cell.policy
+        ))
+    })
+}
+
+/// Mean time from one barrier to the next, by replicate.
+pub(crate) fn barrier(results: &Results, plane: &Plane) -> Attempt {
+    let kind =
+        Kind { name: "barrier", metric: "barrier_interval", words: "mean time from barrier to barrier" };
+    strips(results, plane, &kind, |strips| {
+        let own: Vec<&Strip<'_>> = strips.iter().filter(|s| s.cell.policy != DEDICATED).collect();
+        let first = own.first()?;
+        let of_first = own.iter().filter(|s| s.cell.app == first.cell.app);
+        let quick = of_first.clone().min_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
+        let slow = of_first.max_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
+        let told = |s: &Strip<'_>| format!("{} under {}", words::seconds(s.cell.summary.mean), s.cell.policy);
+        if quick.cell.policy == slow.cell.policy && quick.cell != slow.cell {
+            let (from, to) =
+                (words::seconds(quick.cell.summary.mean), words::seconds(slow.cell.summary.mean));
+            return Some(format!("{}: from barrier to barrier {from} to {to}", first.cell.app));
+        }
+        if quick.cell == slow.cell {
+            return Some(format!("{}: from barrier to barrier {}", first.cell.app, told(quick)));
+        }
+        Some(format!(
+            "{}: from barrier to barrier at best {}, up to {}",
+            first.cell.app,
+            told(quick),
+            told(slow)
+        ))
+    })
+}
+
+/// The message of a figure from its strips.
+type Message = fn(&[Strip<'_>]) -> Option<String>;
+
+fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> Attempt {
+    let measured = |policy: &str, app: Option<&str>| {
+        let own = results.cells.iter().filter(|c| c.metric == kind.metric && c.policy == policy);
+        own.clone().any(|c| app.is_none_or(|app| app == c.app))
+    };
+    let apps: Vec<&str> = results
+        .foreground()
+        .filter(|app| results.provenance.policies.iter().any(|policy| measured(policy, Some(app))))
+        .collect();
+    if apps.is_empty() {
+        return Err(Refusal::Pointless(format!("no application has a {}", kind.words)));
+    }
+    let policies = results.provenance.policies.iter().map(String::as_str);
+    let rows: Vec<words::Row<'_>> = [DEDICATED]
+        .into_iter()
+        .chain(policies)
+        .filter(|p| measured(p, None))
+        .map(|p| (p, p.to_owned()))
+        .collect();
+    let layout = Layout::of(plane, &rows)?;
+    if apps.len() * layout.panels.len() > MOST_PANELS {
+        return Err(frame::too_many(apps.len() * layout.panels.len(), "panels"));
+    }
+    let mut all = Vec::new();
+    for (at, point) in plane.points.iter().enumerate() {
+        for (number, app) in apps.iter().enumerate() {
+            for (policy_at, (policy, _)) in rows.iter().enumerate() {
+                let found = cell(results, point, policy, app, kind.metric);
+                let (group, row) = layout.place(at, policy_at);
+                let panel = group * apps.len() + number;
+                all.extend(found.map(|cell| Strip { panel, row, cell, values: values(cell) }));
+            }
+        }
+    }
+    let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
+    let (unit, length) = words::time_unit(longest);
+    let Some(title) = message(&all) else {
+        return Err(Refusal::Pointless("no run completed".into()));
+    };
+    let each = match (results.provenance.repeat, all.iter().any(|s| !s.values.is_empty())) {
+        (1, _) => "the only replicate",
+        (_, false) => "least to largest replicate, dot: mean, upright line: median",
+        (n, true) if n as usize >= BOXED => "every replicate a dot, box: middle half, upright line: median",
+        _ => "every replicate a dot, upright line: median",
+    };
+    let mut what = kind.words.to_owned();
+    if let Some(first) = what.get_mut(0..1) {
+        first.make_ascii_uppercase();
+    }
+    let words = Frame {
+        title: title.clone(),
+        about: format!(
+            "{what}: {each}; {}{}",
+            words::setting(results),
+            plane.remark() + &layout.remark(plane)
+        ),
+        legend: Vec::new(),
+        source: words::source(results),
+    };
+    let svg = draw(&words, &layout, &apps, &all, (unit, length), kind).map_err(Refusal::Fault)?;
+    Ok(Figure { name: kind.name, title, about: words.about, svg, data: data(&all) })
+}
+
+/// A row per replicate where the values are known, else one per cell.
+fn data(strips: &[Strip<'_>]) -> Table {
+    if strips.iter().all(|strip| strip.values.is_empty()) {
+        return Table::of_cells(strips.iter().map(|strip| strip.cell));
+    }
+    let header = vec!["point", "policy", "app", "metric", "unit", "replicate", "value"];
+    let rows = strips.iter().flat_map(|strip| {
+        let c = strip.cell;
+        strip.values.iter().enumerate().map(move |(replicate, value)| {
+            let words = [&c.point, &c.policy, &c.app, &c.metric, &c.unit].map(Clone::clone);
+            words.into_iter().chain([replicate.to_string(), value.to_string()]).collect()
+        })
+    });
+    Table { header, rows: rows.collect() }
+}
+
+/// What each replicate measured, as far as it could.
+fn values(cell: &Cell) -> Vec<f64> {
+    cell.values.iter().copied().flatten().collect()
+}
+
+fn draw(
+    words: &Frame,
+    layout: &Layout,
+    apps: &[&str],
+    strips: &[Strip<'_>],
+    (unit, length): (&str, f64),
+    kind: &Kind,
+) -> Result<String, String> {
+    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
+    let sizes = |head| Sizes {
+        panels: apps.len() * layout.panels.len(),
+        most: if apps.len() == 1 { 3 } else { apps.len().min(4) },
+        height: ROW * labels.len() as f64,
+        left,
+        own: false,
+        head,
+        foot: 26.0,
+    };
+    let name = |panel: usize| {
+        let point = &layout.panels[panel / apps.len()];
+        let app = apps[panel % apps.len()];
+        if point.is_empty() { app.to_owned() } else { format!("{app}, {point}") }
+    };
+    let names: Vec<String> = (0..apps.len() * layout.panels.len()).map(name).collect();
+    let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
+    let (names, head) = frame::names(&names, width);
+    let grid = Grid::of(&sizes(head));
+    // One axis per application: their times differ by more than policies do.
+    let axes: Vec<Option<Axis>> = (0..apps.len()).map(|app| axis(strips, app, apps.len(), length)).collect();
+    frame::compose(words, grid.height, |canvas, body| {
+        for (at, panel) in grid.within(body).into_iter().enumerate() {
+            frame::write_name(canvas, panel, &names[at]);
+            if grid.first(at) {
+                for (number, label) in labels.iter().enumerate() {
+                    canvas.text((body.x, panel.y + (number as f64 + 0.5) * ROW), label, Letters::new(LABEL));
+                }
+            }
+            let Some(axis) = axes[at % apps.len()] else { continue };
+            let axis = axis.on(panel.x, panel.right());
+            frame::lower_axis(canvas, panel, &axis);
+            for number in 0..=labels.len() {
+                let y = panel.y + number as f64 * ROW;
+                canvas.line(&[(panel.x, y), (panel.right(), y)], GRID, 0.5);
+            }
+            let (colour, mark, _) = series(at % apps.len());
+            for strip in strips.iter().filter(|strip| strip.panel == at) {
+                draw_strip(canvas, panel, &axis, strip, length, (colour, mark));
+            }
+        }
+        frame::axis_title(canvas, body, left, &format!("{}, {unit}", kind.words));
+    })
+}
+
+fn axis(strips: &[Strip<'_>], app: usize, apps: usize, length: f64) -> Option<Axis> {
+    let own = strips.iter().filter(|strip| strip.panel % apps == app);
+    let (low, high) = extremes(own.flat_map(|s| [s.cell.summary.min / length, s.cell.summary.max / length]))?;
+    Axis::around([low, high], 0.0, 1.0)
+}
+
+fn draw_strip(
+    canvas: &mut Canvas<'_>,
+    panel: Area,
+    axis: &Axis,
+    strip: &Strip<'_>,
+    length: f64,
+    (colour, mark): (Colour, Mark),
+) {
+    let y = panel.y + (strip.row as f64 + 0.5) * ROW;
+    let place = |value: f64| axis.place(value / length);
+    let s = &strip.cell.summary;
+    canvas.line(&[(place(s.min), y), (place(s.max), y)], MUTED, 1.25);
+    if strip.values.len() >= BOXED {
+        let mut sorted = strip.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let (lower, upper) = (place(quantile(&sorted, 0.25)), place(quantile(&sorted, 0.75)));
+        let area = Area { x: lower, y: y - 6.0, width: (upper - lower).max(0.5), height: 12.0 };
+        canvas.fill(area, colour.mixed(0.25, Colour(255, 255, 255)));
+        canvas.frame(area, MUTED, 0.75);
+    }
+    if s.n > 1 {
+        canvas.line(&[(place(s.median), y - 7.0), (place(s.median), y + 7.0)], INK, 1.75);
+    }
+    if strip.values.is_empty() {
+        canvas.mark((place(s.mean), y), mark, 7.0, colour);
+    }
+    for (number, value) in strip.values.iter().enumerate() {
+        // Equal values lie above each other.
+        let off = [0.0, -4.0, 4.0][number % 3];
+        canvas.mark((place(*value), y + off), mark, 5.5, colour);
+    }
+}
+
+/// A quantile of sorted values by linear interpolation (Hyndman and Fan, 1996, definition 7).
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let at = part * (sorted.len() as f64 - 1.0);
+    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    below + (above - below) * (at - at.floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_of_five() {
+        let sorted = [1.0, 2.0, 3.0, 4.0, 9.0];
+        assert!(
+            (quantile(&sorted, 0.25) - 2.0).abs() < 1e-12 && (quantile(&sorted, 0.75) - 4.0).abs() < 1e-12
+        );
+        assert!((quantile(&[1.0, 2.0], 0.25) - 1.25).abs() < 1e-12);
+    }
+}
