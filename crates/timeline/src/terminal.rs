@@ -70,8 +70,7 @@ struct Script {
 
 impl Script {
     fn new(timeline: &Timeline, colour: bool) -> Self {
-        let palette =
-            Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
+        let palette = Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
         let mut letters: Vec<char> = Vec::new();
         for name in &timeline.apps {
             let own = name.chars().map(|c| c.to_ascii_uppercase()).filter(char::is_ascii_uppercase);
