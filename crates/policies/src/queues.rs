@@ -19,6 +19,10 @@ pub(crate) struct Queues {
     all_idle: u32,
     all_crowded: u32,
     lengths: Lengths,
+    /// A hook has told something since the last refresh.
+    told: bool,
+    /// What has not been told, but was seen by the last refresh.
+    seen: usize,
 }
 
 /// A tree over cpus with the shortest and the longest queue below each node: the root is node 1, the children of n are 2n and 2n + 1.
@@ -106,6 +110,8 @@ impl Queues {
             all_idle: cpus,
             all_crowded: 0,
             lengths: Lengths::new(cpus),
+            told: false,
+            seen: 0,
         }
     }
 
@@ -159,7 +165,13 @@ impl Queues {
 
     /// Before searches: brings lengths up to date that no hook has told yet. The counts of idle and crowded cpus follow the hooks only.
     pub(crate) fn refresh(&mut self, view: &dyn View) {
-        view.untold(&mut |cpu| self.lengths.set(cpu.0, view.nr_running(cpu)));
+        if std::mem::take(&mut self.told) {
+            self.seen = 0;
+        }
+        view.untold(self.seen, &mut |cpu| {
+            self.seen += 1;
+            self.lengths.set(cpu.0, view.nr_running(cpu));
+        });
         debug_assert!(
             view.machine().cpu_ids().all(|cpu| view.nr_running(cpu) == self.lengths.get(cpu.0)),
             "the tree of queue lengths is out of date"
@@ -169,6 +181,7 @@ impl Queues {
     /// The queue of `cpu` has changed.
     pub(crate) fn note(&mut self, view: &dyn View, cpu: CpuId) {
         let after = view.nr_running(cpu);
+        self.told = true;
         let before = std::mem::replace(&mut self.counts[cpu], after);
         self.lengths.set(cpu.0, after);
         let group = (cpu.0 / self.span) as usize;

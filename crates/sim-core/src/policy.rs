@@ -238,8 +238,10 @@ pub trait View {
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
     /// Calls `found` with the cpus whose queues have changed without [`Policy::runnable`] or [`Policy::quiescent`] having told so yet; with
-    /// more than these, or some of them twice, where that is simpler.
-    fn untold(&self, found: &mut dyn FnMut(CpuId)) {
+    /// more than these, or some of them twice, where that is simpler. New ones come last: `skip` leaves out the first ones, for callers to
+    /// whom nothing has been told since they saw those.
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        let _ = skip;
         self.machine().cpu_ids().for_each(found);
     }
     /// The sum of the weights of the runnable tasks of a cpu.
@@ -450,8 +452,8 @@ impl View for UserSystem<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.0.nr_running(cpu)
     }
-    fn untold(&self, found: &mut dyn FnMut(CpuId)) {
-        self.0.untold(found);
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.0.untold(skip, found);
     }
     fn load(&self, cpu: CpuId) -> u64 {
         self.0.load(cpu)

@@ -272,7 +272,20 @@ impl Lgroup {
                 if priority < 0 { "placed: idle cpu at home" } else { "placed: lowest priority at home" },
             );
         }
-        let elsewhere = if self.far_is_hopeless(mine) { None } else { best(&mut far.into_iter()) };
+        let fits = |cpu: CpuId| view.allowed(task, cpu);
+        let idle = || {
+            let below = self.queues.idle_from(0..start, 0, fits);
+            below.or_else(|| self.queues.idle_from(start + size..cpus, start + size, fits))
+        };
+        let elsewhere = if self.far_is_hopeless(mine) {
+            None
+        } else if let Some(cpu) = idle() {
+            Some((-1, cpu))
+        } else if mine <= 0 {
+            None
+        } else {
+            best(&mut far.into_iter())
+        };
         match (elsewhere.filter(|(priority, _)| *priority < mine), at_home) {
             (Some((_, cpu)), _) => (cpu, "placed: nobody at home gives way, lowest priority elsewhere"),
             (None, Some((_, cpu))) => (cpu, "placed: nobody gives way, lowest priority at home"),
@@ -510,6 +523,7 @@ impl Policy for Lgroup {
         let Some((used, _)) = system.slice(task) else { return };
         // Quanta end at ticks: what began within the last one has just begun.
         if runs && used < system.kernel().tick {
+            self.queues.refresh(system);
             let (to, rule) = self.lowest(system, task, home, Some(seen.cpu));
             let best = system.best_priority(to);
             // Elsewhere its own cpu counts as idle to it: only an idle one that comes before it is as good.

@@ -127,8 +127,8 @@ impl View for Tapped<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
     }
-    fn untold(&self, found: &mut dyn FnMut(CpuId)) {
-        self.system.untold(found);
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.system.untold(skip, found);
     }
     fn load(&self, cpu: CpuId) -> u64 {
         self.system.load(cpu)

@@ -48,8 +48,8 @@ impl<O: Observer> View for Kernel<'_, O> {
         self.cpus[cpu].running
     }
 
-    fn untold(&self, found: &mut dyn FnMut(CpuId)) {
-        self.notices.iter().for_each(|(_, cpu, _)| found(*cpu));
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.notices.iter().skip(skip).for_each(|(_, cpu, _)| found(*cpu));
     }
 
     fn load(&self, cpu: CpuId) -> u64 {
