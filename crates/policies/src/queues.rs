@@ -1,4 +1,7 @@
-//! Counts of idle and crowded cpus by group, kept up to date from the hooks, so that a search is made only where it can succeed.
+//! Lengths of all queues, kept up to date from the hooks: idle and crowded cpus by group, and the next cpu in order with so few or so many
+//! tasks, found in time that grows with the logarithm of the number of cpus.
+
+use std::ops::Range;
 
 use sim_core::ids::CpuId;
 use sim_core::machine::PerCpu;
@@ -15,6 +18,84 @@ pub(crate) struct Queues {
     crowded: Vec<u32>,
     all_idle: u32,
     all_crowded: u32,
+    lengths: Lengths,
+    /// A hook has told something since the last refresh.
+    told: bool,
+    /// What has not been told, but was seen by the last refresh.
+    seen: usize,
+}
+
+/// A tree over cpus with the shortest and the longest queue below each node: the root is node 1, the children of n are 2n and 2n + 1.
+#[derive(Clone, Debug)]
+struct Lengths {
+    /// Leaves, a power of two.
+    leaves: u32,
+    /// Shortest and longest; beyond the last cpu the two are the wrong way round, so that nothing is found there.
+    nodes: Vec<(u32, u32)>,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    AtMost(u32),
+    AtLeast(u32),
+}
+
+impl Lengths {
+    fn new(cpus: u32) -> Self {
+        let leaves = cpus.max(1).next_power_of_two();
+        let mut lengths = Self { leaves, nodes: vec![(u32::MAX, 0); 2 * leaves as usize] };
+        (0..cpus).for_each(|cpu| lengths.set(cpu, 0));
+        lengths
+    }
+
+    fn set(&mut self, cpu: u32, length: u32) {
+        let mut node = (self.leaves + cpu) as usize;
+        self.nodes[node] = (length, length);
+        while node > 1 {
+            node /= 2;
+            let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
+            let both = (left.0.min(right.0), left.1.max(right.1));
+            if self.nodes[node] == both {
+                return;
+            }
+            self.nodes[node] = both;
+        }
+    }
+
+    fn get(&self, cpu: u32) -> u32 {
+        self.nodes[(self.leaves + cpu) as usize].0
+    }
+
+    fn holds(&self, node: usize, wanted: Wanted) -> bool {
+        let (shortest, longest) = self.nodes[node];
+        match wanted {
+            Wanted::AtMost(length) => shortest <= length,
+            Wanted::AtLeast(length) => longest >= length,
+        }
+    }
+
+    /// The first (or last) cpu within `cpus` below a node that has `first` as its first leaf and `size` leaves.
+    fn find(
+        &self,
+        wanted: Wanted,
+        cpus: &Range<u32>,
+        last: bool,
+        node: usize,
+        (first, size): (u32, u32),
+    ) -> Option<u32> {
+        if first >= cpus.end || first + size <= cpus.start || !self.holds(node, wanted) {
+            return None;
+        }
+        if size == 1 {
+            return Some(first);
+        }
+        let half = size / 2;
+        let (left, right) = ((2 * node, (first, half)), (2 * node + 1, (first + half, half)));
+        let (one, other) = if last { (right, left) } else { (left, right) };
+        self.find(wanted, cpus, last, one.0, one.1)
+            .or_else(|| self.find(wanted, cpus, last, other.0, other.1))
+    }
 }
 
 impl Queues {
@@ -28,13 +109,81 @@ impl Queues {
             crowded: vec![0; groups],
             all_idle: cpus,
             all_crowded: 0,
+            lengths: Lengths::new(cpus),
+            told: false,
+            seen: 0,
         }
+    }
+
+    fn find(&self, wanted: Wanted, cpus: &Range<u32>, last: bool) -> Option<CpuId> {
+        self.lengths.find(wanted, cpus, last, 1, (0, self.lengths.leaves)).map(CpuId)
+    }
+
+    /// The first cpu of a range with at most so many tasks.
+    pub(crate) fn first_at_most(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
+        self.find(Wanted::AtMost(tasks), &cpus, false)
+    }
+
+    /// The last cpu of a range with at most so many tasks.
+    pub(crate) fn last_at_most(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
+        self.find(Wanted::AtMost(tasks), &cpus, true)
+    }
+
+    /// The first cpu of a range with at least so many tasks.
+    pub(crate) fn first_at_least(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
+        self.find(Wanted::AtLeast(tasks), &cpus, false)
+    }
+
+    /// The last cpu of a range with at least so many tasks.
+    pub(crate) fn last_at_least(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
+        self.find(Wanted::AtLeast(tasks), &cpus, true)
+    }
+
+    /// The fewest and the most tasks on a cpu.
+    pub(crate) fn extremes(&self) -> (u32, u32) {
+        self.lengths.nodes[1]
+    }
+
+    /// The first idle cpu that will do of a range, searched from `from` to its end and on from its start.
+    pub(crate) fn idle_from(
+        &self,
+        cpus: Range<u32>,
+        from: u32,
+        fits: impl Fn(CpuId) -> bool,
+    ) -> Option<CpuId> {
+        [from..cpus.end, cpus.start..from].into_iter().find_map(|part| {
+            let mut at = part.start;
+            while let Some(cpu) = self.first_at_most(at..part.end, 0) {
+                if fits(cpu) {
+                    return Some(cpu);
+                }
+                at = cpu.0 + 1;
+            }
+            None
+        })
+    }
+
+    /// Before searches: brings lengths up to date that no hook has told yet. The counts of idle and crowded cpus follow the hooks only.
+    pub(crate) fn refresh(&mut self, view: &dyn View) {
+        if std::mem::take(&mut self.told) {
+            self.seen = 0;
+        }
+        view.untold(self.seen, &mut |cpu| {
+            self.seen += 1;
+            self.lengths.set(cpu.0, view.nr_running(cpu));
+        });
+        debug_assert!(
+            view.machine().cpu_ids().all(|cpu| view.nr_running(cpu) == self.lengths.get(cpu.0)),
+            "the tree of queue lengths is out of date"
+        );
     }
 
     /// The queue of `cpu` has changed.
     pub(crate) fn note(&mut self, view: &dyn View, cpu: CpuId) {
         let after = view.nr_running(cpu);
+        self.told = true;
         let before = std::mem::replace(&mut self.counts[cpu], after);
+        self.lengths.set(cpu.0, after);
         let group = (cpu.0 / self.span) as usize;
         let change = |count: &mut u32, was: bool, is: bool| {
             *count = (*count + u32::from(is)).saturating_sub(u32::from(was));

@@ -12,7 +12,7 @@ pub(crate) fn allowed_cpus(view: &dyn View, task: TaskId) -> Vec<CpuId> {
 
 /// The first cpu that a task may use; the kernel promises that there is one.
 pub(crate) fn first_allowed(view: &dyn View, task: TaskId) -> CpuId {
-    view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0))
+    view.first_allowed(task).unwrap_or(CpuId(0))
 }
 
 /// First hardware threads of all cores before the second ones; otherwise in the order given.

@@ -34,6 +34,17 @@ impl Affinity {
             Self::Set(set) => set.contains(cpu),
         }
     }
+
+    /// The first allowed cpu of a machine of `cpus` cpus; none when it allows none of them.
+    #[must_use]
+    pub fn first(&self, cpus: u32) -> Option<CpuId> {
+        let first = match self {
+            Self::All => Some(CpuId(0)),
+            Self::One(only) => Some(*only),
+            Self::Set(set) => set.iter().next(),
+        };
+        first.filter(|cpu| cpu.0 < cpus)
+    }
 }
 
 /// Why a cpu is to be chosen for a task.
@@ -226,6 +237,13 @@ pub trait View {
     fn app(&self, app: AppId) -> AppView;
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
+    /// Calls `found` with the cpus whose queues have changed without [`Policy::runnable`] or [`Policy::quiescent`] having told so yet; with
+    /// more than these, or some of them twice, where that is simpler. New ones come last: `skip` leaves out the first ones, for callers to
+    /// whom nothing has been told since they saw those.
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        let _ = skip;
+        self.machine().cpu_ids().for_each(found);
+    }
     /// The sum of the weights of the runnable tasks of a cpu.
     fn load(&self, cpu: CpuId) -> u64;
     /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of the last
@@ -233,6 +251,10 @@ pub trait View {
     fn task(&self, task: TaskId) -> TaskView;
     /// True when the task's affinity allows the cpu.
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
+    /// The first cpu that the task's affinity allows.
+    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
+        self.machine().cpu_ids().find(|cpu| self.allowed(task, *cpu))
+    }
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
@@ -430,6 +452,9 @@ impl View for UserSystem<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.0.nr_running(cpu)
     }
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.0.untold(skip, found);
+    }
     fn load(&self, cpu: CpuId) -> u64 {
         self.0.load(cpu)
     }
@@ -438,6 +463,9 @@ impl View for UserSystem<'_> {
     }
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
         self.0.allowed(task, cpu)
+    }
+    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
+        self.0.first_allowed(task)
     }
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)

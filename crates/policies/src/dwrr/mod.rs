@@ -270,11 +270,18 @@ impl Dwrr {
         }
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut best: Option<(TaskId, CpuId, u64)> = None;
-        let cpus = system.machine().cpus();
-        for other in (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus)) {
-            if system.nr_running(other) < 2 {
+        self.queues.refresh(system);
+        // Round once, from the next cpu on.
+        let (mut at, mut end) = (cpu.0 + 1, system.machine().cpus());
+        loop {
+            let Some(other) = self.queues.first_at_least(at..end, 2) else {
+                if end <= cpu.0 {
+                    break;
+                }
+                (at, end) = (0, cpu.0);
                 continue;
-            }
+            };
+            at = other.0 + 1;
             system.queued(other, &mut waiting);
             waiting.retain(|task| self.known(*task).round <= latest && system.allowed(*task, cpu));
             let fit = waiting.len() as u64;
@@ -341,6 +348,7 @@ impl Dwrr {
 
 impl Policy for Dwrr {
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+        self.queues.refresh(view);
         match why {
             Placement::Fork { parent } => self.shortest(view, task, parent),
             Placement::Wake { previous, .. } => self.woken(view, task, previous),

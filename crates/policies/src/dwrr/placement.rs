@@ -10,8 +10,14 @@ impl Dwrr {
     /// Where a created thread goes: the shortest queue, the next one by number among equals.
     pub(super) fn shortest(&self, view: &dyn View, task: TaskId, from: CpuId) -> CpuId {
         let cpus = view.machine().cpus();
-        let all = (0..cpus).map(|i| CpuId((from.0 + i) % cpus)).filter(|cpu| view.allowed(task, *cpu));
-        let cpu = all.min_by_key(|cpu| view.nr_running(*cpu)).unwrap_or_else(|| first_allowed(view, task));
+        let fewest = self.queues.extremes().0;
+        let next = self.queues.first_at_most(from.0..cpus, fewest);
+        let next = next.or_else(|| self.queues.first_at_most(0..from.0, fewest));
+        let among_allowed = || {
+            let all = (0..cpus).map(|i| CpuId((from.0 + i) % cpus)).filter(|cpu| view.allowed(task, *cpu));
+            all.min_by_key(|cpu| view.nr_running(*cpu)).unwrap_or_else(|| first_allowed(view, task))
+        };
+        let cpu = next.filter(|cpu| view.allowed(task, *cpu)).unwrap_or_else(among_allowed);
         let why = Why::rule("placed: shortest queue").with("tasks there", view.nr_running(cpu).into());
         view.because(why.with("tasks on the cpu it comes from", view.nr_running(from).into()));
         cpu
@@ -23,11 +29,11 @@ impl Dwrr {
         let cpus = view.machine().cpus();
         if self.queues.idle() > 0 {
             let first = self.queues.group(previous) * self.queues.span();
-            let size = self.queues.span().min(cpus - first);
-            let near = (0..size).map(|i| CpuId(first + (previous.0 - first + i) % size));
-            let far = (0..cpus).map(|i| CpuId((previous.0 + i) % cpus));
-            let free = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
-            if let Some(cpu) = near.chain(far).find(free) {
+            let near = first..cpus.min(first + self.queues.span());
+            let fits = |cpu: CpuId| view.allowed(task, cpu);
+            let found = self.queues.idle_from(near, previous.0, fits);
+            let found = found.or_else(|| self.queues.idle_from(0..cpus, previous.0, fits));
+            if let Some(cpu) = found {
                 let rule =
                     if cpu == previous { "woken: its last cpu is idle" } else { "woken: to an idle cpu" };
                 view.because(Why::rule(rule).with("tasks on its last cpu", length));

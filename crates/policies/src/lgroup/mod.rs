@@ -217,6 +217,7 @@ impl Lgroup {
     /// `setbackdq` of a thread that is created or wakes. Where the source leaves it in the queue of a cpu that does not take it
     /// for an idle one to steal within microseconds, it goes to that idle cpu directly.
     fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuId {
+        self.queues.refresh(view);
         let home = self.home(view, task);
         let recent = view.now().since(view.task(task).last_ran) <= self.rechoose;
         let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
@@ -271,7 +272,20 @@ impl Lgroup {
                 if priority < 0 { "placed: idle cpu at home" } else { "placed: lowest priority at home" },
             );
         }
-        let elsewhere = if self.far_is_hopeless(mine) { None } else { best(&mut far.into_iter()) };
+        let fits = |cpu: CpuId| view.allowed(task, cpu);
+        let idle = || {
+            let below = self.queues.idle_from(0..start, 0, fits);
+            below.or_else(|| self.queues.idle_from(start + size..cpus, start + size, fits))
+        };
+        let elsewhere = if self.far_is_hopeless(mine) {
+            None
+        } else if let Some(cpu) = idle() {
+            Some((-1, cpu))
+        } else if mine <= 0 {
+            None
+        } else {
+            best(&mut far.into_iter())
+        };
         match (elsewhere.filter(|(priority, _)| *priority < mine), at_home) {
             (Some((_, cpu)), _) => (cpu, "placed: nobody at home gives way, lowest priority elsewhere"),
             (None, Some((_, cpu))) => (cpu, "placed: nobody gives way, lowest priority at home"),
@@ -310,14 +324,8 @@ impl Lgroup {
         if !self.steal || self.queues.idle() == 0 {
             return None;
         }
-        let (group, cpus) = (self.queues.group(cpu), view.machine().cpus());
-        let (start, idle) =
-            (group * self.span, |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu));
-        let near = (start..(start + self.span).min(cpus))
-            .map(CpuId)
-            .find(idle)
-            .filter(|_| self.queues.idle_in(group) > 0);
-        near.or_else(|| (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle))
+        let start = self.queues.group(cpu) * self.span;
+        self.queues.idle_from(0..view.machine().cpus(), start, |cpu| view.allowed(task, cpu))
     }
 
     /// Its last cpu, one at home, one anywhere, if it is idle; and why.
@@ -333,11 +341,10 @@ impl Lgroup {
         }
         let cpus = view.machine().cpus();
         let start = home * self.span;
-        let idle = |cpu: &CpuId| view.nr_running(*cpu) == 0 && view.allowed(task, *cpu);
         if self.queues.idle() == 0 {
             return None;
         }
-        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(idle)?;
+        let cpu = self.queues.idle_from(0..cpus, start, |cpu| view.allowed(task, cpu))?;
         let rule = if self.queues.group(cpu) == home {
             "placed: idle cpu at home"
         } else {
@@ -390,6 +397,7 @@ impl Lgroup {
     /// Moves a thread that waits in the queue of `cpu` to where the dispatcher puts it, or to an idle cpu that steals it there.
     fn requeue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
         let Some(home) = self.threads.get(task.index()).and_then(|thread| thread.home) else { return };
+        self.queues.refresh(system);
         let stale =
             why == Displacement::Lifted && system.now().since(system.task(task).last_ran) > self.rechoose;
         let (mut to, mut rule) = (cpu, "moved: it was displaced");
@@ -412,20 +420,27 @@ impl Lgroup {
         }
     }
 
-    /// Takes the thread that waits longest on one of these cpus.
+    /// Takes the thread that waits longest on one of these cpus, searched from the one after `to` on.
     fn take(
         &mut self,
         system: &mut dyn System,
-        cpus: impl Iterator<Item = CpuId>,
+        cpus: std::ops::Range<u32>,
         to: CpuId,
         rule: &'static str,
     ) -> bool {
+        self.queues.refresh(system);
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut taken = false;
-        for cpu in cpus {
-            if system.nr_running(cpu) < 2 {
+        let (mut at, mut end) = (to.0 + 1, cpus.end);
+        loop {
+            let Some(cpu) = self.queues.first_at_least(at..end, 2) else {
+                if end <= to.0 {
+                    break;
+                }
+                (at, end) = (cpus.start, to.0);
                 continue;
-            }
+            };
+            at = cpu.0 + 1;
             system.queued(cpu, &mut waiting);
             let task = waiting.iter().rev().copied().find(|task| system.allowed(*task, to));
             if let Some(task) = task {
@@ -485,16 +500,15 @@ impl Policy for Lgroup {
             return;
         }
         let (cpus, group) = (system.machine().cpus(), self.queues.group(cpu));
-        let (start, size) = (group * self.span, self.span.min(cpus - group * self.span));
-        let near = (1..size).map(|i| CpuId(start + (cpu.0 - start + i) % size));
+        let start = group * self.span;
+        let near = start..cpus.min(start + self.span);
         if self.queues.crowded_in(group) > 0
             && self.take(system, near, cpu, "taken: it waited on a cpu of this group")
         {
             return;
         }
         if self.queues.crowded() > self.queues.crowded_in(group) {
-            let far = (1..cpus).map(|i| CpuId((cpu.0 + i) % cpus));
-            self.take(system, far, cpu, "taken: nobody waits in this group, it waited in another one");
+            self.take(system, 0..cpus, cpu, "taken: nobody waits in this group, it waited in another one");
         }
     }
 
@@ -509,6 +523,7 @@ impl Policy for Lgroup {
         let Some((used, _)) = system.slice(task) else { return };
         // Quanta end at ticks: what began within the last one has just begun.
         if runs && used < system.kernel().tick {
+            self.queues.refresh(system);
             let (to, rule) = self.lowest(system, task, home, Some(seen.cpu));
             let best = system.best_priority(to);
             // Elsewhere its own cpu counts as idle to it: only an idle one that comes before it is as good.

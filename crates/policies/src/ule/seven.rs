@@ -19,13 +19,18 @@ impl Ule {
             view.because(Why::rule("placed: its last cpu is idle"));
             return previous;
         }
+        self.queues.refresh(view);
+        let cpus = view.machine().cpus();
         if self.queues.idle() > 0
-            && let Some(cpu) = allowed().find(|cpu| view.nr_running(*cpu) == 0)
+            && let Some(cpu) = self.queues.idle_from(0..cpus, 0, |cpu| view.allowed(task, cpu))
         {
             view.because(Why::rule("placed: first idle cpu").with("threads on its last cpu", length));
             return cpu;
         }
-        let least = allowed().min_by_key(|cpu| (view.nr_running(*cpu), Reverse(cpu.0)));
+        let fewest = self.queues.last_at_most(0..cpus, self.queues.extremes().0);
+        let least = fewest
+            .filter(|cpu| view.allowed(task, *cpu))
+            .or_else(|| allowed().min_by_key(|cpu| (view.nr_running(*cpu), Reverse(cpu.0))));
         let cpu = least.unwrap_or_else(|| first_allowed(view, task));
         let why = Why::rule("placed: nothing idle, fewest threads")
             .with("threads there", view.nr_running(cpu).into());
@@ -46,8 +51,9 @@ impl Ule {
             self.take(system, victim, cpu, Why::rule("stolen: a thread waits on the same core"));
             return;
         }
-        let crowded = system.machine().cpu_ids().filter(|other| system.nr_running(*other) >= 2);
-        let victim = crowded.max_by_key(|other| system.nr_running(*other));
+        self.queues.refresh(system);
+        let most = self.queues.extremes().1.max(2);
+        let victim = self.queues.last_at_least(0..system.machine().cpus(), most);
         if let Some(victim) = victim.filter(|victim| system.nr_running(*victim) >= self.threshold) {
             let why = Why::rule("stolen: longest queue, not below the threshold");
             self.take(system, victim, cpu, why.with("threshold, threads", self.threshold.into()));

@@ -47,9 +47,7 @@ impl Request {
         let exists = |task: TaskId| task.0 < tasks;
         match self {
             Self::Migrate(task, to) => exists(*task) && to.0 < cpus && can_move(view, *task, *to),
-            Self::Bind(task, affinity) => {
-                exists(*task) && view.machine().cpu_ids().any(|cpu| affinity.allows(cpu))
-            }
+            Self::Bind(task, affinity) => exists(*task) && affinity.first(view.machine().cpus()).is_some(),
             Self::Band(task, _) => exists(*task),
             // Who holds its cpu and polls there only the kernel knows.
             Self::YieldTo(from, to) => exists(*from) && exists(*to),
@@ -129,6 +127,9 @@ impl View for Tapped<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
     }
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.system.untold(skip, found);
+    }
     fn load(&self, cpu: CpuId) -> u64 {
         self.system.load(cpu)
     }
@@ -137,6 +138,9 @@ impl View for Tapped<'_> {
     }
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
         self.system.allowed(task, cpu)
+    }
+    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
+        self.system.first_allowed(task)
     }
     fn is_buddy(&self, task: TaskId) -> bool {
         self.system.is_buddy(task)

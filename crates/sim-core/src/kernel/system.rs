@@ -48,6 +48,10 @@ impl<O: Observer> View for Kernel<'_, O> {
         self.cpus[cpu].running
     }
 
+    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.notices.iter().skip(skip).for_each(|(_, cpu, _)| found(*cpu));
+    }
+
     fn load(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu].load
     }
@@ -69,6 +73,10 @@ impl<O: Observer> View for Kernel<'_, O> {
 
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
         self.tasks[task].affinity.allows(cpu)
+    }
+
+    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
+        self.tasks[task].affinity.first(self.machine.cpus())
     }
 
     fn is_buddy(&self, task: TaskId) -> bool {
@@ -182,7 +190,7 @@ impl<O: Observer> System for Kernel<'_, O> {
     }
 
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
-        let Some(first) = self.machine.cpu_ids().find(|cpu| affinity.allows(*cpu)) else {
+        let Some(first) = affinity.first(self.machine.cpus()) else {
             return self.refuse();
         };
         if !self.exists(task, first) {

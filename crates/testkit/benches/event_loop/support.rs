@@ -9,6 +9,7 @@ use sim_core::machine::Machine;
 use sim_core::outcome::Outcome;
 use sim_core::policy::Policy;
 use testkit::job::Job;
+use testkit::seated::Seated;
 use testkit::stopwatch::Stopwatch;
 
 /// The machine whose costs and memory all jobs have.
@@ -16,8 +17,11 @@ pub(crate) fn base() -> Machine {
     machines::resolve("barcelona").expect("a machine of the shelf").machine()
 }
 
-/// A policy of the shelf for a job.
+/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread.
 pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
+    if let Some(bare) = name.strip_suffix('+') {
+        return Box::new(Seated(policy(bare, job)));
+    }
     let entry = policies::find(name).expect("a policy of the shelf");
     let machine = job.machine(&base()).expect("a legal machine");
     Choice::new(entry).build(&machine, &job.kernel(), &[job.app().expect("a legal program")])
