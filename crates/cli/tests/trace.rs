@@ -42,10 +42,14 @@ fn one_run_is_traced_in_the_form_its_name_asks_for_and_the_result_stays_the_same
     assert_eq!(code, 0, "{err}");
     let other = fs::read_to_string(path("b.txt")).unwrap();
     assert!(other.contains("# run: 4: LOAD, replicate 0\n"), "{other}");
-    let events = |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect::<Vec<_>>();
+    let events =
+        |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(String::from).collect::<Vec<_>>();
     assert_eq!(events(&other), events(&text), "the same run by another number");
     let (code, _, err) = oversim(&["run", "-", "--trace", &path("c.txt"), "--trace-run", "0"], TINY);
-    assert!(code == 0 && fs::read_to_string(path("c.txt")).unwrap().contains("dedicated, replicate 0"), "{err}");
+    assert!(
+        code == 0 && fs::read_to_string(path("c.txt")).unwrap().contains("dedicated, replicate 0"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -54,7 +58,10 @@ fn what_cannot_be_traced_is_refused_before_anything_runs() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("there.txt"), "mine").unwrap();
     for (args, says) in [
-        (vec!["--trace", "OUT.pftrace"], "there are 4: --trace-run 4 (LOAD, replicate 0), 5 (LOAD, replicate 1)"),
+        (
+            vec!["--trace", "OUT.pftrace"],
+            "there are 4: --trace-run 4 (LOAD, replicate 0), 5 (LOAD, replicate 1)",
+        ),
         (vec!["--trace", "OUT.pftrace", "--trace-run", "8"], "numbered from 0 to 7"),
         (vec!["--trace", "OUT.json", "--trace-run", "0"], "ends in .pftrace"),
         (vec!["--trace", "OUT", "--trace-run", "0"], "ends in .pftrace"),
@@ -62,7 +69,9 @@ fn what_cannot_be_traced_is_refused_before_anything_runs() {
         (vec!["--trace-run", "0"], "--trace <FILE>"),
         (vec!["--trace", "OUT.txt", "--replay-schedule", "x"], "cannot be used with"),
     ] {
-        let args = args.iter().map(|word| if word.contains("OUT") || word.contains("there") { path(word) } else { (*word).to_owned() });
+        let args = args.iter().map(|word| {
+            if word.contains("OUT") || word.contains("there") { path(word) } else { (*word).to_owned() }
+        });
         let args: Vec<String> = ["run".to_owned(), "-".to_owned()].into_iter().chain(args).collect();
         let (code, out, err) = oversim(&args.iter().map(String::as_str).collect::<Vec<_>>(), TINY);
         assert!(code == 2 && out.is_empty() && err.contains(says), "{args:?}: {err}");

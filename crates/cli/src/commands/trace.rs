@@ -41,7 +41,7 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
         } else {
             Err(Failure::Input(format!(
                 "there is no run {run}: they are numbered from 0 to {}",
-                runs.len() - 1
+                runs.len().saturating_sub(1)
             )))
         };
     }
@@ -55,7 +55,7 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
         "a trace is of one run and there are {}: --trace-run {}{more}; or narrow the scenario, as by --policy {} --repeat 1",
         shared.len(),
         named.collect::<Vec<_>>().join(", "),
-        experiment.policies[0]
+        experiment.policies.first().map_or("NAME", String::as_str)
     )))
 }
 
