@@ -54,8 +54,7 @@ impl<O: Observer> Kernel<'_, O> {
             return choice;
         }
         self.corrections += 1;
-        let mut cpus = self.machine.cpu_ids();
-        cpus.find(|cpu| self.tasks[id].affinity.allows(*cpu)).unwrap_or(CpuId(0))
+        self.tasks[id].affinity.first(self.machine.cpus()).unwrap_or(CpuId(0))
     }
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
@@ -155,7 +154,7 @@ impl<O: Observer> Kernel<'_, O> {
             }
             record.debt.grow(Part::Kernel, price);
         }
-        self.price_switches(cpu);
+        self.price_switches(cpu, Some(id));
         self.notices.push((id, cpu, true));
         self.tell_polling(cpu);
         self.observe(Observation::Runnable { task: id, cpu });
@@ -180,23 +179,36 @@ impl<O: Observer> Kernel<'_, O> {
         if record.heir == id {
             record.heir = TaskId::NONE;
         }
-        self.price_switches(cpu);
+        self.price_switches(cpu, None);
         self.notices.push((id, cpu, false));
         self.mark(cpu);
     }
 
-    /// Sets what the tasks of a cpu are charged for a switch.
-    fn price_switches(&mut self, cpu: CpuId) {
+    /// Sets what the tasks of a cpu are charged for a switch, after one has come or gone.
+    fn price_switches(&mut self, cpu: CpuId, comes: Option<TaskId>) {
         let record = &self.cpus[cpu];
+        let of = |id: TaskId| self.tasks[id].process;
+        let anyone = if record.current.is_none() { record.head } else { record.current };
+        let several = match comes {
+            // Those that were there are of several processes, or all of that of any one of them.
+            Some(_) if record.several => true,
+            Some(id) => {
+                let other = [record.current, record.head, record.tail].into_iter().filter_map(TaskId::some);
+                other.into_iter().find(|other| *other != id).is_some_and(|other| of(other) != of(id))
+            }
+            None if record.several => {
+                let mut at = record.head;
+                while at.some().is_some_and(|id| of(id) == of(anyone)) {
+                    at = self.tasks[at].next;
+                }
+                !at.is_none()
+            }
+            None => false,
+        };
         let costs = &self.machine.costs;
-        let first = if record.current.is_none() { record.head } else { record.current };
-        let mut several = false;
-        let mut at = record.head;
-        while let Some(id) = at.some() {
-            several |= self.tasks[id].process != self.tasks[first].process;
-            at = self.tasks[id].next;
-        }
-        self.cpus[cpu].switch_charge = if several { costs.switch_process } else { costs.switch_thread };
+        let record = &mut self.cpus[cpu];
+        record.several = several;
+        record.switch_charge = if several { costs.switch_process } else { costs.switch_thread };
     }
 
     /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.

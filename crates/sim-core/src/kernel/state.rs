@@ -219,6 +219,8 @@ pub(crate) struct Cpu {
     /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
     pub(crate) delayed: TaskId,
     // Overhead to come, and the books.
+    /// Its runnable tasks belong to several processes.
+    pub(crate) several: bool,
     /// Kernel and daemon work that the next segment begins with.
     pub(crate) debt: Lead,
     /// Key of the lateness of its ticks.
@@ -241,6 +243,7 @@ impl Cpu {
             picked: Time::ZERO,
             charged: Time::ZERO,
             switch_charge: Span::ZERO,
+            several: false,
             next_buddy: TaskId::NONE,
             last_buddy: TaskId::NONE,
             heir: TaskId::NONE,
