@@ -35,6 +35,7 @@ fn the_page_is_whole_escaped_and_the_same_twice() {
     assert_eq!(html, page());
     assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
     assert!(!html.contains("<script") && !html.contains("<b>wins"), "the scenario's words are text");
+    let html = html.replace("url(#", "");
     for elsewhere in ["src=", "<link", "@import", "url(", "<iframe"] {
         assert!(!html.contains(elsewhere), "{elsewhere}");
     }
