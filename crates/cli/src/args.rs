@@ -18,7 +18,7 @@ const TIMELINE_EXAMPLES: &str = "\
 Examples:
   oversim timeline scenarios/policies/odd_thread.yaml
   oversim timeline scenarios/cg_ft_share.yaml --policy LOAD,SPEED -o cg_ft.svg
-  oversim timeline scenarios/cg_ft_share.yaml --policy LOAD --from 2s --to 2.1s --cpus 0-3 -o part.png
+  oversim timeline scenarios/cg_ft_share.yaml --from 1s --to 1.1s --cpus 0-3 -o part.png
 
 Without --from and --to the most telling part of the run is shown, and the headline says why.
 

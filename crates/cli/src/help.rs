@@ -40,7 +40,7 @@ pub(crate) const PLOT: &str = "\
 Examples:
   oversim plot scenarios/spin_yield_block.yaml --repeat 3
   oversim plot new.json -o pictures --format png
-  oversim plot scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --figure slowdown,account -o ep
+  oversim plot scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --figure slowdown -o ep
 
 Exit status: 0 done; 1 a run did not complete or the figures could not be written; 2 wrong usage, scenario or result.";
 

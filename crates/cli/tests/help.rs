@@ -114,7 +114,7 @@ fn the_help_of_every_command_has_examples_that_run_and_tells_the_exit_status() {
             // A comparison that finds a slowdown has done its work.
             let fine = code == Some(0) || words[1] == "compare" && code == Some(1);
             assert!(
-                fine && !output.stdout.is_empty() || words.contains(&"-o".into()),
+                fine && (!output.stdout.is_empty() || words.contains(&"-o".into())),
                 "{example}: {code:?} {said}"
             );
         }
