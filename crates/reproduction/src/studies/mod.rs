@@ -44,7 +44,7 @@ const PRSTAT: Span = Span::from_ms(1_100);
 /// All studies.
 pub const STUDIES: &[Study] = &[
     study!("dedicated", &["repeat=1"]),
-    study!("uneven", &["repeat=1", "apps.a.workload.intervals=20", "apps.a.workload.work=3200ms"]),
+    study!("uneven", &["repeat=1", "apps.a.workload.intervals=5", "apps.a.workload.work=800ms"]),
     study!("sharing", ONCE),
     study!("sequence", ONCE),
     study!("partition", ONCE),

@@ -254,7 +254,7 @@ impl Contention {
         } else {
             self.spread_cost(class, demand.spread)
         };
-        let slow = u128::from(demand.bound) * u128::from(slow.min(1 << 60)) >> 16;
+        let slow = (u128::from(demand.bound) * u128::from(slow.min(1 << 60))) >> 16;
         let memory = if class.growth == ONE { slow } else { (slow * u128::from(class.growth)) >> 16 };
         let denominator = (u128::from(ONE - demand.bound) + memory).max(1);
         u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))

@@ -25,22 +25,25 @@ pub(super) struct Subject {
 
 impl Subject {
     /// The cell with so many tasks per core.
-    pub(super) fn cell(&self, degree: u32) -> Cell {
+    pub(super) fn cell(&self, degree: u32, quick: bool) -> Cell {
         Cell::new("dedicated", self.policy)
             .set("machine", &self.machine)
             .set("kernel.yield", self.yields)
             .set("apps.a.runtime", &self.model)
             .set("apps.a.workload.benchmark", &self.code)
             .set("apps.a.workload.class", self.class)
-            .set("apps.a.workload.scale", self.scale())
+            .set("apps.a.workload.scale", self.scale(quick))
             .set("apps.a.tasks", CORES * degree)
     }
 
     /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of the start are
-    /// forgotten. ep, which costs nothing to simulate, is run in full: its one interval must not be cut.
-    fn scale(&self) -> &'static str {
+    /// forgotten. ep, which costs nothing to simulate, is run in full: its one interval must not be cut. A quick look takes one
+    /// iteration.
+    fn scale(&self, quick: bool) -> &'static str {
         match (self.code.as_str(), self.class) {
-            ("ep", _) | (_, 'S' | 'W') => "100%",
+            ("ep", _) => "100%",
+            _ if quick => "0.1%",
+            (_, 'S' | 'W') => "100%",
             (_, 'A') => "15%",
             (_, 'B') => "3%",
             _ => "1%",
@@ -61,7 +64,8 @@ impl Subject {
 
     /// Run times of the timed section by replicate, in seconds.
     pub(super) fn times(&self, lab: &mut Lab, degree: u32) -> Result<Series, Trouble> {
-        lab.times(&self.cell(degree), "a")
+        let cell = self.cell(degree, lab.is_quick());
+        lab.times(&cell, "a")
     }
 
     /// T(1 per core) over T(so many per core): above 1, oversubscription helps.
@@ -72,14 +76,16 @@ impl Subject {
 
     /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task per core, in ms.
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
-        let of = lab.of_app(&self.cell(1), "a", |sample| sample.timed / sample.barriers.max(1.0))?;
+        let cell = self.cell(1, lab.is_quick());
+        let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;
         let exchanges = workloads::npb::exchanges(&self.code, &self.class.to_string(), &self.model, CORES);
         Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
     }
 
     /// User time of the least over the most busy cpu.
     pub(super) fn balance(&self, lab: &mut Lab, degree: u32) -> Result<Series, Trouble> {
-        lab.of_run(&self.cell(degree), |run| {
+        let cell = self.cell(degree, lab.is_quick());
+        lab.of_run(&cell, |run| {
             let most = run.user.iter().copied().fold(0.0, f64::max);
             run.user.iter().copied().fold(most, f64::min) / most
         })
@@ -87,7 +93,8 @@ impl Subject {
 
     /// Bytes fetched from memory for the same work.
     pub(super) fn misses(&self, lab: &mut Lab, degree: u32) -> Result<Series, Trouble> {
-        lab.of_app(&self.cell(degree), "a", |sample| sample.bytes_per_work)
+        let cell = self.cell(degree, lab.is_quick());
+        lab.of_app(&cell, "a", |sample| sample.bytes_per_work)
     }
 }
 

@@ -161,7 +161,8 @@ fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             for k in cells::degrees(claim) {
                 let mut all = Vec::new();
                 for (subject, k) in cells::runs(&cells::of(claim, &machine, &model), &[k]) {
-                    let free = lab.times(&without_switches(subject.cell(k)), "a")?.mean();
+                    let cell = without_switches(subject.cell(k, lab.is_quick()));
+                    let free = lab.times(&cell, "a")?.mean();
                     all.push(subject.times(lab, k)?.map(|time| free / time - 1.0));
                 }
                 let moved = Series::mean_of(&all).map(|x| -x.abs());
@@ -246,7 +247,7 @@ fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             for k in &degrees {
                 let mut all = Vec::new();
                 for (subject, k) in cells::runs(&cells::of(claim, &machine, "openmp"), &[*k]) {
-                    let cell = subject.cell(k).set("apps.a.workload.schedule", schedule);
+                    let cell = subject.cell(k, lab.is_quick()).set("apps.a.workload.schedule", schedule);
                     all.push(lab.times(&cell, "a")?.gain_over(&subject.times(lab, k)?).map(|x| x / 100.0));
                 }
                 points.push(Point::new(format!("{machine} {schedule} {k}/core"), &Series::mean_of(&all)));

@@ -17,7 +17,7 @@ const PROGRAMS: [(&str, char, &str); 7] = [
 ];
 
 /// Core counts of a quick look.
-const QUICK: [u32; 4] = [3, 6, 11, 13];
+const QUICK: [u32; 3] = [3, 6, 11];
 
 /// An OpenMP runtime that never sleeps, one as installed, and one that sleeps at once.
 pub(super) const POLLING: &str = "{openmp: {block_time: infinite}}";
