@@ -1,6 +1,6 @@
 //! The machines by name, read from the embedded data files, and the resolution of names and synthetic descriptions.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use notation::diagnostics::Sources;
 use notation::parameter::Values;
@@ -74,8 +74,16 @@ impl Entry {
     }
 }
 
+/// Each machine, read when first asked for: a run needs one of them.
+static ENTRIES: [OnceLock<Result<Entry, String>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+
 static SHELF: LazyLock<Result<Vec<Entry>, String>> =
-    LazyLock::new(|| FILES.iter().map(|(name, text)| read(name, text)).collect());
+    LazyLock::new(|| (0..FILES.len()).map(|at| entry(at).clone()).collect());
+
+fn entry(at: usize) -> &'static Result<Entry, String> {
+    let (file, text) = FILES[at];
+    ENTRIES[at].get_or_init(|| read(file, text))
+}
 
 /// The machines of the shelf.
 #[must_use]
@@ -93,15 +101,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence: an unknown name, with the nearest valid one, or what is wrong with the description.
 pub fn resolve(text: &str) -> Result<Entry, String> {
-    if let Err(broken) = SHELF.as_ref() {
-        return Err(broken.clone());
-    }
     let text = text.trim();
-    if let Some(entry) = entries().iter().find(|entry| entry.name == text) {
-        return Ok(entry.clone());
+    // Files are called as their machines are.
+    if let Some(at) = FILES.iter().position(|(file, _)| file.strip_suffix(".yaml") == Some(text)) {
+        return entry(at).clone();
     }
     if text.contains(':') {
         return synthetic(text);
+    }
+    if let Err(broken) = SHELF.as_ref() {
+        return Err(broken.clone());
     }
     Err(format!(
         "unknown machine `{text}`; machines are {} or a description like `package:2 numa:1 core:8`{}",
@@ -138,6 +147,12 @@ fn read(file: &str, text: &str) -> Result<Entry, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_called_as_their_machines() {
+        let files: Vec<_> = FILES.iter().map(|(file, _)| file.trim_end_matches(".yaml")).collect();
+        assert_eq!(files, names().collect::<Vec<_>>());
+    }
     use crate::parameters::PARAMETERS;
     use sim_core::ids::{CpuId, NodeId};
     use sim_core::machine::{Distance, Level};
