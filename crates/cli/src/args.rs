@@ -474,6 +474,9 @@ pub(crate) enum Format {
     Tidy,
     /// The text report in Markdown.
     Markdown,
+    /// One measured value per row, as Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Format {
@@ -485,6 +488,8 @@ impl Format {
             Self::Csv => "csv",
             Self::Tidy => "tidy",
             Self::Markdown => "markdown",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
         }
     }
 }

@@ -11,7 +11,15 @@ use tempfile::NamedTempFile;
 use crate::failure::Failure;
 
 /// The formats that a directory receives.
-const IN_DIRECTORY: [&str; 5] = ["json", "csv", "tidy", "markdown", "text"];
+const IN_DIRECTORY: &[&str] = &[
+    "json",
+    "csv",
+    "tidy",
+    "markdown",
+    "text",
+    #[cfg(feature = "parquet")]
+    "parquet",
+];
 
 /// Narrower terminals get lines of this width all the same: tables need it.
 const MIN_WIDTH: usize = 60;

@@ -5,6 +5,8 @@ mod json;
 mod markdown;
 mod ndjson;
 pub(crate) mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod table;
 mod text;
 mod tidy;
@@ -48,6 +50,13 @@ pub const FORMATS: &[Format] = &[
         file: "report.md",
         about: "the text report in Markdown",
         write: markdown::write,
+    },
+    #[cfg(feature = "parquet")]
+    Format {
+        name: "parquet",
+        file: "samples.parquet",
+        about: "one measured value per row, as Parquet",
+        write: parquet::write,
     },
 ];
 

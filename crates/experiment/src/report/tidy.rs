@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::result::Results;
 
 /// The columns, in order.
-const COLUMNS: [&str; 9] =
+pub(super) const COLUMNS: [&str; 9] =
     ["scenario", "point", "policy", "app", "metric", "unit", "replicate", "seed", "value"];
 
 /// Writes a header row and the values.
