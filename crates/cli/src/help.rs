@@ -2,7 +2,7 @@
 
 pub(crate) const OVERSIM: &str = "\
 Examples:
-  oversim run scenarios/two_hogs_one_core.yaml
+  oversim run scenarios/cg_ft_share.yaml --repeat 1
   oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
   oversim compare scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED
   oversim check scenarios/*.yaml

@@ -244,7 +244,7 @@ fn worst_hit(results: &Results, apps: &[&str], metric: &str, scale: f64, unit: &
     let even = match even[..] {
         [] => String::new(),
         [one] => format!(" and {one}"),
-        [ref some @ ..] => format!(" and {} others", some.len()),
+        ref some => format!(" and {} others", some.len()),
     };
     format!(
         "{subject}: at most {} under {}{even}, up to {} under {}",

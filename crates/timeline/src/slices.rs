@@ -396,6 +396,10 @@ impl<S: Sink> Observer for Slices<S> {
 
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         let Some(record) = self.cpus.get_mut(cpu.index()) else { return };
+        // Books without a begun poll that was told before: nothing new.
+        if Category::ALL.iter().any(|part| account.get(*part) < record.books.get(*part)) {
+            return;
+        }
         let before = std::mem::replace(&mut record.books, *account);
         let parts = account.since(&before);
         let idle = Account::of(Category::Idle, parts.get(Category::Idle));

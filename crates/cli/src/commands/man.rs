@@ -60,8 +60,8 @@ fn add(command: &Command, name: &str, pages: &mut Vec<Page>) -> Result<(), Failu
         Man::new(titled).title(name.to_uppercase()).source(concat!("oversim ", env!("CARGO_PKG_VERSION")));
     man.render(&mut text).map_err(|e| Failure::Output(format!("cannot make the page of {name}: {e}")))?;
     pages.push(Page { name: name.to_owned(), text });
-    let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
-    visible.map(|sub| add(sub, &format!("{name}-{}", sub.get_name()), pages)).collect()
+    let mut visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    visible.try_for_each(|sub| add(sub, &format!("{name}-{}", sub.get_name()), pages))
 }
 
 /// Writes every page as `NAME.1`; none when one exists and may not be replaced.

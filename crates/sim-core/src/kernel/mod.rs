@@ -25,6 +25,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use crate::account::Category;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
@@ -41,7 +42,7 @@ use caches::Caches;
 use cores::Cores;
 use fair::FairRing;
 use ring::Ring;
-use state::{App, Cpu, Task};
+use state::{Activity, App, Cpu, Task};
 
 #[cfg(test)]
 pub(crate) use setup::test_machine;
@@ -381,10 +382,27 @@ impl<O: Observer> Kernel<'_, O> {
         self.observer.observe(self.now, &what);
     }
 
-    /// Shows the books of a cpu to the observer.
+    /// Shows the books of a cpu to the observer, the begun poll or spin of its current task included.
     #[inline]
     fn tell_account(&mut self, cpu: CpuId) {
-        self.observer.accounted(cpu, &self.cpus[cpu].account);
+        let record = &self.cpus[cpu];
+        let mut account = record.account;
+        if let Activity::Poll | Activity::Spin = record.activity {
+            let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
+            let mut lead = record.lead;
+            let rest = lead.pay(elapsed, &mut account);
+            if record.activity == Activity::Spin {
+                account.add(Category::Spin, rest);
+            } else if rest <= costs.poll + costs.yield_call {
+                let poll = rest.min(costs.poll);
+                account.add(Category::Spin, poll);
+                account.add(Category::Yield, rest - poll);
+            } else {
+                // Several cycles that are not worked out yet: told when they are.
+                return;
+            }
+        }
+        self.observer.accounted(cpu, &account);
     }
 
     /// Tells of the polling on a cpu since the last fact about it.
