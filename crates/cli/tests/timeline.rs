@@ -1,7 +1,5 @@
 //! `oversim timeline` as a user sees it: text, pictures, remarks, refusals.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod support;
 
 use std::fs;

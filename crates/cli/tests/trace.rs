@@ -1,7 +1,5 @@
 //! `oversim run --trace` as a user sees it: forms, choice of the run, files that are whole or not there.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod support;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! From scenarios to pictures: windows, rows, marks, and the same bytes every time.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use experiment::plan::Experiment;
 use experiment::scenario::{Overrides, load};
 use timeline::draw::{Caption, svg};

@@ -1,5 +1,7 @@
 //! Traces, decoded again: the slices are those that were observed, none is missing, none overlaps, and the importer's rules hold.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
@@ -96,7 +98,7 @@ fn traced(small: &Small, seed: u64, form: Form, memory: Option<usize>) -> (Seen,
 fn threads(trace: &Trace) -> BTreeMap<i64, String> {
     let tree =
         trace.packet.iter().find_map(|packet| packet.generic_kernel_process_tree.as_ref()).expect("a tree");
-    let pids: BTreeSet<i64> = tree.processes.iter().map(|process| process.pid()).collect();
+    let pids: BTreeSet<i64> = tree.processes.iter().map(timeline::trace::messages::Process::pid).collect();
     let names = tree.threads.iter().map(|thread| {
         assert!(thread.tid() > 0 && pids.contains(&thread.pid()), "{thread:?}");
         (thread.tid(), thread.comm().to_owned())
