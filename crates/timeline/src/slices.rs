@@ -394,6 +394,10 @@ impl<S: Sink> Observer for Slices<S> {
         self.sink.mark(at, &Mark::Decided(decision.clone()));
     }
 
+    fn keeps_books(&self) -> bool {
+        true
+    }
+
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         let Some(record) = self.cpus.get_mut(cpu.index()) else { return };
         // Books without a begun poll that was told before: nothing new.

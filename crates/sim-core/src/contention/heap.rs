@@ -31,6 +31,12 @@ impl Heaps {
         Self { members: PerCpu::filled(cpus as usize, member) }
     }
 
+    /// Cpus of the machine.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
     #[inline]
     pub(super) fn target(&self, cpu: u32) -> u64 {
         self.members[CpuId(cpu)].target

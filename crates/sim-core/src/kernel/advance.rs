@@ -2,6 +2,7 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
+use crate::kernel::on_cpu::OnCpu;
 use crate::kernel::state::{Activity, After, App, Lead, Stage, Task, Waiting};
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Awaited, Policy, TaskState};
@@ -20,7 +21,7 @@ const fn circle_of(op: &Op) -> Circle {
 }
 
 /// What a task waits for, in the terms of the policy contract.
-const fn awaited(waiting: Waiting, circle: Circle) -> Awaited {
+pub(crate) const fn awaited(waiting: Waiting, circle: Circle) -> Awaited {
     match waiting {
         Waiting::Exchange => Awaited::Neighbour,
         Waiting::Lock => Awaited::Lock,
@@ -52,80 +53,168 @@ fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
     spread.apply(mean, rng::draw(task.noise, task.draws))
 }
 
-impl<O: Observer> Kernel<'_, O> {
-    /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
-    pub(crate) fn proceed(&mut self, cpu: CpuId, mut lead: Lead, policy: &mut dyn Policy) {
-        let id = self.cpus[cpu].current;
-        if self.tasks[id].stage != Stage::Program && self.starts_up(cpu, lead, policy) {
-            return;
+/// What comes next in a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ahead {
+    /// A compute operation, set up.
+    Compute,
+    /// A barrier.
+    Barrier,
+    /// Another operation.
+    Other(Op),
+    /// Nothing: the program is over.
+    Exit,
+}
+
+impl<O: Observer> OnCpu<'_, O> {
+    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after `lead` if it is
+    /// a computation on pages of the task's own; returns what else it is.
+    #[inline]
+    pub(crate) fn go_on(&mut self, lead: Lead) -> Option<Ahead> {
+        match self.look_ahead() {
+            Ahead::Compute if self.begin_at_home(lead) => None,
+            ahead => Some(ahead),
         }
-        let app = self.tasks[id].app;
+    }
+
+    fn look_ahead(&mut self) -> Ahead {
+        let (task, app) = (&mut *self.task, &*self.app);
+        let ops = app.program.ops();
         loop {
-            let (task, of) = (&mut self.tasks[id], &self.apps[app]);
-            let Some(op) = of.program.ops().get(task.pc as usize).copied() else {
-                self.exit(cpu, policy);
-                return;
-            };
+            let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
             match op {
                 Op::Serial { .. } if task.rank != 0 => task.pc += 1,
                 Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     task.pc += 1;
-                    if ask(of, task, work, spread) {
-                        task.profile = of.profiles + profile.0;
-                        self.begin_compute(cpu, lead);
-                        return;
+                    if ask(app, task, *work, *spread) {
+                        task.profile = app.profiles + profile.0;
+                        return Ahead::Compute;
                     }
                 }
-                Op::Transfer { block, order } => {
-                    if self.next_block(id, block, order) {
-                        self.begin_compute(cpu, lead);
-                        return;
-                    }
-                }
-                Op::LeadersBarrier if !task.rank.is_multiple_of(of.team) => task.pc += 1,
+                Op::LeadersBarrier if !task.rank.is_multiple_of(app.team) => task.pc += 1,
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    task.circle = circle_of(&op);
-                    self.arrive(cpu, lead);
-                    return;
+                    task.circle = circle_of(op);
+                    return Ahead::Barrier;
                 }
-                Op::Exchange { shift } => {
-                    self.exchange(cpu, shift, lead);
-                    return;
-                }
-                Op::Lock(lock) => {
-                    let rank = self.tasks[id].rank;
-                    if !self.apps[app].locks.take(lock.0, rank) {
-                        self.begin_wait(cpu, Waiting::Lock, Time::NEVER, lead);
-                        return;
-                    }
-                    self.tasks[id].pc += 1;
-                }
-                Op::Unlock(lock) => {
-                    let rank = self.tasks[id].rank;
-                    self.tasks[id].pc += 1;
-                    if let Some(heir) = self.apps[app].locks.give(lock.0, rank) {
-                        let heir = self.apps[app].task(heir);
-                        self.signal(cpu, heir, None, &mut lead);
-                    }
-                }
-                Op::Sleep { .. } | Op::Yield | Op::Respawn => {
-                    let (call, after) = self.call(id, op);
-                    self.begin_syscall(cpu, call, after, lead);
-                    return;
-                }
-                Op::StartClock => {
-                    self.tasks[id].pc += 1;
-                    let now = self.now;
-                    self.apps[app].clock.get_or_insert(now);
-                }
-                Op::RepeatShared(passes) => {
-                    let (pc, rank) = (self.tasks[id].pc, self.tasks[id].rank);
-                    let again = self.apps[app].loops.take(pc, rank, passes);
-                    self.tasks[id].pc = if again { pc } else { self.apps[app].program.partner(pc) } + 1;
-                }
-                Op::Repeat(_) | Op::End => self.turn_loop(id),
+                Op::Repeat(_) | Op::End => turn_loop(&app.program, task),
+                other => return Ahead::Other(*other),
             }
         }
+    }
+}
+
+/// Enters a loop, or goes from its end back to its start or on.
+fn turn_loop(program: &Program, task: &mut Task) {
+    if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
+        task.loops[task.depth as usize] = *times;
+        task.depth += 1;
+        task.pc += 1;
+        return;
+    }
+    let start = program.partner(task.pc);
+    if matches!(program.ops().get(start as usize), Some(Op::RepeatShared(_))) {
+        // Whether there is another pass is asked there.
+        task.pc = start;
+        return;
+    }
+    let passes = &mut task.loops[task.depth as usize - 1];
+    // 0 stands for "forever".
+    if *passes == 1 {
+        task.depth -= 1;
+        task.pc += 1;
+    } else {
+        *passes = passes.saturating_sub(1);
+        task.pc = start + 1;
+    }
+}
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
+    pub(crate) fn proceed(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
+        let mut on = self.on(cpu);
+        let ahead = if on.task.stage == Stage::Program {
+            on.go_on(lead)
+        } else if self.starts_up(cpu, lead, policy) {
+            return;
+        } else {
+            self.on(cpu).go_on(lead)
+        };
+        if let Some(ahead) = ahead {
+            self.take_up(cpu, ahead, lead, policy);
+        }
+    }
+
+    /// The current task begins what comes next in its program, and goes on until something takes time.
+    pub(crate) fn take_up(&mut self, cpu: CpuId, ahead: Ahead, mut lead: Lead, policy: &mut dyn Policy) {
+        let mut ahead = Some(ahead);
+        while let Some(next) = ahead {
+            match next {
+                Ahead::Compute => return self.begin_compute(cpu, lead),
+                Ahead::Barrier => return self.arrive(cpu, lead),
+                Ahead::Exit => return self.exit(cpu, policy),
+                Ahead::Other(op) => {
+                    if self.perform(cpu, op, &mut lead) {
+                        return;
+                    }
+                }
+            }
+            ahead = self.on(cpu).go_on(lead);
+        }
+    }
+
+    /// Performs an operation; true when it takes time.
+    fn perform(&mut self, cpu: CpuId, op: Op, lead: &mut Lead) -> bool {
+        let id = self.cpus[cpu].current;
+        let (app, rank, pc) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].pc);
+        match op {
+            Op::Transfer { block, order } => {
+                if self.next_block(id, block, order) {
+                    self.begin_compute(cpu, *lead);
+                    return true;
+                }
+            }
+            Op::Exchange { shift } => {
+                self.exchange(cpu, shift, *lead);
+                return true;
+            }
+            Op::Lock(lock) => {
+                if !self.apps[app].locks.take(lock.0, rank) {
+                    self.begin_wait(cpu, Waiting::Lock, Time::NEVER, *lead);
+                    return true;
+                }
+                self.tasks[id].pc += 1;
+            }
+            Op::Unlock(lock) => {
+                self.tasks[id].pc += 1;
+                if let Some(heir) = self.apps[app].locks.give(lock.0, rank) {
+                    let heir = self.apps[app].task(heir);
+                    self.signal(cpu, heir, None, lead);
+                }
+            }
+            Op::Sleep { .. } | Op::Yield | Op::Respawn => {
+                let (call, after) = self.call(id, op);
+                self.begin_syscall(cpu, call, after, *lead);
+                return true;
+            }
+            Op::StartClock => {
+                self.tasks[id].pc += 1;
+                let now = self.now;
+                self.apps[app].clock.get_or_insert(now);
+            }
+            Op::RepeatShared(passes) => {
+                let again = self.apps[app].loops.take(pc, rank, passes);
+                self.tasks[id].pc = if again { pc } else { self.apps[app].program.partner(pc) } + 1;
+            }
+            // Looked through already.
+            Op::Compute { .. }
+            | Op::Serial { .. }
+            | Op::Barrier
+            | Op::TeamBarrier
+            | Op::LeadersBarrier
+            | Op::Repeat(_)
+            | Op::End => {}
+        }
+        false
     }
 
     /// The system call that an operation is: its length and what follows.
@@ -145,33 +234,6 @@ impl<O: Observer> Kernel<'_, O> {
                 (fork, After::Respawn)
             }
             _ => (yields, After::Yield),
-        }
-    }
-
-    /// Enters a loop, or goes from its end back to its start or on.
-    fn turn_loop(&mut self, id: TaskId) {
-        let task = &mut self.tasks[id];
-        let program: &Program = &self.apps[task.app].program;
-        if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
-            task.loops[task.depth as usize] = *times;
-            task.depth += 1;
-            task.pc += 1;
-            return;
-        }
-        let start = program.partner(task.pc);
-        if matches!(program.ops().get(start as usize), Some(Op::RepeatShared(_))) {
-            // Whether there is another pass is asked there.
-            task.pc = start;
-            return;
-        }
-        let passes = &mut task.loops[task.depth as usize - 1];
-        // 0 stands for "forever".
-        if *passes == 1 {
-            task.depth -= 1;
-            task.pc += 1;
-        } else {
-            *passes = passes.saturating_sub(1);
-            task.pc = start + 1;
         }
     }
 
@@ -230,7 +292,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The current task enters a system call.
     pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After, lead: Lead) {
-        self.announce(cpu);
+        self.on(cpu).announce();
         let record = &mut self.cpus[cpu];
         record.since = self.now;
         record.lead = lead;
@@ -239,25 +301,8 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The current task begins to wait.
     pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time, lead: Lead) {
-        self.renounce(cpu, LeaveReason::Waits);
         self.charge_waiter(cpu);
-        let record = &mut self.cpus[cpu];
-        let id = record.current;
-        let from = self.now + lead.total();
-        let task = &mut self.tasks[id];
-        let runtime = &self.apps[task.app].runtime;
-        let meeting = runtime.startup.sleeps && task.stage == Stage::Meeting;
-        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
-        task.waiting = waiting;
-        task.ready = ready;
-        if self.watched && ready.is_never() && !task.told {
-            task.told = true;
-            self.waits.push((id, Some(awaited(waiting, task.circle))));
-        }
-        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
-        record.since = self.now;
-        record.lead = lead;
-        record.activity = if task.yields { Activity::Poll } else { Activity::Spin };
+        self.on(cpu).begin_wait(waiting, ready, lead);
     }
 
     /// The current task polls from now on, after `lead`.
@@ -272,7 +317,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The last operation is behind the current task.
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.announce(cpu);
+        self.on(cpu).announce();
         self.end_response(id);
         self.tasks[id].state = TaskState::Exited;
         self.leave(cpu, LeaveReason::Exited);

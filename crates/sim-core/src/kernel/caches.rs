@@ -3,6 +3,7 @@
 use crate::contention::{ONE, cache_span};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
+use crate::kernel::on_cpu::OnCpu;
 use crate::kernel::state::{Cpu, Task};
 use crate::machine::{Distance, Machine, Memory};
 use crate::observe::Observer;
@@ -93,6 +94,10 @@ impl Caches {
             record.filler_part = 0;
         }
         let lacking = set.saturating_sub(record.filler_part);
+        if lacking == 0 {
+            task.warm = Some((cpu, record.filled));
+            return;
+        }
         let possible = u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth);
         let all = possible >= u128::from(lacking) * NS_PER_S;
         let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
@@ -140,55 +145,49 @@ impl<O: Observer> Kernel<'_, O> {
         self.tasks[id].home = Some(here);
         self.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
         self.apps[app].counters.page_copies += 1;
-        self.fetch_time(bytes, factor)
+        fetch_time(&self.machine, bytes, factor)
     }
+}
 
-    /// The time one core needs to fetch bytes at a distance (1/65,536).
-    fn fetch_time(&self, bytes: u64, factor: u64) -> Span {
-        let bandwidth = u128::from(self.machine.memory.core_bandwidth.max(1));
-        let near = u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth;
-        let ns = (near * u128::from(factor)) >> 16;
-        Span::from_ns(ns.min(1 << 50) as u64)
-    }
+/// The time one core needs to fetch bytes at a distance (1/65,536).
+fn fetch_time(machine: &Machine, bytes: u64, factor: u64) -> Span {
+    let bandwidth = u128::from(machine.memory.core_bandwidth.max(1));
+    let near = u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth;
+    let ns = (near * u128::from(factor)) >> 16;
+    Span::from_ns(ns.min(1 << 50) as u64)
+}
 
+impl<O: Observer> OnCpu<'_, O> {
     /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill, and what
     /// it lost since it last computed; together at most all it can find again.
-    pub(crate) fn refill(&mut self, cpu: CpuId, id: TaskId, home: NodeId, copy: Span) -> Span {
-        let task = &self.tasks[id];
-        let left = task.refill;
-        let set = self.caches.sets[task.profile as usize];
-        let lost = self.lost(cpu, task, &set);
-        if lost == 0 {
-            self.tasks[id].refill = Span::ZERO;
-            return left + copy;
-        }
-        let useful = set.useful;
-        let factor = self.memory.distance(task.profile, home, cpu);
-        let (price, most) = (self.fetch_time(lost, factor), self.fetch_time(useful, factor));
-        let total = left.max((left + price).min(most));
-        let added = total - left;
-        let task = &mut self.tasks[id];
-        task.refill = Span::ZERO;
-        let fetched = u128::from(lost) * u128::from(added.ns());
-        task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
-        total + copy
-    }
-
-    /// Bytes of a task's useful set that its caches no longer hold. On the same cpu that is what others have brought in
-    /// beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if its
-    /// data were evenly spread. For to pass once through the data of a core takes the same lines whether one task does it
-    /// or several in turn, and what does not fit then is part of the program's stated demand.
-    fn lost(&self, cpu: CpuId, task: &Task, set: &Set) -> u64 {
-        let Some((last, filled)) = task.warm else { return 0 };
-        match self.machine.topology.distance(last, cpu) {
+    pub(crate) fn refill(&mut self, home: NodeId, copy: Span) -> Span {
+        let task = &mut *self.task;
+        let left = std::mem::replace(&mut task.refill, Span::ZERO);
+        let Some((last, filled)) = task.warm else { return left + copy };
+        let set = &self.caches.sets[task.profile as usize];
+        // Bytes of its useful set that the caches no longer hold. On the same cpu that is what others have brought in
+        // beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if
+        // its data were evenly spread. For to pass once through the data of a core takes the same lines whether one task
+        // does it or several in turn, and what does not fit then is part of the program's stated demand.
+        let lost = match self.machine.topology.distance(last, self.cpu) {
             Distance::Same => {
-                let foreign = self.cpus[cpu].filled - filled;
+                let foreign = self.record.filled - filled;
                 let passed = set.working_set.saturating_add(foreign);
                 set.useful.min(passed.saturating_sub(set.natural))
             }
             Distance::Core => 0,
             Distance::Cache => set.useful.min(self.caches.private),
             Distance::Near | Distance::Far => set.useful,
+        };
+        if lost == 0 {
+            return left + copy;
         }
+        let factor = self.memory.distance(task.profile, home, self.cpu);
+        let price = fetch_time(self.machine, lost, factor);
+        let most = fetch_time(self.machine, set.useful, factor);
+        let total = left.max((left + price).min(most));
+        let fetched = u128::from(lost) * u128::from((total - left).ns());
+        task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
+        total + copy
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::account::{Account, Category};
 use crate::contention::{ClassId, Contention, ONE};
-use crate::ids::{CpuId, TaskId};
+use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Part};
+use crate::kernel::on_cpu::OnCpu;
+use crate::kernel::state::{Activity, Lead, Part};
 use crate::observe::Observer;
+use crate::program::Pages;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
 /// Work at nominal speed as work on a cpu of this speed, rounded up.
@@ -54,42 +56,100 @@ fn book_compute(
     account.add(Category::MemoryStall, Span::from_ns(excess - remote));
 }
 
-impl<O: Observer> Kernel<'_, O> {
-    /// The current task of `cpu` goes on with its compute operation after `lead`.
-    pub(crate) fn begin_compute(&mut self, cpu: CpuId, mut lead: Lead) {
-        self.announce(cpu);
-        let id = self.cpus[cpu].current;
-        let copy = self.follow_pages(cpu, id);
-        let home = self.page_node(cpu, id);
+impl<O: Observer> OnCpu<'_, O> {
+    /// The task goes on with its compute operation after `lead`, when its pages are its own and stay where they are; else false.
+    #[inline]
+    pub(crate) fn begin_at_home(&mut self, lead: Lead) -> bool {
+        let own =
+            !matches!(self.profiles[self.task.profile as usize].pages, Pages::Master | Pages::NextTouch);
+        if !own || self.task.profile + 1 == self.app.profiles {
+            return false;
+        }
+        self.announce();
+        let here = self.task.allotted.unwrap_or_else(|| self.memory.node(self.cpu));
+        let home = *self.task.home.get_or_insert(here);
+        self.begin_compute(home, Span::ZERO, lead);
+        true
+    }
+
+    /// The task goes on with its compute operation after `lead` and a refill of its caches, and a copy of its pages.
+    #[inline]
+    pub(crate) fn begin_compute(&mut self, home: NodeId, copy: Span, mut lead: Lead) {
         let begun = lead.part(Part::Refill);
-        let refill = self.refill(cpu, id, home, begun + copy);
+        let refill = self.refill(home, begun + copy);
         lead.grow(Part::Refill, refill - begun);
-        let task = &mut self.tasks[id];
-        let class = self.memory.class(task.profile, home, cpu, task.class);
+        let task = &mut *self.task;
+        let class = self.memory.class(task.profile, home, self.cpu, task.class);
         if class != task.class {
             task.class = class;
             if class != ClassId::FREE {
-                self.sources.grow(self.cpus.len() + class.0 as usize + 1);
+                self.sources.grow(self.memory.cpus() + class.0 as usize + 1);
             }
         }
-        self.start_compute(cpu, class, lead);
+        self.start_compute(class, lead);
     }
 
-    /// The current task computes from now on, after `lead`, at the cpu's present speed.
-    fn start_compute(&mut self, cpu: CpuId, class: ClassId, lead: Lead) {
-        let record = &mut self.cpus[cpu];
+    /// The task computes from now on, after `lead`, at the cpu's present speed.
+    #[inline]
+    fn start_compute(&mut self, class: ClassId, lead: Lead) {
+        let record = &mut *self.record;
         record.since = self.now;
         let after = lead.total();
         record.lead = lead;
         record.activity = Activity::Compute(class);
-        let task = &self.tasks[record.current];
-        let (profile, remaining) = (task.profile, task.remaining);
-        self.memory.occupy(profile, cpu, true);
+        let (profile, remaining) = (self.task.profile, self.task.remaining);
+        self.memory.occupy(profile, self.cpu, true);
         if class != ClassId::FREE {
-            let work = to_cpu(remaining, self.cores.speed(cpu));
-            let bytes = self.memory.offer(profile, self.cores.own(cpu), self.cores.factor(cpu));
-            self.memory.start(class, cpu, self.now, after, work, bytes);
+            let pace = self.cores.pace(self.cpu);
+            let work = to_cpu(remaining, pace.speed);
+            let bytes = self.memory.offer(profile, pace.own, pace.factor);
+            self.memory.start(class, self.cpu, self.now, after, work, bytes);
         }
+    }
+
+    /// Stops the task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
+    #[inline]
+    pub(crate) fn stop_compute(&mut self, class: ClassId, rest: Span, elapsed: Span) {
+        let (record, task) = (&mut *self.record, &mut *self.task);
+        let pace = self.cores.pace(self.cpu);
+        let (before, profile) = (task.remaining, task.profile);
+        let work = to_cpu(before, pace.speed);
+        let (left, growth) = if class == ClassId::FREE {
+            (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
+        } else {
+            self.memory.stop(class, self.cpu, self.now, work)
+        };
+        self.memory.occupy(profile, self.cpu, false);
+        let after = from_cpu(left, pace.speed).min(before);
+        task.remaining = after;
+        task.done += u128::from((before - after).raw());
+        self.caches.fetch(task, before - after, growth);
+        self.caches.fill(&self.machine.memory, (self.cpu, &mut *record), (self.id, &mut *task), elapsed);
+        let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
+        book_compute(self.memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
+    }
+
+    /// The compute operation of the task is complete: whatever rounding left is done.
+    #[inline]
+    pub(crate) fn complete(&mut self) {
+        let task = &mut *self.task;
+        task.done += u128::from(task.remaining.raw());
+        task.remaining = Work::ZERO;
+    }
+}
+
+impl<O: Observer> Kernel<'_, O> {
+    /// The current task of `cpu` goes on with its compute operation after `lead`.
+    pub(crate) fn begin_compute(&mut self, cpu: CpuId, lead: Lead) {
+        let mut on = self.on(cpu);
+        if on.begin_at_home(lead) {
+            return;
+        }
+        on.announce();
+        let id = on.id;
+        let copy = self.follow_pages(cpu, id);
+        let home = self.page_node(cpu, id);
+        self.on(cpu).begin_compute(home, copy, lead);
     }
 
     /// The speed of a cpu changes: what was computed so far is booked at the old one, the rest of the lead stays.
@@ -98,16 +158,15 @@ impl<O: Observer> Kernel<'_, O> {
             self.cores.set(cpu, own, factor);
             return;
         };
-        let record = &mut self.cpus[cpu];
-        let elapsed = self.now.since(record.since);
-        let rest = record.lead.pay(elapsed, &mut record.account);
-        let lead = record.lead;
-        let task = &mut self.tasks[record.current];
-        task.cpu_time += elapsed;
-        task.last_ran = self.now;
-        self.stop_compute(cpu, class, rest, elapsed);
+        let mut on = self.on(cpu);
+        let elapsed = on.now.since(on.record.since);
+        let rest = on.record.lead.pay(elapsed, &mut on.record.account);
+        let lead = on.record.lead;
+        on.task.cpu_time += elapsed;
+        on.task.last_ran = on.now;
+        on.stop_compute(class, rest, elapsed);
         self.cores.set(cpu, own, factor);
-        self.start_compute(cpu, class, lead);
+        self.on(cpu).start_compute(class, lead);
         if class == ClassId::FREE {
             let due = self.compute_end(cpu, class);
             self.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
@@ -153,86 +212,21 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
-    /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
-    fn stop_compute(&mut self, cpu: CpuId, class: ClassId, rest: Span, elapsed: Span) {
-        let Self { cpus, tasks, memory, cores, caches, machine, now, .. } = self;
-        let record = &mut cpus[cpu];
-        let id = record.current;
-        let task = &mut tasks[id];
-        let (speed, before, profile) = (cores.speed(cpu), task.remaining, task.profile);
-        let work = to_cpu(before, speed);
-        let (left, growth) = if class == ClassId::FREE {
-            (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
-        } else {
-            memory.stop(class, cpu, *now, work)
-        };
-        memory.occupy(profile, cpu, false);
-        let after = from_cpu(left, speed).min(before);
-        task.remaining = after;
-        task.done += u128::from((before - after).raw());
-        caches.fetch(task, before - after, growth);
-        caches.fill(&machine.memory, (cpu, &mut *record), (id, &mut *task), elapsed);
-        let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
-        book_compute(memory, &mut record.account, (class, profile, cores.factor(cpu)), (ideal, rest));
-    }
-
-    /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
-    /// daemon work and of a migration stays a debt of the cpu.
+    /// Books the time since the segment began and stops its activity, if there is a current task; else idle time.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
-        let now = self.now;
-        let idle = self.cpus[cpu].activity == Activity::Idle;
-        if idle {
-            self.tell_account(cpu);
+        if !self.cpus[cpu].current.is_none() {
+            self.on(cpu).close();
+            return;
         }
-        let Self { cpus, tasks, apps, machine, .. } = self;
-        let record = &mut cpus[cpu];
-        let elapsed = now.since(record.since);
-        let rest = record.lead.pay(elapsed, &mut record.account);
+        self.tell_account(cpu);
+        let (record, now) = (&mut self.cpus[cpu], self.now);
+        let rest = record.lead.pay(now.since(record.since), &mut record.account);
         record.since = now;
-        // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
-        let mut refill = Span::ZERO;
         if !record.lead.is_none() {
-            let lead = std::mem::replace(&mut record.lead, Lead::NONE);
-            for part in [Part::Migration, Part::Kernel, Part::Daemon] {
-                record.debt.grow(part, lead.part(part));
-            }
-            refill = lead.part(Part::Refill);
+            record.keep_lead();
         }
-        // Between two activities there is none; nothing is booked for no time.
-        let activity = std::mem::replace(&mut record.activity, Activity::Idle);
-        let current = record.current;
-        let costs = &machine.costs;
-        match activity {
-            Activity::Idle => record.account.add(Category::Idle, rest),
-            Activity::Compute(class) => {
-                tasks[current].refill = refill;
-                self.stop_compute(cpu, class, rest, elapsed);
-            }
-            Activity::Poll => {
-                let poll = rest.min(costs.poll);
-                record.account.add(Category::Spin, poll);
-                record.account.add(Category::Yield, rest - poll);
-            }
-            Activity::Spin => {
-                record.account.add(Category::Spin, rest);
-                let polls = rest.ns() / costs.poll.ns().max(1);
-                record.polled.0 += polls;
-                apps[tasks[current].app].counters.polls += polls;
-            }
-            Activity::Syscall(_, after) => {
-                let yields = matches!(after, After::Yield | After::YieldTo(_));
-                let category = if yields { Category::Yield } else { Category::Kernel };
-                record.account.add(category, rest);
-            }
-        }
-        if !current.is_none() {
-            let task = &mut self.tasks[current];
-            task.cpu_time += elapsed;
-            task.last_ran = now;
-        }
-        if idle {
-            self.tell_account(cpu);
-        }
+        record.account.add(Category::Idle, rest);
+        self.tell_account(cpu);
     }
 }

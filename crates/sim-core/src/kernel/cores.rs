@@ -78,6 +78,12 @@ impl Cores {
         self.threads[cpu].speed
     }
 
+    /// How fast a cpu is.
+    #[inline]
+    pub(crate) fn pace(&self, cpu: CpuId) -> Pace {
+        self.threads[cpu]
+    }
+
     /// Speed its core has for it alone.
     #[inline]
     pub(crate) fn own(&self, cpu: CpuId) -> Speed {
@@ -134,15 +140,15 @@ impl Cores {
 
 /// How fast a cpu is.
 #[derive(Clone, Copy)]
-struct Pace {
+pub(crate) struct Pace {
     /// Speed of the core without turbo, the share of timer ticks off.
     base: Speed,
     /// The same with turbo.
-    own: Speed,
+    pub(crate) own: Speed,
     /// What sharing the core leaves of it, 1/65,536.
-    factor: u64,
+    pub(crate) factor: u64,
     /// The product of both.
-    speed: Speed,
+    pub(crate) speed: Speed,
 }
 
 /// Cpus that share a clock: of a package, or of the machine without such a level.

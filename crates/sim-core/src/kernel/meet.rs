@@ -3,9 +3,9 @@
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, Lead, Part, Seat, Stage, Waiting};
-use crate::observe::{Observation, Observer};
-use crate::policy::{Policy, TaskState};
+use crate::kernel::state::{Activity, Lead, Part, Seat, Waiting};
+use crate::observe::Observer;
+use crate::policy::TaskState;
 use crate::sync::Turn;
 use crate::time::Time;
 use crate::wait::Circle;
@@ -13,27 +13,18 @@ use crate::wait::Circle;
 impl<O: Observer> Kernel<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId, mut lead: Lead) {
-        self.announce(cpu);
-        let Self { cpus, tasks, apps, machine, now, .. } = self;
-        let id = cpus[cpu].current;
-        let task = &mut tasks[id];
-        task.arrived = *now;
-        let (circle, episode) = (task.circle, task.episode());
-        let app = &mut apps[task.app];
-        let seat = app.seat(circle, task.rank);
-        let meeting = &mut app.meetings[seat.meeting];
-        if meeting.is_central() {
-            // The counter's cache line goes from arrival to arrival.
-            let holder = tasks[seat.task(meeting.line_holder)].cpu;
-            let cursor = *now + lead.total();
-            let done = cursor.max(meeting.line_free) + machine.signal_latency(holder, cpu);
-            meeting.line_free = done;
-            meeting.line_holder = seat.number;
-            lead.grow(Part::Spin, done - cursor);
+        let (app, seat, ..) = self.seat(self.cpus[cpu].current);
+        let meeting = &self.apps[app].meetings[seat.meeting];
+        let holder = meeting.is_central().then(|| self.tasks[seat.task(meeting.line_holder)].cpu);
+        if holder.is_some() {
+            self.charge_waiter(cpu);
         }
-        let turn = meeting.arrive(seat.number);
-        self.observe(Observation::Arrived { task: id, circle, episode });
-        self.take_turn(cpu, turn, lead, seat);
+        let mut on = self.on(cpu);
+        match on.arrive(seat, holder, &mut lead) {
+            // Charged already.
+            Turn::AwaitRelease if holder.is_some() => on.begin_wait(Waiting::Release, Time::NEVER, lead),
+            turn => self.take_turn(cpu, turn, lead, seat),
+        }
     }
 
     /// Where a task sits at the barrier it is at: application, seat, circle, episode.
@@ -44,7 +35,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Does what the barrier asks of the current task and begins the wait that follows.
-    fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead, seat: Seat) {
+    pub(crate) fn take_turn(&mut self, cpu: CpuId, turn: Turn, mut lead: Lead, seat: Seat) {
         let task = &self.tasks[self.cpus[cpu].current];
         let (app, circle, episode) = (task.app, task.circle, task.episode());
         let at = seat.meeting;
@@ -133,65 +124,5 @@ impl<O: Observer> Kernel<'_, O> {
             }
             TaskState::Embryo | TaskState::Exited => {}
         }
-    }
-
-    /// The current task of `cpu` sees that what it waited for has happened.
-    pub(crate) fn wait_over(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
-        let id = self.cpus[cpu].current;
-        let task = &mut self.tasks[id];
-        let waiting = std::mem::replace(&mut task.waiting, Waiting::No);
-        task.ready = Time::NEVER;
-        task.deadline = Time::NEVER;
-        let (app, rank) = (task.app, task.rank);
-        match waiting {
-            Waiting::Gather => {
-                let (_, seat, ..) = self.seat(id);
-                let turn = self.apps[app].meetings[seat.meeting].gather_done(seat.number);
-                self.take_turn(cpu, turn, lead, seat);
-                return;
-            }
-            Waiting::Round(round) => {
-                let (_, seat, _, episode) = self.seat(id);
-                let meeting = &mut self.apps[app].meetings[seat.meeting];
-                meeting.clear_flag(seat.number, round, episode);
-                let turn = meeting.round(seat.number, round + 1);
-                if turn != Turn::Done {
-                    self.take_turn(cpu, turn, lead, seat);
-                    return;
-                }
-                self.barrier_done(cpu);
-            }
-            Waiting::Release => self.barrier_done(cpu),
-            Waiting::Exchange => {
-                let pc = self.tasks[id].pc;
-                self.apps[app].exchanges.take(pc, rank);
-                self.tasks[id].pc += 1;
-            }
-            Waiting::Lock => self.tasks[id].pc += 1,
-            Waiting::No => {}
-        }
-        if self.watched && std::mem::replace(&mut self.tasks[id].told, false) {
-            self.waits.push((id, None));
-        }
-        self.proceed(cpu, lead, policy);
-    }
-
-    fn barrier_done(&mut self, cpu: CpuId) {
-        let id = self.cpus[cpu].current;
-        let now = self.now;
-        let task = &mut self.tasks[id];
-        let (app, circle, episode, arrived) = (task.app, task.circle, task.episode(), task.arrived);
-        task.episodes[circle as usize] = episode.wrapping_add(1);
-        if task.stage == Stage::Program {
-            task.pc += 1;
-            let counters = &mut self.apps[app].counters;
-            counters.barriers += 1;
-            counters.barrier_wait_ns += now.since(arrived).ns();
-        } else {
-            task.stage = Stage::Program;
-            self.apps[app].met.get_or_insert(now);
-        }
-        self.tell_polling(cpu);
-        self.observe(Observation::Released { task: id, circle, episode });
     }
 }

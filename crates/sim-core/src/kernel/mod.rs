@@ -8,6 +8,7 @@ mod cores;
 mod fair;
 mod finish;
 mod meet;
+pub(crate) mod on_cpu;
 mod placement;
 mod polling;
 mod ring;
@@ -25,14 +26,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::account::Category;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
 use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
 use crate::kernel_model::{Discipline, EevdfParams, KernelModel};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
-use crate::observe::{Digest, LeaveReason, Observation, Observer};
+use crate::observe::{Digest, Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{Awaited, Displacement, Policy, TaskState, Why};
 use crate::program::{AppSpec, MemoryProfile};
@@ -42,7 +42,7 @@ use caches::Caches;
 use cores::Cores;
 use fair::FairRing;
 use ring::Ring;
-use state::{Activity, App, Cpu, Task};
+use state::{App, Cpu, Task};
 
 #[cfg(test)]
 pub(crate) use setup::test_machine;
@@ -199,8 +199,10 @@ impl<O: Observer> Kernel<'_, O> {
                 // The most frequent case: one cpu has something to decide.
                 self.marks.clear();
                 self.decide(cpu, policy);
-                while let Some(Reverse(late)) = self.late.pop() {
-                    self.decide(late, policy);
+                while !self.late.is_empty() {
+                    if let Some(Reverse(late)) = self.late.pop() {
+                        self.decide(late, policy);
+                    }
                 }
             } else if !self.marks.is_empty() {
                 self.decide_all(policy);
@@ -382,27 +384,10 @@ impl<O: Observer> Kernel<'_, O> {
         self.observer.observe(self.now, &what);
     }
 
-    /// Shows the books of a cpu to the observer, the begun poll or spin of its current task included.
+    /// Shows the books of a cpu to the observer.
     #[inline]
     fn tell_account(&mut self, cpu: CpuId) {
-        let record = &self.cpus[cpu];
-        let mut account = record.account;
-        if let Activity::Poll | Activity::Spin = record.activity {
-            let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
-            let mut lead = record.lead;
-            let rest = lead.pay(elapsed, &mut account);
-            if record.activity == Activity::Spin {
-                account.add(Category::Spin, rest);
-            } else if rest <= costs.poll + costs.yield_call {
-                let poll = rest.min(costs.poll);
-                account.add(Category::Spin, poll);
-                account.add(Category::Yield, rest - poll);
-            } else {
-                // Several cycles that are not worked out yet: told when they are.
-                return;
-            }
-        }
-        self.observer.accounted(cpu, &account);
+        on_cpu::tell_account(self.observer, &self.machine, self.now, cpu, &self.cpus[cpu]);
     }
 
     /// Tells of the polling on a cpu since the last fact about it.
@@ -411,25 +396,6 @@ impl<O: Observer> Kernel<'_, O> {
         let (polls, switches) = std::mem::take(&mut self.cpus[cpu].polled);
         if polls > 0 {
             self.observe(Observation::Polled { cpu, polls, switches });
-        }
-    }
-
-    /// The current task of a cpu has work to do.
-    fn announce(&mut self, cpu: CpuId) {
-        let task = self.cpus[cpu].current;
-        if self.cpus[cpu].announced != task {
-            self.tell_polling(cpu);
-            self.cpus[cpu].announced = task;
-            self.observe(Observation::Running { task, cpu });
-        }
-    }
-
-    /// The announced task of a cpu has no more work to do there.
-    fn renounce(&mut self, cpu: CpuId, reason: LeaveReason) {
-        let task = std::mem::replace(&mut self.cpus[cpu].announced, TaskId::NONE);
-        if !task.is_none() {
-            self.tell_polling(cpu);
-            self.observe(Observation::Stopping { task, cpu, reason });
         }
     }
 

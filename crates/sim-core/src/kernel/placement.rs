@@ -88,7 +88,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
     /// the yield would not find.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
         // Where ticks are only looked for when they matter it is never.
         if self.cpus[cpu].next_tick <= self.now {
@@ -96,6 +96,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
+    #[cold]
     fn pass_due_ticks(&mut self, cpu: CpuId) {
         while self.cpus[cpu].next_tick <= self.now {
             let record = &self.cpus[cpu];
@@ -218,7 +219,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.tell_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);
-        self.renounce(cpu, reason);
+        self.on(cpu).renounce(reason);
         let record = &mut self.cpus[cpu];
         run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, reason);
         record.last_process = Some(self.tasks[id].process);

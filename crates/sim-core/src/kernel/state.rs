@@ -100,6 +100,18 @@ impl Lead {
         if self.is_none() {
             return elapsed;
         }
+        let switch = self.part(Part::Switch);
+        if switch == self.total && elapsed >= switch {
+            // The most frequent case: nothing but a switch.
+            account.add(Category::Switch, switch);
+            self.parts[Part::Switch as usize] = Span::ZERO;
+            self.total = Span::ZERO;
+            return elapsed - switch;
+        }
+        self.pay_any(elapsed, account)
+    }
+
+    fn pay_any(&mut self, elapsed: Span, account: &mut Account) -> Span {
         if elapsed < self.total {
             self.pay_part(elapsed, account);
             return Span::ZERO;
@@ -266,6 +278,23 @@ impl Cpu {
             next_tick: Time::NEVER,
             tick_key: 0,
         }
+    }
+
+    /// The kernel and daemon work that has come up.
+    #[inline]
+    pub(crate) fn take_debt(&mut self) -> Lead {
+        if self.debt.is_none() { Lead::NONE } else { std::mem::take(&mut self.debt) }
+    }
+
+    /// What is left of the lead when a segment is cut short: kernel and daemon work and a migration stay a debt; returns
+    /// what is left of a refill.
+    #[cold]
+    pub(crate) fn keep_lead(&mut self) -> Span {
+        let lead = std::mem::take(&mut self.lead);
+        for part in [Part::Migration, Part::Kernel, Part::Daemon] {
+            self.debt.grow(part, lead.part(part));
+        }
+        lead.part(Part::Refill)
     }
 }
 

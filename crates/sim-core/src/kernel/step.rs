@@ -2,7 +2,7 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Part, Waiting};
+use crate::kernel::state::{Activity, After, Lead, Part, Stage, Waiting};
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Displacement, PARKED, Policy, TaskState};
 use crate::run_queue;
@@ -37,10 +37,7 @@ impl<O: Observer> Kernel<'_, O> {
             Activity::Idle => self.leave_idle(cpu, policy),
             Activity::Compute(class) => {
                 if self.compute_complete(cpu, class) {
-                    self.close_segment(cpu);
-                    self.complete(cpu);
-                    let lead = self.take_debt(cpu);
-                    self.proceed(cpu, lead, policy);
+                    self.end_compute(cpu, policy);
                     return true;
                 }
                 (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
@@ -77,26 +74,33 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
-    /// The compute operation of the current task is complete: whatever rounding left is done.
-    fn complete(&mut self, cpu: CpuId) {
-        let task = &mut self.tasks[self.cpus[cpu].current];
-        task.done += u128::from(task.remaining.raw());
-        task.remaining = crate::time::Work::ZERO;
+    /// The compute operation of the current task is complete.
+    fn end_compute(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let mut on = self.on(cpu);
+        on.close();
+        on.complete();
+        let lead = on.record.take_debt();
+        if on.task.stage != Stage::Program {
+            self.proceed(cpu, lead, policy);
+        } else if let Some(ahead) = on.go_on(lead) {
+            self.take_up(cpu, ahead, lead, policy);
+        }
     }
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
+    #[inline]
     fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if self.cpus[cpu].debt.is_none() {
-            return false;
+        let owes = !self.cpus[cpu].debt.is_none();
+        if owes {
+            self.close_segment(cpu);
+            let lead = self.take_debt(cpu);
+            self.resume(cpu, lead, policy);
         }
-        self.close_segment(cpu);
-        let lead = self.take_debt(cpu);
-        self.resume(cpu, lead, policy);
-        true
+        owes
     }
 
     fn take_debt(&mut self, cpu: CpuId) -> Lead {
-        std::mem::replace(&mut self.cpus[cpu].debt, Lead::NONE)
+        self.cpus[cpu].take_debt()
     }
 
     /// True when the current task, looking now, finds its wait over or its patience at an end.
@@ -120,20 +124,23 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The current task looks, and its wait or its patience is over.
     fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        let spinning = self.cpus[cpu].activity == Activity::Spin;
-        self.close_segment(cpu);
-        let id = self.cpus[cpu].current;
+        let mut on = self.on(cpu);
+        let spinning = on.record.activity == Activity::Spin;
+        on.close();
         if !spinning {
-            self.cpus[cpu].polled.0 += 1;
-            self.apps[self.tasks[id].app].counters.polls += 1;
+            on.record.polled.0 += 1;
+            on.app.counters.polls += 1;
         }
-        if self.tasks[id].ready <= self.now {
-            let lead = self.take_debt(cpu);
-            self.wait_over(cpu, lead, policy);
-        } else {
+        let lead = on.record.take_debt();
+        if on.task.ready > on.now {
             let call = self.machine.costs.sleep;
-            let lead = self.take_debt(cpu);
             self.begin_syscall(cpu, call, After::WaitAsleep, lead);
+        } else if let Some((turn, seat)) = on.end_wait() {
+            self.take_turn(cpu, turn, lead, seat);
+        } else if on.task.stage != Stage::Program {
+            self.proceed(cpu, lead, policy);
+        } else if let Some(ahead) = on.go_on(lead) {
+            self.take_up(cpu, ahead, lead, policy);
         }
     }
 
@@ -143,7 +150,7 @@ impl<O: Observer> Kernel<'_, O> {
             After::WaitAsleep if self.tasks[id].ready.is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it looks again.
-                self.renounce(cpu, LeaveReason::Waits);
+                self.on(cpu).renounce(LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 let lead = self.take_debt(cpu);
                 self.begin_polling(cpu, lead);
@@ -326,7 +333,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.count_switch(id, reason);
-        self.renounce(cpu, reason);
+        self.on(cpu).renounce(reason);
         self.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
         record.last_process = Some(self.tasks[id].process);

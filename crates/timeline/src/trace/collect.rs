@@ -195,6 +195,10 @@ impl Observer for Tracer {
         self.slices.decided(at, decision);
     }
 
+    fn keeps_books(&self) -> bool {
+        true
+    }
+
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         self.slices.accounted(cpu, account);
     }
