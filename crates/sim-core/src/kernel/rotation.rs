@@ -176,7 +176,9 @@ impl<O: Observer> Kernel<'_, O> {
             gain += growth(task);
             (last, at) = (task, task.next);
         }
-        let limit = if soonest < limit { limit.min(self.forecast_rotation(cpu)) } else { limit };
+        // What is armed is what was foretold, unless something has happened since at this very instant.
+        let open = soonest < limit && (record.marked || self.sources.get(cpu.0 as usize) < limit);
+        let limit = if open { limit.min(self.forecast_rotation(cpu)) } else { limit };
         let check = record.since + record.lead.total() + self.machine.costs.poll;
         if check + self.machine.costs.yield_call >= limit {
             return;
