@@ -2,8 +2,8 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::on_cpu::OnCpu;
-use crate::kernel::state::{Activity, After, App, Lead, Stage, Task, Waiting};
+use crate::kernel::state::{Activity, After, App, Cpu, Lead, Stage, Task, Waiting};
+use crate::kernel::world::World;
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Awaited, Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
@@ -66,19 +66,21 @@ pub(crate) enum Ahead {
     Exit,
 }
 
-impl<O: Observer> OnCpu<'_, O> {
-    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after `lead` if it is
+impl<O: Observer> World<'_, O> {
+    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after the lead if it is
     /// a computation on pages of the task's own; returns what else it is.
     #[inline]
-    pub(crate) fn go_on(&mut self, lead: Lead) -> Option<Ahead> {
-        match self.look_ahead() {
-            Ahead::Compute if self.begin_at_home(lead) => None,
+    pub(crate) fn go_on(&mut self, record: &mut Cpu) -> Option<Ahead> {
+        match self.look_ahead(record) {
+            Ahead::Compute if self.begin_at_home(record) => None,
             ahead => Some(ahead),
         }
     }
 
-    fn look_ahead(&mut self) -> Ahead {
-        let (task, app) = (&mut *self.task, &*self.app);
+    #[inline]
+    fn look_ahead(&mut self, record: &Cpu) -> Ahead {
+        let task = &mut self.tasks[record.current];
+        let app = &self.apps[task.app];
         let ops = app.program.ops();
         loop {
             let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
@@ -129,81 +131,70 @@ fn turn_loop(program: &Program, task: &mut Task) {
 }
 
 impl<O: Observer> Kernel<'_, O> {
-    /// The current task of `cpu` goes on with its program after `lead`, up to the next operation that takes time.
-    pub(crate) fn proceed(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
-        let mut on = self.on(cpu);
-        let ahead = if on.task.stage == Stage::Program {
-            on.go_on(lead)
-        } else if self.starts_up(cpu, lead, policy) {
+    /// The current task of `cpu` goes on with its program after the lead, up to the next operation that takes time.
+    pub(crate) fn proceed(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let starting = self.world.tasks[self.cpus[cpu].current].stage != Stage::Program;
+        if starting && self.starts_up(cpu, policy) {
             return;
-        } else {
-            self.on(cpu).go_on(lead)
-        };
-        if let Some(ahead) = ahead {
-            self.take_up(cpu, ahead, lead, policy);
         }
-    }
-
-    /// The current task begins what comes next in its program, and goes on until something takes time.
-    pub(crate) fn take_up(&mut self, cpu: CpuId, ahead: Ahead, mut lead: Lead, policy: &mut dyn Policy) {
-        let mut ahead = Some(ahead);
-        while let Some(next) = ahead {
+        // What comes next in the program is begun, until something takes time.
+        while let Some(next) = self.world.go_on(&mut self.cpus[cpu]) {
             match next {
-                Ahead::Compute => return self.begin_compute(cpu, lead),
-                Ahead::Barrier => return self.arrive(cpu, lead),
+                Ahead::Compute => return self.begin_compute(cpu),
+                Ahead::Barrier => return self.arrive(cpu),
                 Ahead::Exit => return self.exit(cpu, policy),
                 Ahead::Other(op) => {
-                    if self.perform(cpu, op, &mut lead) {
+                    if self.perform(cpu, op) {
                         return;
                     }
                 }
             }
-            ahead = self.on(cpu).go_on(lead);
         }
     }
 
     /// Performs an operation; true when it takes time.
-    fn perform(&mut self, cpu: CpuId, op: Op, lead: &mut Lead) -> bool {
+    fn perform(&mut self, cpu: CpuId, op: Op) -> bool {
         let id = self.cpus[cpu].current;
-        let (app, rank, pc) = (self.tasks[id].app, self.tasks[id].rank, self.tasks[id].pc);
+        let (app, rank, pc) = (self.world.tasks[id].app, self.world.tasks[id].rank, self.world.tasks[id].pc);
         match op {
             Op::Transfer { block, order } => {
                 if self.next_block(id, block, order) {
-                    self.begin_compute(cpu, *lead);
+                    self.begin_compute(cpu);
                     return true;
                 }
             }
             Op::Exchange { shift } => {
-                self.exchange(cpu, shift, *lead);
+                self.exchange(cpu, shift);
                 return true;
             }
             Op::Lock(lock) => {
-                if !self.apps[app].locks.take(lock.0, rank) {
-                    self.begin_wait(cpu, Waiting::Lock, Time::NEVER, *lead);
+                if !self.world.apps[app].locks.take(lock.0, rank) {
+                    self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
                     return true;
                 }
-                self.tasks[id].pc += 1;
+                self.world.tasks[id].pc += 1;
             }
             Op::Unlock(lock) => {
-                self.tasks[id].pc += 1;
-                if let Some(heir) = self.apps[app].locks.give(lock.0, rank) {
-                    let heir = self.apps[app].task(heir);
-                    self.signal(cpu, heir, None, lead);
+                self.world.tasks[id].pc += 1;
+                if let Some(heir) = self.world.apps[app].locks.give(lock.0, rank) {
+                    let heir = self.world.apps[app].task(heir);
+                    self.signal(cpu, heir, None);
                 }
             }
             Op::Sleep { .. } | Op::Yield | Op::Respawn => {
                 let (call, after) = self.call(id, op);
-                self.begin_syscall(cpu, call, after, *lead);
+                self.begin_syscall(cpu, call, after);
                 return true;
             }
             Op::StartClock => {
-                self.tasks[id].pc += 1;
-                let now = self.now;
-                self.apps[app].clock.get_or_insert(now);
+                self.world.tasks[id].pc += 1;
+                let now = self.world.now;
+                self.world.apps[app].clock.get_or_insert(now);
             }
             Op::RepeatShared(passes) => {
-                let again = self.apps[app].loops.take(pc, rank, passes);
-                self.tasks[id].pc = if again { pc } else { self.apps[app].program.partner(pc) } + 1;
+                let again = self.world.apps[app].loops.take(pc, rank, passes);
+                self.world.tasks[id].pc =
+                    if again { pc } else { self.world.apps[app].program.partner(pc) } + 1;
             }
             // Looked through already.
             Op::Compute { .. }
@@ -219,14 +210,14 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The system call that an operation is: its length and what follows.
     fn call(&mut self, id: TaskId, op: Op) -> (Span, After) {
-        let costs = &self.machine.costs;
+        let costs = &self.world.machine.costs;
         // At least 1 ns, so that a loop of calls takes time.
         let least = Span::from_ns(1);
         let (sleep, yields, fork) = (costs.sleep, costs.yield_call.max(least), costs.fork.max(least));
         match op {
             Op::Sleep { span, spread } => {
                 self.end_response(id);
-                let span = vary(&mut self.tasks[id], span.ns(), spread).max(1);
+                let span = vary(&mut self.world.tasks[id], span.ns(), spread).max(1);
                 (sleep, After::Nap(Span::from_ns(span)))
             }
             Op::Respawn => {
@@ -239,23 +230,23 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// A task that woke from sleep for a time has done what it woke for.
     fn end_response(&mut self, id: TaskId) {
-        let task = &mut self.tasks[id];
+        let task = &mut self.world.tasks[id];
         let woken = std::mem::replace(&mut task.woken, Time::NEVER);
         if !woken.is_never() {
-            let counters = &mut self.apps[task.app].counters;
+            let counters = &mut self.world.apps[task.app].counters;
             counters.responses += 1;
-            counters.response_ns += self.now.since(woken).ns();
+            counters.response_ns += self.world.now.since(woken).ns();
         }
     }
 
     /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
     fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
-        let app = self.tasks[id].app;
-        let ranks = self.apps[app].tasks;
-        let profile = self.apps[app].profiles - 1;
-        let bandwidth = self.machine.memory.core_bandwidth.max(1);
+        let app = self.world.tasks[id].app;
+        let ranks = self.world.apps[app].tasks;
+        let profile = self.world.apps[app].profiles - 1;
+        let bandwidth = self.world.machine.memory.core_bandwidth.max(1);
         let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
-        let task = &mut self.tasks[id];
+        let task = &mut self.world.tasks[id];
         // Nobody reads its own block.
         let own = match order {
             TransferOrder::Sequential => task.rank,
@@ -278,7 +269,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The rank whose block a task is reading, when it is inside a bulk transfer.
     pub(crate) fn transfer_source(&self, task: &Task) -> Option<u32> {
-        let app = &self.apps[task.app];
+        let app = &self.world.apps[task.app];
         if task.profile + 1 != app.profiles {
             return None;
         }
@@ -291,39 +282,39 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The current task enters a system call.
-    pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After, lead: Lead) {
-        self.on(cpu).announce();
+    pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
+        self.world.announce(&mut self.cpus[cpu]);
         let record = &mut self.cpus[cpu];
-        record.since = self.now;
-        record.lead = lead;
+        record.since = self.world.now;
         record.activity = Activity::Syscall(call, after);
     }
 
     /// The current task begins to wait.
-    pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time, lead: Lead) {
+    pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time) {
         self.charge_waiter(cpu);
-        self.on(cpu).begin_wait(waiting, ready, lead);
+        self.world.begin_wait(&mut self.cpus[cpu], waiting, ready);
     }
 
-    /// The current task polls from now on, after `lead`.
-    pub(crate) fn begin_polling(&mut self, cpu: CpuId, lead: Lead) {
+    /// The current task polls from now on, after the lead.
+    pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
-        record.since = self.now;
-        record.lead = lead;
-        let yields = self.tasks[record.current].yields;
+        record.since = self.world.now;
+        let yields = self.world.tasks[record.current].yields;
         record.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 
     /// The last operation is behind the current task.
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.on(cpu).announce();
+        self.world.announce(&mut self.cpus[cpu]);
         self.end_response(id);
-        self.tasks[id].state = TaskState::Exited;
+        // Nothing follows that could be delayed.
+        self.cpus[cpu].lead = Lead::NONE;
+        self.world.tasks[id].state = TaskState::Exited;
         self.leave(cpu, LeaveReason::Exited);
-        let app = self.tasks[id].app;
-        self.apps[app].exited += 1;
-        if self.apps[app].exited == self.apps[app].tasks {
+        let app = self.world.tasks[id].app;
+        self.world.apps[app].exited += 1;
+        if self.world.apps[app].exited == self.world.apps[app].tasks {
             self.app_ends(app, policy);
         }
     }

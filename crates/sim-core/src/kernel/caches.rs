@@ -3,8 +3,8 @@
 use crate::contention::{ONE, cache_span};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::on_cpu::OnCpu;
 use crate::kernel::state::{Cpu, Task};
+use crate::kernel::world::World;
 use crate::machine::{Distance, Machine, Memory};
 use crate::observe::Observer;
 use crate::program::{AppSpec, MemoryProfile, Pages};
@@ -84,7 +84,7 @@ impl Caches {
     pub(crate) fn fill(
         &self,
         memory: &Memory,
-        (cpu, record): (CpuId, &mut Cpu),
+        record: &mut Cpu,
         (id, task): (TaskId, &mut Task),
         elapsed: Span,
     ) {
@@ -95,7 +95,7 @@ impl Caches {
         }
         let lacking = set.saturating_sub(record.filler_part);
         if lacking == 0 {
-            task.warm = Some((cpu, record.filled));
+            task.warm = Some((record.id, record.filled));
             return;
         }
         let possible = u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth);
@@ -103,7 +103,7 @@ impl Caches {
         let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
         record.filler_part += part;
         record.filled = record.filled.saturating_add(part);
-        task.warm = Some((cpu, record.filled));
+        task.warm = Some((record.id, record.filled));
     }
 
     /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
@@ -119,33 +119,33 @@ impl<O: Observer> Kernel<'_, O> {
     /// The node that holds the pages of the current task's operation (of its private ones).
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let here = self.touched_node(cpu, id);
-        let task = &mut self.tasks[id];
+        let task = &mut self.world.tasks[id];
         let own = *task.home.get_or_insert(here);
         let (app, profile) = (task.app, task.profile);
-        let from = match self.transfer_source(&self.tasks[id]) {
+        let from = match self.transfer_source(&self.world.tasks[id]) {
             Some(rank) => rank,
-            None if self.profiles[profile as usize].pages == Pages::Master => 0,
+            None if self.world.profiles[profile as usize].pages == Pages::Master => 0,
             None => return own,
         };
-        let source = &self.tasks[self.apps[app].task(from)];
-        source.home.unwrap_or_else(|| self.memory.node(source.cpu))
+        let source = &self.world.tasks[self.world.apps[app].task(from)];
+        source.home.unwrap_or_else(|| self.world.memory.node(source.cpu))
     }
 
     /// Pages under next touch follow a task that computes on another node: the time of the copy.
     pub(crate) fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
-        let task = &self.tasks[id];
-        let profile = &self.profiles[task.profile as usize];
+        let task = &self.world.tasks[id];
+        let profile = &self.world.profiles[task.profile as usize];
         if profile.pages != Pages::NextTouch {
             return Span::ZERO;
         }
-        let here = self.memory.node(cpu);
+        let here = self.world.memory.node(cpu);
         let Some(home) = task.home.filter(|home| *home != here) else { return Span::ZERO };
-        let factor = self.memory.distance(task.profile, home, cpu);
+        let factor = self.world.memory.distance(task.profile, home, cpu);
         let (app, bytes) = (task.app, profile.working_set);
-        self.tasks[id].home = Some(here);
-        self.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
-        self.apps[app].counters.page_copies += 1;
-        fetch_time(&self.machine, bytes, factor)
+        self.world.tasks[id].home = Some(here);
+        self.world.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
+        self.world.apps[app].counters.page_copies += 1;
+        fetch_time(&self.world.machine, bytes, factor)
     }
 }
 
@@ -157,11 +157,11 @@ fn fetch_time(machine: &Machine, bytes: u64, factor: u64) -> Span {
     Span::from_ns(ns.min(1 << 50) as u64)
 }
 
-impl<O: Observer> OnCpu<'_, O> {
+impl<O: Observer> World<'_, O> {
     /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill, and what
     /// it lost since it last computed; together at most all it can find again.
-    pub(crate) fn refill(&mut self, home: NodeId, copy: Span) -> Span {
-        let task = &mut *self.task;
+    pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {
+        let task = &mut self.tasks[record.current];
         let left = std::mem::replace(&mut task.refill, Span::ZERO);
         let Some((last, filled)) = task.warm else { return left + copy };
         let set = &self.caches.sets[task.profile as usize];
@@ -169,9 +169,9 @@ impl<O: Observer> OnCpu<'_, O> {
         // beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if
         // its data were evenly spread. For to pass once through the data of a core takes the same lines whether one task
         // does it or several in turn, and what does not fit then is part of the program's stated demand.
-        let lost = match self.machine.topology.distance(last, self.cpu) {
+        let lost = match self.machine.topology.distance(last, record.id) {
             Distance::Same => {
-                let foreign = self.record.filled - filled;
+                let foreign = record.filled - filled;
                 let passed = set.working_set.saturating_add(foreign);
                 set.useful.min(passed.saturating_sub(set.natural))
             }
@@ -182,9 +182,9 @@ impl<O: Observer> OnCpu<'_, O> {
         if lost == 0 {
             return left + copy;
         }
-        let factor = self.memory.distance(task.profile, home, self.cpu);
-        let price = fetch_time(self.machine, lost, factor);
-        let most = fetch_time(self.machine, set.useful, factor);
+        let factor = self.memory.distance(task.profile, home, record.id);
+        let price = fetch_time(&self.machine, lost, factor);
+        let most = fetch_time(&self.machine, set.useful, factor);
         let total = left.max((left + price).min(most));
         let fetched = u128::from(lost) * u128::from((total - left).ns());
         task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;

@@ -4,8 +4,8 @@ use crate::account::{Account, Category};
 use crate::contention::{ClassId, Contention, ONE};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::on_cpu::OnCpu;
-use crate::kernel::state::{Activity, Lead, Part};
+use crate::kernel::state::{Activity, Cpu, Part};
+use crate::kernel::world::World;
 use crate::observe::Observer;
 use crate::program::Pages;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
@@ -56,120 +56,123 @@ fn book_compute(
     account.add(Category::MemoryStall, Span::from_ns(excess - remote));
 }
 
-impl<O: Observer> OnCpu<'_, O> {
-    /// The task goes on with its compute operation after `lead`, when its pages are its own and stay where they are; else false.
+impl<O: Observer> World<'_, O> {
+    /// The current task goes on with its compute operation after the lead, when its pages are its own and stay where they
+    /// are; else false.
     #[inline]
-    pub(crate) fn begin_at_home(&mut self, lead: Lead) -> bool {
-        let own =
-            !matches!(self.profiles[self.task.profile as usize].pages, Pages::Master | Pages::NextTouch);
-        if !own || self.task.profile + 1 == self.app.profiles {
+    pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
+        let task = &self.tasks[record.current];
+        let own = !matches!(self.profiles[task.profile as usize].pages, Pages::Master | Pages::NextTouch);
+        if !own || task.profile + 1 == self.apps[task.app].profiles {
             return false;
         }
-        self.announce();
-        let here = self.task.allotted.unwrap_or_else(|| self.memory.node(self.cpu));
-        let home = *self.task.home.get_or_insert(here);
-        self.begin_compute(home, Span::ZERO, lead);
+        self.announce(record);
+        let here = self.memory.node(record.id);
+        let task = &mut self.tasks[record.current];
+        let home = *task.home.get_or_insert(task.allotted.unwrap_or(here));
+        self.begin_compute(record, home, Span::ZERO);
         true
     }
 
-    /// The task goes on with its compute operation after `lead` and a refill of its caches, and a copy of its pages.
+    /// The current task goes on with its compute operation after the lead, a copy of its pages and a refill of its caches.
     #[inline]
-    pub(crate) fn begin_compute(&mut self, home: NodeId, copy: Span, mut lead: Lead) {
-        let begun = lead.part(Part::Refill);
-        let refill = self.refill(home, begun + copy);
-        lead.grow(Part::Refill, refill - begun);
-        let task = &mut *self.task;
-        let class = self.memory.class(task.profile, home, self.cpu, task.class);
+    pub(crate) fn begin_compute(&mut self, record: &mut Cpu, home: NodeId, copy: Span) {
+        let begun = record.lead.part(Part::Refill);
+        let refill = self.refill(record, home, begun + copy);
+        record.lead.grow(Part::Refill, refill - begun);
+        let task = &mut self.tasks[record.current];
+        let class = self.memory.class(task.profile, home, record.id, task.class);
         if class != task.class {
             task.class = class;
             if class != ClassId::FREE {
                 self.sources.grow(self.memory.cpus() + class.0 as usize + 1);
             }
         }
-        self.start_compute(class, lead);
+        self.start_compute(record, class);
     }
 
-    /// The task computes from now on, after `lead`, at the cpu's present speed.
+    /// The current task computes from now on, after the lead, at the cpu's present speed.
     #[inline]
-    fn start_compute(&mut self, class: ClassId, lead: Lead) {
-        let record = &mut *self.record;
+    fn start_compute(&mut self, record: &mut Cpu, class: ClassId) {
         record.since = self.now;
-        let after = lead.total();
-        record.lead = lead;
         record.activity = Activity::Compute(class);
-        let (profile, remaining) = (self.task.profile, self.task.remaining);
-        self.memory.occupy(profile, self.cpu, true);
+        let task = &self.tasks[record.current];
+        self.memory.occupy(task.profile, record.id, true);
         if class != ClassId::FREE {
-            let pace = self.cores.pace(self.cpu);
-            let work = to_cpu(remaining, pace.speed);
-            let bytes = self.memory.offer(profile, pace.own, pace.factor);
-            self.memory.start(class, self.cpu, self.now, after, work, bytes);
+            let pace = self.cores.pace(record.id);
+            let work = to_cpu(task.remaining, pace.speed);
+            let bytes = self.memory.offer(task.profile, pace.own, pace.factor);
+            self.memory.start(class, record.id, self.now, record.lead.total(), work, bytes);
         }
     }
 
-    /// Stops the task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
+    /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
     #[inline]
-    pub(crate) fn stop_compute(&mut self, class: ClassId, rest: Span, elapsed: Span) {
-        let (record, task) = (&mut *self.record, &mut *self.task);
-        let pace = self.cores.pace(self.cpu);
+    pub(crate) fn stop_compute(&mut self, record: &mut Cpu, class: ClassId, rest: Span, elapsed: Span) {
+        let Self { tasks, memory, cores, caches, machine, now, .. } = self;
+        let id = record.current;
+        let task = &mut tasks[id];
+        let pace = cores.pace(record.id);
         let (before, profile) = (task.remaining, task.profile);
         let work = to_cpu(before, pace.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
-            self.memory.stop(class, self.cpu, self.now, work)
+            memory.stop(class, record.id, *now, work)
         };
-        self.memory.occupy(profile, self.cpu, false);
+        memory.occupy(profile, record.id, false);
         let after = from_cpu(left, pace.speed).min(before);
         task.remaining = after;
         task.done += u128::from((before - after).raw());
-        self.caches.fetch(task, before - after, growth);
-        self.caches.fill(&self.machine.memory, (self.cpu, &mut *record), (self.id, &mut *task), elapsed);
+        caches.fetch(task, before - after, growth);
+        caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
-        book_compute(self.memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
+        book_compute(memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
     }
 
-    /// The compute operation of the task is complete: whatever rounding left is done.
+    /// The compute operation of the current task is complete: its books are closed, and whatever rounding left is done.
     #[inline]
-    pub(crate) fn complete(&mut self) {
-        let task = &mut *self.task;
+    pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
+        self.close(record);
+        let task = &mut self.tasks[record.current];
         task.done += u128::from(task.remaining.raw());
         task.remaining = Work::ZERO;
+        record.take_debt();
     }
 }
 
 impl<O: Observer> Kernel<'_, O> {
-    /// The current task of `cpu` goes on with its compute operation after `lead`.
-    pub(crate) fn begin_compute(&mut self, cpu: CpuId, lead: Lead) {
-        let mut on = self.on(cpu);
-        if on.begin_at_home(lead) {
+    /// The current task of `cpu` goes on with its compute operation after the lead.
+    pub(crate) fn begin_compute(&mut self, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        if self.world.begin_at_home(record) {
             return;
         }
-        on.announce();
-        let id = on.id;
+        self.world.announce(record);
+        let id = record.current;
         let copy = self.follow_pages(cpu, id);
         let home = self.page_node(cpu, id);
-        self.on(cpu).begin_compute(home, copy, lead);
+        self.world.begin_compute(&mut self.cpus[cpu], home, copy);
     }
 
     /// The speed of a cpu changes: what was computed so far is booked at the old one, the rest of the lead stays.
     pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
         let Activity::Compute(class) = self.cpus[cpu].activity else {
-            self.cores.set(cpu, own, factor);
+            self.world.cores.set(cpu, own, factor);
             return;
         };
-        let mut on = self.on(cpu);
-        let elapsed = on.now.since(on.record.since);
-        let rest = on.record.lead.pay(elapsed, &mut on.record.account);
-        let lead = on.record.lead;
-        on.task.cpu_time += elapsed;
-        on.task.last_ran = on.now;
-        on.stop_compute(class, rest, elapsed);
-        self.cores.set(cpu, own, factor);
-        self.on(cpu).start_compute(class, lead);
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        let elapsed = world.now.since(record.since);
+        let rest = record.lead.pay(elapsed, &mut record.account);
+        let task = &mut world.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = world.now;
+        world.stop_compute(record, class, rest, elapsed);
+        world.cores.set(cpu, own, factor);
+        world.start_compute(record, class);
         if class == ClassId::FREE {
             let due = self.compute_end(cpu, class);
-            self.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
+            self.world.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
         }
     }
 
@@ -179,16 +182,16 @@ impl<O: Observer> Kernel<'_, O> {
             return Time::NEVER;
         }
         let record = &self.cpus[cpu];
-        let work = to_cpu(self.tasks[record.current].remaining, self.cores.speed(cpu));
+        let work = to_cpu(self.world.tasks[record.current].remaining, self.world.cores.speed(cpu));
         record.since + record.lead.total() + work.duration_at(Speed::NOMINAL)
     }
 
     /// True when the current task has completed its compute operation.
     pub(crate) fn compute_complete(&self, cpu: CpuId, class: ClassId) -> bool {
         if class == ClassId::FREE {
-            return self.compute_end(cpu, class) <= self.now;
+            return self.compute_end(cpu, class) <= self.world.now;
         }
-        self.memory.left(class, cpu, self.now, Work::MAX) == Work::ZERO
+        self.world.memory.left(class, cpu, self.world.now, Work::MAX) == Work::ZERO
     }
 
     /// Nominal work that a task has done in the present segment of a cpu, none when it does not compute there now.
@@ -198,8 +201,8 @@ impl<O: Observer> Kernel<'_, O> {
         if record.current != task {
             return Work::ZERO;
         }
-        let (speed, before) = (self.cores.speed(cpu), self.tasks[task].remaining);
-        let rest = self.now.since(record.since).saturating_sub(record.lead.total());
+        let (speed, before) = (self.world.cores.speed(cpu), self.world.tasks[task].remaining);
+        let rest = self.world.now.since(record.since).saturating_sub(record.lead.total());
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
     }
 
@@ -208,25 +211,24 @@ impl<O: Observer> Kernel<'_, O> {
         if class == ClassId::FREE {
             work.saturating_sub(Speed::NOMINAL.work_in(rest))
         } else {
-            self.memory.left(class, cpu, self.now, work)
+            self.world.memory.left(class, cpu, self.world.now, work)
         }
     }
 
     /// Books the time since the segment began and stops its activity, if there is a current task; else idle time.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
-        if !self.cpus[cpu].current.is_none() {
-            self.on(cpu).close();
-            return;
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        if !record.current.is_none() {
+            return world.close(record);
         }
-        self.tell_account(cpu);
-        let (record, now) = (&mut self.cpus[cpu], self.now);
-        let rest = record.lead.pay(now.since(record.since), &mut record.account);
-        record.since = now;
-        record.charged = record.charged.min(now);
+        world.tell_account(record);
+        let rest = record.lead.pay(world.now.since(record.since), &mut record.account);
+        record.since = world.now;
+        record.charged = record.charged.min(world.now);
         if !record.lead.is_none() {
             record.keep_lead();
         }
         record.account.add(Category::Idle, rest);
-        self.tell_account(cpu);
+        world.tell_account(record);
     }
 }

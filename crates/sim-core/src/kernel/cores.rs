@@ -165,30 +165,30 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn refresh_cores(&mut self) {
         // First who is busy, which may add cores; then what follows from it.
         let mut at = 0;
-        while at < self.cores.dirty.len() {
-            let core = self.cores.dirty[at];
+        while at < self.world.cores.dirty.len() {
+            let core = self.world.cores.dirty[at];
             let busy = self.threads(core).any(|cpu| self.cpus[CpuId(cpu)].activity != Activity::Idle);
-            self.cores.set_busy(core, busy);
+            self.world.cores.set_busy(core, busy);
             at += 1;
         }
-        while let Some(core) = self.cores.dirty.pop() {
-            self.cores.is_dirty[core as usize] = false;
+        while let Some(core) = self.world.cores.dirty.pop() {
+            self.world.cores.is_dirty[core as usize] = false;
             self.refresh_core(core);
         }
     }
 
     fn threads(&self, core: u32) -> std::ops::Range<u32> {
-        core * self.cores.core..(core + 1) * self.cores.core
+        core * self.world.cores.core..(core + 1) * self.world.cores.core
     }
 
     fn refresh_core(&mut self, core: u32) {
-        let first = CpuId(core * self.cores.core);
-        let busy = self.cores.busy_cores[(first.0 / self.cores.package) as usize];
-        let own = scaled(self.cores.threads[first].base, self.cores.boost(busy));
+        let first = CpuId(core * self.world.cores.core);
+        let busy = self.world.cores.busy_cores[(first.0 / self.world.cores.package) as usize];
+        let own = scaled(self.world.cores.threads[first].base, self.world.cores.boost(busy));
         let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
         for cpu in self.threads(core).map(CpuId) {
             let factor = self.share_of_core(cpu, drawn);
-            if (own, factor) != (self.cores.own(cpu), self.cores.factor(cpu)) {
+            if (own, factor) != (self.world.cores.own(cpu), self.world.cores.factor(cpu)) {
                 self.respeed(cpu, own, factor);
             }
         }
@@ -198,14 +198,14 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &self.cpus[cpu];
         match record.activity {
             Activity::Idle => Thread::Idle,
-            Activity::Compute(_) => Thread::Computes(self.tasks[record.current].profile),
+            Activity::Compute(_) => Thread::Computes(self.world.tasks[record.current].profile),
             Activity::Poll | Activity::Spin | Activity::Syscall(..) => Thread::Light,
         }
     }
 
     fn drawn(&self, cpu: CpuId, own: Speed) -> u64 {
         match self.thread(cpu) {
-            Thread::Computes(profile) => self.memory.draw(profile, own),
+            Thread::Computes(profile) => self.world.memory.draw(profile, own),
             _ => 0,
         }
     }
@@ -214,22 +214,22 @@ impl<O: Observer> Kernel<'_, O> {
     /// no more than its part when the threads together ask for more (`drawn`).
     fn share_of_core(&self, cpu: CpuId, drawn: u64) -> u64 {
         let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
-        let bound = self.memory.bound(profile);
+        let bound = self.world.memory.bound(profile);
         let mut factor = ONE;
-        for sibling in self.threads(cpu.0 / self.cores.core).filter(|other| *other != cpu.0) {
+        for sibling in self.threads(cpu.0 / self.world.cores.core).filter(|other| *other != cpu.0) {
             let left = match self.thread(CpuId(sibling)) {
                 Thread::Idle => continue,
-                Thread::Light => self.cores.poll,
+                Thread::Light => self.world.cores.poll,
                 Thread::Computes(other) => {
-                    let bounds = (bound + self.memory.bound(other)) as i64;
-                    let gain = (self.cores.memory - self.cores.compute) * bounds;
+                    let bounds = (bound + self.world.memory.bound(other)) as i64;
+                    let gain = (self.world.cores.memory - self.world.cores.compute) * bounds;
                     // Both shares full, 2 x 65,536, make the whole difference.
-                    (self.cores.compute + (gain >> 17)).max(1) as u64
+                    (self.world.cores.compute + (gain >> 17)).max(1) as u64
                 }
             };
             factor = (factor * left) >> 16;
         }
-        let bandwidth = self.machine.memory.core_bandwidth.max(1);
+        let bandwidth = self.world.machine.memory.core_bandwidth.max(1);
         if drawn > bandwidth {
             let ratio = ((u128::from(drawn) << 16) / u128::from(bandwidth)) as u64;
             let slow = (ONE - bound) + ((u128::from(bound) * u128::from(ratio)) >> 16) as u64;

@@ -276,9 +276,9 @@ impl<O: Observer> Kernel<'_, O> {
     /// True when the tasks that compete with the current one of a cpu, which polls, are of one weight and yield by the fair rule.
     pub(crate) fn yields_fairly(&self, cpu: CpuId) -> bool {
         let record = &self.cpus[cpu];
-        let band = self.tasks[record.current].band;
-        let before = |head: TaskId| self.tasks[head].band < band;
-        self.fair && band < PARKED && !record.head.some().is_some_and(before)
+        let band = self.world.tasks[record.current].band;
+        let before = |head: TaskId| self.world.tasks[head].band < band;
+        self.world.fair && band < PARKED && !record.head.some().is_some_and(before)
     }
 
     /// When polling under the fair yield next leads to something.
@@ -317,26 +317,26 @@ impl<O: Observer> Kernel<'_, O> {
     /// True when a ring was loaded from a cpu and the tasks on it as they still are.
     fn is_loaded(&self, cpu: CpuId, slot: usize) -> bool {
         let (record, ring) = (&self.cpus[cpu], &self.fair_rings[slot]);
-        let band = self.tasks[record.current].band;
+        let band = self.world.tasks[record.current].band;
         let (mut at, mut following) = (record.current, record.head);
         for member in &ring.records {
             let Some(id) = at.some() else { return false };
-            let task = &self.tasks[id];
+            let task = &self.world.tasks[id];
             let same = member.task == id && member.vruntime == task.vruntime && task.band == band;
             if !same || member.sight != sight(task) || member.polls != polls(task) {
                 return false;
             }
             at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
-        at.some().is_none_or(|id| self.tasks[id].band != band) && ring.origin == self.origin_of(cpu)
+        at.some().is_none_or(|id| self.world.tasks[id].band != band) && ring.origin == self.origin_of(cpu)
     }
 
     fn load_fair(&mut self, cpu: CpuId, slot: usize) {
         let origin = self.origin_of(cpu);
         let (record, ring) = (&self.cpus[cpu], &mut self.fair_rings[slot]);
-        let Costs { poll, yield_call, switch_thread, switch_process, .. } = self.machine.costs;
-        let first = &self.tasks[record.current];
+        let Costs { poll, yield_call, switch_thread, switch_process, .. } = self.world.machine.costs;
+        let first = &self.world.tasks[record.current];
         ring.origin = origin;
         ring.due = Time::NEVER;
         ring.weight = first.weight;
@@ -352,7 +352,7 @@ impl<O: Observer> Kernel<'_, O> {
         ring.records.clear();
         let (mut at, mut following) = (record.current, record.head);
         while let Some(id) = at.some() {
-            let task = &self.tasks[id];
+            let task = &self.world.tasks[id];
             if task.band != first.band {
                 break;
             }
@@ -371,7 +371,7 @@ impl<O: Observer> Kernel<'_, O> {
             });
             ring.soonest = ring.soonest.min(sight);
             at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
     }
 
@@ -398,11 +398,11 @@ impl<O: Observer> Kernel<'_, O> {
             if record.cycles == 0 {
                 continue;
             }
-            let task = &mut self.tasks[record.task];
+            let task = &mut self.world.tasks[record.task];
             task.vruntime = member.vruntime;
             task.cpu_time += record.used;
             task.last_ran = record.last_ran;
-            let counters = &mut self.apps[task.app].counters;
+            let counters = &mut self.world.apps[task.app].counters;
             counters.polls += record.cycles;
             counters.yields += record.cycles;
             counters.voluntary_switches += record.switches;
@@ -415,7 +415,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Rebuilds the queue in the order of the ring; other bands stay behind.
     fn relink_fair(&mut self, cpu: CpuId, slot: usize) {
-        let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_rings[slot], &mut self.tasks);
+        let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_rings[slot], &mut self.world.tasks);
         let task_at = |at: usize| ring.records[ring.queue[at].number as usize].task;
         let ran = |member: &&Member| ring.records[member.number as usize].last_ran;
         let latest = ring.queue.iter().skip(1).max_by_key(ran);
@@ -445,10 +445,9 @@ impl<O: Observer> Kernel<'_, O> {
     /// The queue's minimum after cycles: of the current and the first waiting task, in 2.6.27 of the latter where there is one.
     fn follow_fair(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
-        let current = self.tasks[record.current].vruntime;
-        let old =
-            matches!(&self.model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
-        let least = match record.head.some().map(|head| self.tasks[head].vruntime) {
+        let current = self.world.tasks[record.current].vruntime;
+        let old = matches!(&self.world.model.discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
+        let least = match record.head.some().map(|head| self.world.tasks[head].vruntime) {
             Some(head) if old => head,
             Some(head) => head.min(current),
             None => current,

@@ -8,16 +8,16 @@ use crate::time::{Span, WORK_FRACTION_BITS};
 
 impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
-        let makespan = self.now;
+        let makespan = self.world.now;
         // Every event up to here has happened, poll cycles that end now included.
-        self.passed = u32::MAX;
+        self.world.passed = u32::MAX;
         let cpus: Vec<_> = self.cpus.ids().collect();
         for cpu in &cpus {
             self.settle(*cpu);
             self.close_segment(*cpu);
             self.tell_polling(*cpu);
         }
-        let (tick, period) = (self.machine.costs.tick.ns(), self.model.tick.ns());
+        let (tick, period) = (self.world.machine.costs.tick.ns(), self.world.model.tick.ns());
         for cpu in &cpus {
             // The ticks' share of the computing time, which the speeds already contain.
             let account = &mut self.cpus[*cpu].account;
@@ -26,14 +26,14 @@ impl<O: Observer> Kernel<'_, O> {
             let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
             account.rebook(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
         }
-        for task in self.tasks.iter() {
-            let counters = &mut self.apps[task.app].counters;
+        for task in self.world.tasks.iter() {
+            let counters = &mut self.world.apps[task.app].counters;
             counters.cpu_ns += task.cpu_time.ns();
             counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
             counters.bytes_fetched += (task.fetched / super::caches::NS_PER_S) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
-        let apps = self.apps.iter().map(|app| self.app_report(app)).collect();
+        let apps = self.world.apps.iter().map(|app| self.app_report(app)).collect();
         RunReport {
             outcome,
             makespan,
@@ -41,7 +41,7 @@ impl<O: Observer> Kernel<'_, O> {
             cpus: self.cpus.iter().map(|cpu| cpu.account).collect(),
             corrections: self.corrections,
             events: self.events,
-            digest: self.digest.value(),
+            digest: self.world.digest.value(),
         }
     }
 
@@ -55,7 +55,7 @@ impl<O: Observer> Kernel<'_, O> {
             program_start: app.clock.or(app.met).unwrap_or(app.begun),
             end: app.end,
             counters: app.counters,
-            task_cpu: tasks.map(|task| self.tasks[crate::ids::TaskId(task)].cpu_time).collect(),
+            task_cpu: tasks.map(|task| self.world.tasks[crate::ids::TaskId(task)].cpu_time).collect(),
         }
     }
 }

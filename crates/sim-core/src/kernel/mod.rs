@@ -8,7 +8,6 @@ mod cores;
 mod fair;
 mod finish;
 mod meet;
-pub(crate) mod on_cpu;
 mod placement;
 mod polling;
 mod ring;
@@ -20,29 +19,28 @@ pub(crate) mod state;
 mod step;
 mod system;
 mod update;
+pub(crate) mod world;
 
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::contention::Contention;
-use crate::event::{Timer, Timers, Tournament};
-use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
+use crate::event::{Timer, Timers};
+use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::kernel_model::{Discipline, EevdfParams, KernelModel};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
-use crate::observe::{Digest, Observation, Observer};
+use crate::observe::{Observation, Observer};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Awaited, Displacement, Policy, TaskState, Why};
-use crate::program::{AppSpec, MemoryProfile};
+use crate::policy::{Displacement, Policy, TaskState, Why};
+use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
-use caches::Caches;
-use cores::Cores;
 use fair::FairRing;
 use ring::Ring;
-use state::{App, Cpu, Task};
+use state::{Cpu, Task};
+use world::World;
 
 #[cfg(test)]
 pub(crate) use setup::test_machine;
@@ -79,20 +77,8 @@ impl Simulation {
 
 /// The state of a run.
 pub(crate) struct Kernel<'o, O> {
-    machine: Arc<Machine>,
-    model: Arc<KernelModel>,
-    options: Options,
-    now: Time,
     cpus: PerCpu<Cpu>,
-    tasks: IdVec<TaskId, Task>,
-    apps: IdVec<AppId, App>,
-    profiles: Vec<MemoryProfile>,
-    /// Speed of each cpu.
-    cores: Cores,
-    /// What tasks find again in caches.
-    caches: Caches,
-    memory: Contention,
-    sources: Tournament,
+    world: World<'o, O>,
     timers: Timers,
     /// Cpus that something has happened to at this instant.
     marks: Vec<CpuId>,
@@ -104,25 +90,13 @@ pub(crate) struct Kernel<'o, O> {
     turn: Option<CpuId>,
     /// Entries to (true) and exits from (false) queues that the policy has not been told.
     notices: Vec<(TaskId, CpuId, bool)>,
-    /// The policy wants to know who waits.
-    watched: bool,
-    /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
-    waits: Vec<(TaskId, Option<Awaited>)>,
     /// The policy wants to know who is displaced, and the discipline has priorities that change with time.
     turns: bool,
     /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
     displaced: Vec<(TaskId, CpuId, Displacement)>,
     ring: Ring,
-    /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
-    rotates: bool,
-    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
-    fair: bool,
     /// One for each cpu, or for several: what was foretold there.
     fair_rings: Vec<FairRing>,
-    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
-    passed: u32,
-    observer: &'o mut O,
-    digest: Digest,
     /// The reason of the next decision.
     why: Cell<Why>,
     corrections: u64,
@@ -144,33 +118,33 @@ pub(crate) struct Kernel<'o, O> {
 
 impl<O: Observer> Kernel<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
-        self.watched = policy.watches_waits();
-        self.turns = policy.watches_displaced() && matches!(self.model.discipline, Discipline::Ts(_));
+        self.world.watched = policy.watches_waits();
+        self.turns = policy.watches_displaced() && matches!(self.world.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
             if self.left == 0 {
                 break Outcome::Completed;
             }
-            let next = self.sources.earliest();
+            let next = self.world.sources.earliest();
             // A policy can move tasks about, but it can wake nobody: with every cpu idle nothing will happen. Where
             // tasks still poll, they poll on to the horizon; parked ones may be let go on until then.
             if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
                 break Outcome::Deadlock(self.who_waits());
             }
             let at = next.min(self.timers.earliest());
-            if at > self.options.horizon {
-                self.now = self.options.horizon;
+            if at > self.world.options.horizon {
+                self.world.now = self.world.options.horizon;
                 break Outcome::Horizon;
             }
-            rounds = if at == self.now { rounds + 1 } else { 0 };
+            rounds = if at == self.world.now { rounds + 1 } else { 0 };
             if rounds > MAX_ROUNDS_PER_INSTANT {
                 break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
             }
-            if at > self.now {
-                self.passed = 0;
+            if at > self.world.now {
+                self.world.passed = 0;
             }
-            self.now = at;
+            self.world.now = at;
             self.instant(policy);
         };
         self.finish(outcome)
@@ -180,12 +154,12 @@ impl<O: Observer> Kernel<'_, O> {
     /// that is marked by a decision of a lower one has its turn in the same round, otherwise in the next one: so it
     /// makes no difference whether a poll cycle that ends at this instant has marked it or is settled later.
     fn instant(&mut self, policy: &mut dyn Policy) {
-        while let Some(timer) = self.timers.take(self.now) {
+        while let Some(timer) = self.timers.take(self.world.now) {
             self.events += 1;
             self.fire(timer, policy);
             self.tell(policy);
         }
-        if self.sources.earliest() == self.now {
+        if self.world.sources.earliest() == self.world.now {
             self.mark_due();
         }
         let mut rounds = 0;
@@ -211,14 +185,14 @@ impl<O: Observer> Kernel<'_, O> {
                 break;
             }
             self.turn = None;
-            self.passed = u32::MAX;
+            self.world.passed = u32::MAX;
             self.tell(policy);
             self.tell_waits(policy);
             self.tell_displaced(policy);
         }
         self.refresh_cores();
-        let (cpus, sources) = (self.cpus.len(), &mut self.sources);
-        self.memory.refresh(self.now, |class, next| sources.set(cpus + class as usize, next));
+        let (cpus, sources) = (self.cpus.len(), &mut self.world.sources);
+        self.world.memory.refresh(self.world.now, |class, next| sources.set(cpus + class as usize, next));
     }
 
     /// Each marked cpu decides, in id order.
@@ -236,7 +210,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.cpus[cpu].marked = false;
         self.turn = Some(cpu);
-        self.passed = self.passed.max(cpu.0);
+        self.world.passed = self.world.passed.max(cpu.0);
         self.step(cpu, policy);
     }
 
@@ -244,7 +218,8 @@ impl<O: Observer> Kernel<'_, O> {
     /// these sources are armed anew before the instant is over.
     fn mark_due(&mut self) {
         let cpus = self.cpus.len();
-        let Self { sources, memory, marks, cpus: records, events, now, .. } = self;
+        let Self { world, marks, cpus: records, events, .. } = self;
+        let World { sources, memory, now, .. } = world;
         let mut mark = |cpu: CpuId, fired: bool| {
             let record = &mut records[cpu];
             record.fired |= fired;
@@ -314,14 +289,14 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Tells the policy who has begun to wait and who has gone on, one after the other with what it does about each.
     fn tell_waits(&mut self, policy: &mut dyn Policy) {
-        for i in 0..self.waits.len() {
-            match self.waits[i] {
+        for i in 0..self.world.waits.len() {
+            match self.world.waits[i] {
                 (task, Some(what)) => policy.waits(self, task, what),
                 (task, None) => policy.proceeds(self, task),
             }
             self.tell(policy);
         }
-        self.waits.clear();
+        self.world.waits.clear();
     }
 
     /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
@@ -332,7 +307,7 @@ impl<O: Observer> Kernel<'_, O> {
         for (task, cpu, why) in std::mem::take(&mut self.displaced) {
             // A yield that ends at this instant may have given it the cpu.
             self.settle(cpu);
-            let record = &self.tasks[task];
+            let record = &self.world.tasks[task];
             if record.state == TaskState::Queued && record.cpu == cpu {
                 self.refresh_priorities();
                 policy.displaced(self, task, cpu, why);
@@ -380,31 +355,29 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     fn observe(&mut self, what: Observation) {
-        self.digest.observe(self.now, &what);
-        self.observer.observe(self.now, &what);
+        self.world.observe(what);
     }
 
     /// Shows the books of a cpu to the observer.
     #[inline]
     fn tell_account(&mut self, cpu: CpuId) {
-        on_cpu::tell_account(self.observer, &self.machine, self.now, cpu, &self.cpus[cpu]);
+        self.world.tell_account(&self.cpus[cpu]);
     }
 
     /// Tells of the polling on a cpu since the last fact about it.
     fn tell_polling(&mut self, cpu: CpuId) {
-        self.tell_account(cpu);
-        let (polls, switches) = std::mem::take(&mut self.cpus[cpu].polled);
-        if polls > 0 {
-            self.observe(Observation::Polled { cpu, polls, switches });
-        }
+        self.world.tell_polling(&mut self.cpus[cpu]);
     }
 
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
-        let period = self.model.tick.ns();
-        let phase =
-            if self.model.tick_skew { period / 2 / self.cpus.len() as u64 * cpu.index() as u64 } else { 0 };
-        let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.model.discipline else {
+        let period = self.world.model.tick.ns();
+        let phase = if self.world.model.tick_skew {
+            period / 2 / self.cpus.len() as u64 * cpu.index() as u64
+        } else {
+            0
+        };
+        let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.world.model.discipline else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase + periods * period);
         };
@@ -423,8 +396,8 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Context-switch cost to a task from the process that ran last on a cpu.
     fn switch_cost(&self, last: Option<u64>, next: TaskId) -> Span {
-        let costs = &self.machine.costs;
-        if last.is_none_or(|last| last == self.tasks[next].process) {
+        let costs = &self.world.machine.costs;
+        if last.is_none_or(|last| last == self.world.tasks[next].process) {
             costs.switch_thread
         } else {
             costs.switch_process
@@ -439,14 +412,15 @@ impl<O: Observer> Kernel<'_, O> {
     /// For the deadlock message: how many wait, and the first few of them.
     fn who_waits(&self) -> String {
         let waits = |t: &Task| !matches!(t.state, TaskState::Exited) && !self.background(t);
-        let all = self.tasks.iter().filter(|t| waits(t)).count();
-        let few = self.tasks.iter().filter(|t| waits(t)).take(FEW);
-        let names: Vec<String> =
-            few.map(|t| format!("{} rank {} ({:?})", self.apps[t.app].name, t.rank, t.waiting)).collect();
+        let all = self.world.tasks.iter().filter(|t| waits(t)).count();
+        let few = self.world.tasks.iter().filter(|t| waits(t)).take(FEW);
+        let names: Vec<String> = few
+            .map(|t| format!("{} rank {} ({:?})", self.world.apps[t.app].name, t.rank, t.waiting))
+            .collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
     }
 
     fn background(&self, task: &Task) -> bool {
-        self.apps[task.app].background
+        self.world.apps[task.app].background
     }
 }

@@ -14,13 +14,13 @@ use crate::time::Span;
 impl<O: Observer> Kernel<'_, O> {
     /// A sleeping task becomes runnable.
     pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
-        if self.tasks[id].state != TaskState::Sleeping {
+        if self.world.tasks[id].state != TaskState::Sleeping {
             return;
         }
-        let previous = self.tasks[id].cpu;
-        if self.tasks[id].delayed {
+        let previous = self.world.tasks[id].cpu;
+        if self.world.tasks[id].delayed {
             // It has never left its queue; no cpu is chosen.
-            if self.tasks[id].affinity.allows(previous) {
+            if self.world.tasks[id].affinity.allows(previous) {
                 self.enqueue(id, previous, Entry::Wake, Some(waker));
                 return;
             }
@@ -40,8 +40,8 @@ impl<O: Observer> Kernel<'_, O> {
         let choice = policy.select_cpu(self, id, placement);
         let cpu = self.corrected(id, choice);
         if matches!(placement, Placement::Fork { .. }) {
-            let nodes = self.machine.nodes();
-            self.tasks[id].allotted = policy.memory_node(id).filter(|node| node.0 < nodes);
+            let nodes = self.world.machine.nodes();
+            self.world.tasks[id].allotted = policy.memory_node(id).filter(|node| node.0 < nodes);
         }
         self.decided(Some(id), Action::Placed { placement, cpu });
         cpu
@@ -49,22 +49,22 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
     fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
-        let exists = choice.0 < self.machine.cpus();
-        if exists && self.tasks[id].affinity.allows(choice) {
+        let exists = choice.0 < self.world.machine.cpus();
+        if exists && self.world.tasks[id].affinity.allows(choice) {
             return choice;
         }
         self.corrections += 1;
-        self.tasks[id].affinity.first(self.machine.cpus()).unwrap_or(CpuId(0))
+        self.world.tasks[id].affinity.first(self.world.machine.cpus()).unwrap_or(CpuId(0))
     }
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
     fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
         // Under EEVDF a task takes its lag along instead.
-        if from != to && !matches!(self.model.discipline, Discipline::Eevdf(_)) {
+        if from != to && !matches!(self.world.model.discipline, Discipline::Eevdf(_)) {
             self.catch_up(from);
             self.catch_up(to);
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
-            self.tasks[id].vruntime += shift;
+            self.world.tasks[id].vruntime += shift;
         }
     }
 
@@ -79,10 +79,10 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// A sleeping task that still competes on its cpu leaves it.
     pub(crate) fn end_delay(&mut self, id: TaskId) {
-        let cpu = self.tasks[id].cpu;
+        let cpu = self.world.tasks[id].cpu;
         self.catch_up(cpu);
-        if let Discipline::Eevdf(params) = &self.model.discipline {
-            run_queue::eevdf::drop_delayed(params, &mut self.tasks, &mut self.cpus[cpu], id);
+        if let Discipline::Eevdf(params) = &self.world.model.discipline {
+            run_queue::eevdf::drop_delayed(params, &mut self.world.tasks, &mut self.cpus[cpu], id);
         }
     }
 
@@ -91,20 +91,25 @@ impl<O: Observer> Kernel<'_, O> {
     #[inline(always)]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
         // Where ticks are only looked for when they matter it is never.
-        if self.cpus[cpu].next_tick <= self.now {
+        if self.cpus[cpu].next_tick <= self.world.now {
             self.pass_due_ticks(cpu);
         }
     }
 
     #[cold]
     fn pass_due_ticks(&mut self, cpu: CpuId) {
-        while self.cpus[cpu].next_tick <= self.now {
+        while self.cpus[cpu].next_tick <= self.world.now {
             let record = &self.cpus[cpu];
             let busy = !record.current.is_none() && record.activity != Activity::Poll;
-            let from = if busy { record.next_tick } else { self.now };
+            let from = if busy { record.next_tick } else { self.world.now };
             let next = self.tick_at(cpu, from + Span::from_ns(1));
             if busy {
-                run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], from);
+                run_queue::charge(
+                    &self.world.model.discipline,
+                    &mut self.world.tasks,
+                    &mut self.cpus[cpu],
+                    from,
+                );
             }
             self.cpus[cpu].next_tick = next;
         }
@@ -114,14 +119,14 @@ impl<O: Observer> Kernel<'_, O> {
     #[inline]
     pub(crate) fn charge(&mut self, cpu: CpuId) {
         self.pass_ticks(cpu);
-        run_queue::charge(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], self.now);
+        self.world.charge(&mut self.cpus[cpu]);
     }
 
     /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
     /// task just because it changes from computing to polling.
     #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
-        if !matches!(self.model.discipline, Discipline::Eevdf(_)) {
+        if !matches!(self.world.model.discipline, Discipline::Eevdf(_)) {
             self.charge(cpu);
         }
     }
@@ -130,28 +135,28 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
         self.catch_up(cpu);
         self.entries += 1;
-        let discipline = &self.model.discipline;
+        let discipline = &self.world.model.discipline;
         let record = &mut self.cpus[cpu];
-        run_queue::place(discipline, &mut self.tasks, record, id, (entry, self.now));
-        let task = &mut self.tasks[id];
+        run_queue::place(discipline, &mut self.world.tasks, record, id, (entry, self.world.now));
+        let task = &mut self.world.tasks[id];
         task.state = TaskState::Queued;
         task.cpu = cpu;
         task.entered = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
-        run_queue::insert(discipline, &mut self.tasks, record, id);
-        run_queue::advance_minimum(discipline, &self.tasks, record);
+        run_queue::insert(discipline, &mut self.world.tasks, record, id);
+        run_queue::advance_minimum(discipline, &self.world.tasks, record);
         let idle = record.current.is_none();
-        let preempts = run_queue::preempts(discipline, &self.tasks, record, id, self.now);
+        let preempts = run_queue::preempts(discipline, &self.world.tasks, record, id, self.world.now);
         let remote = by.is_some_and(|by| by != cpu);
         if preempts {
             record.resched = true;
             let mut price = Span::ZERO;
             if remote {
-                price += self.machine.costs.ipi;
+                price += self.world.machine.costs.ipi;
             }
             if idle {
-                price += self.machine.costs.idle_exit;
+                price += self.world.machine.costs.idle_exit;
             }
             record.debt.grow(Part::Kernel, price);
         }
@@ -164,10 +169,10 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Takes a waiting task out of its queue.
     fn dequeue(&mut self, id: TaskId) {
-        let cpu = self.tasks[id].cpu;
+        let cpu = self.world.tasks[id].cpu;
         let record = &mut self.cpus[cpu];
-        run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, LeaveReason::Moved);
-        run_queue::remove(&mut self.tasks, record, id);
+        run_queue::leave(&self.world.model.discipline, &mut self.world.tasks, record, id, LeaveReason::Moved);
+        run_queue::remove(&mut self.world.tasks, record, id);
         self.depart(id, cpu);
     }
 
@@ -175,7 +180,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn depart(&mut self, id: TaskId, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
         record.running -= 1;
-        record.load -= u64::from(self.tasks[id].weight);
+        record.load -= u64::from(self.world.tasks[id].weight);
         run_queue::cfs::forget(record, id);
         if record.heir == id {
             record.heir = TaskId::NONE;
@@ -188,7 +193,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// Sets what the tasks of a cpu are charged for a switch, after one has come or gone.
     fn price_switches(&mut self, cpu: CpuId, comes: Option<TaskId>) {
         let record = &self.cpus[cpu];
-        let of = |id: TaskId| self.tasks[id].process;
+        let of = |id: TaskId| self.world.tasks[id].process;
         let anyone = if record.current.is_none() { record.head } else { record.current };
         let several = match comes {
             // Those that were there are of several processes, or all of that of any one of them.
@@ -200,13 +205,13 @@ impl<O: Observer> Kernel<'_, O> {
             None if record.several => {
                 let mut at = record.head;
                 while at.some().is_some_and(|id| of(id) == of(anyone)) {
-                    at = self.tasks[at].next;
+                    at = self.world.tasks[at].next;
                 }
                 !at.is_none()
             }
             None => false,
         };
-        let costs = &self.machine.costs;
+        let costs = &self.world.machine.costs;
         let record = &mut self.cpus[cpu];
         record.several = several;
         record.switch_charge = if several { costs.switch_process } else { costs.switch_thread };
@@ -219,19 +224,19 @@ impl<O: Observer> Kernel<'_, O> {
         self.tell_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);
-        self.on(cpu).renounce(reason);
+        self.world.renounce(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
-        run_queue::leave(&self.model.discipline, &mut self.tasks, record, id, reason);
-        record.last_process = Some(self.tasks[id].process);
+        run_queue::leave(&self.world.model.discipline, &mut self.world.tasks, record, id, reason);
+        record.last_process = Some(self.world.tasks[id].process);
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
         record.emptied = true;
         self.depart(id, cpu);
-        run_queue::advance_minimum(&self.model.discipline, &self.tasks, &mut self.cpus[cpu]);
+        run_queue::advance_minimum(&self.world.model.discipline, &self.world.tasks, &mut self.cpus[cpu]);
     }
 
     pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
-        let counters = &mut self.apps[self.tasks[id].app].counters;
+        let counters = &mut self.world.apps[self.world.tasks[id].app].counters;
         match reason {
             LeaveReason::Preempted | LeaveReason::Moved => counters.involuntary_switches += 1,
             LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => counters.voluntary_switches += 1,
@@ -241,13 +246,13 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task goes to sleep; for a nap a timer wakes it.
     pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
         let id = self.cpus[cpu].current;
-        self.tasks[id].state = TaskState::Sleeping;
+        self.world.tasks[id].state = TaskState::Sleeping;
         self.leave(cpu, LeaveReason::Slept);
-        if let Discipline::Cfs(params) = &self.model.discipline {
-            self.tasks[id].waker.sleeps(params);
+        if let Discipline::Cfs(params) = &self.world.model.discipline {
+            self.world.tasks[id].waker.sleeps(params);
         }
         if let Some(span) = nap {
-            self.arm_pending(self.now.saturating_add(span), Timer::Wake(id, cpu));
+            self.arm_pending(self.world.now.saturating_add(span), Timer::Wake(id, cpu));
         }
     }
 
@@ -255,10 +260,10 @@ impl<O: Observer> Kernel<'_, O> {
     /// nothing in caches and no home.
     pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.tasks[id].state = TaskState::Embryo;
+        self.world.tasks[id].state = TaskState::Embryo;
         self.leave(cpu, LeaveReason::Exited);
         self.respawned += 1;
-        let task = &mut self.tasks[id];
+        let task = &mut self.world.tasks[id];
         // Above all numbers of processes that were there from the start.
         task.process = 1 << 63 | self.respawned;
         task.home = None;
@@ -274,26 +279,26 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Moves a runnable task to another cpu's queue.
     pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
-        let from = self.tasks[id].cpu;
+        let from = self.world.tasks[id].cpu;
         self.catch_up(from);
         self.tell_account(from);
-        if self.tasks[id].state == TaskState::Running {
+        if self.world.tasks[id].state == TaskState::Running {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);
-            self.cpus[from].debt.grow(Part::Kernel, self.machine.costs.ipi);
+            self.cpus[from].debt.grow(Part::Kernel, self.world.machine.costs.ipi);
         } else {
             self.dequeue(id);
         }
         self.renormalise(id, from, to);
         self.count_move(id, from, to);
-        self.cpus[to].debt.grow(Part::Migration, self.machine.costs.migration);
+        self.cpus[to].debt.grow(Part::Migration, self.world.machine.costs.migration);
         self.enqueue(id, to, Entry::Move, None);
     }
 
     /// Counts a move.
     fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
-        let distance = self.machine.topology.distance(from, to);
-        let counters = &mut self.apps[self.tasks[id].app].counters;
+        let distance = self.world.machine.topology.distance(from, to);
+        let counters = &mut self.world.apps[self.world.tasks[id].app].counters;
         counters.migrations += 1;
         counters.far_migrations += u64::from(distance == Distance::Far);
         self.observe(Observation::Migrated { task: id, from, to });

@@ -17,11 +17,12 @@ impl<O: Observer> Kernel<'_, O> {
     /// happened, and one that ends now if the cpu has had its turn at this instant.
     pub(crate) fn settle(&mut self, cpu: CpuId) {
         let record = &self.cpus[cpu];
-        if record.activity != Activity::Poll || self.options.stepwise {
+        if record.activity != Activity::Poll || self.world.options.stepwise {
             return;
         }
         let first_end = record.since + record.lead.total() + self.cycle();
-        let limit = if cpu.0 < self.passed { self.now + Span::from_ns(1) } else { self.now };
+        let limit =
+            if cpu.0 < self.world.passed { self.world.now + Span::from_ns(1) } else { self.world.now };
         if first_end >= limit {
             return;
         }
@@ -39,26 +40,26 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     pub(crate) fn cycle(&self) -> Span {
-        self.machine.costs.poll + self.machine.costs.yield_call
+        self.world.machine.costs.poll + self.world.machine.costs.yield_call
     }
 
     /// When polling on a cpu next leads to something: a task sees, or one that does not poll is picked.
     pub(crate) fn forecast(&mut self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
-        let check = record.since + record.lead.total() + self.machine.costs.poll;
-        let task = &self.tasks[record.current];
+        let check = record.since + record.lead.total() + self.world.machine.costs.poll;
+        let task = &self.world.tasks[record.current];
         if task.ready.min(task.deadline) <= check {
             return check;
         }
-        if !self.options.stepwise && self.in_rotation(cpu) {
+        if !self.world.options.stepwise && self.in_rotation(cpu) {
             return self.forecast_rotation(cpu);
         }
-        if !self.options.stepwise && self.yields_fairly(cpu) {
+        if !self.world.options.stepwise && self.yields_fairly(cpu) {
             return self.forecast_fair(cpu);
         }
-        let delayed = run_queue::eevdf::delayed_in(&self.tasks, record, task.band);
-        if self.options.stepwise || delayed {
-            return check + self.machine.costs.yield_call;
+        let delayed = run_queue::eevdf::delayed_in(&self.world.tasks, record, task.band);
+        if self.world.options.stepwise || delayed {
+            return check + self.world.machine.costs.yield_call;
         }
         if self.all_wait_in_vain(cpu) {
             return Time::NEVER;
@@ -73,23 +74,23 @@ impl<O: Observer> Kernel<'_, O> {
         let mut at = record.current;
         let mut following = record.head;
         while let Some(id) = at.some() {
-            let task = &self.tasks[id];
+            let task = &self.world.tasks[id];
             if task.band == PARKED {
                 break;
             }
             let blind = task.ready.is_never() && task.deadline.is_never() && task.waiting != Waiting::No;
-            if !blind || !self.apps[task.app].runtime.wait.yields() {
+            if !blind || !self.world.apps[task.app].runtime.wait.yields() {
                 return false;
             }
             at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
         true
     }
 
     fn load(&mut self, cpu: CpuId) {
         let record = &self.cpus[cpu];
-        let costs = &self.machine.costs;
+        let costs = &self.world.machine.costs;
         let ring = &mut self.ring;
         ring.prices = Prices {
             poll: costs.poll,
@@ -98,7 +99,7 @@ impl<O: Observer> Kernel<'_, O> {
             process: costs.switch_process,
             charged: record.switch_charge,
         };
-        let discipline = &self.model.discipline;
+        let discipline = &self.world.model.discipline;
         ring.rule = match discipline {
             Discipline::RoundRobin { .. } => YieldRule::RoundRobin,
             Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
@@ -123,8 +124,8 @@ impl<O: Observer> Kernel<'_, O> {
         ring.order.clear();
         let (mut at, mut following) = (record.current, record.head);
         while let Some(id) = at.some() {
-            let task = &self.tasks[id];
-            let runtime = &self.apps[task.app].runtime;
+            let task = &self.world.tasks[id];
+            let runtime = &self.world.apps[task.app].runtime;
             ring.order.push(ring.members.len() as u32);
             ring.members.push(Member {
                 task: id,
@@ -145,7 +146,7 @@ impl<O: Observer> Kernel<'_, O> {
                 last_ran: None,
             });
             at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
     }
 
@@ -156,8 +157,8 @@ impl<O: Observer> Kernel<'_, O> {
             return;
         }
         let record = &mut self.cpus[cpu];
-        let poll = self.machine.costs.poll;
-        let call = self.machine.costs.yield_call;
+        let poll = self.world.machine.costs.poll;
+        let call = self.world.machine.costs.yield_call;
         record.account.add(Category::Spin, poll * ring.cycles);
         record.account.add(Category::Yield, call * ring.cycles);
         let mut paid = ring.paid;
@@ -166,7 +167,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.since = ring.since;
         record.lead = ring.lead;
         record.charged = ring.charged;
-        if matches!(self.model.discipline, Discipline::O1(_)) && ring.minimum > record.min_vruntime {
+        if matches!(self.world.model.discipline, Discipline::O1(_)) && ring.minimum > record.min_vruntime {
             record.expired_since = Time::NEVER;
         }
         record.min_vruntime = ring.minimum;
@@ -178,7 +179,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.polled.1 += ring.switches;
         let switched = ring.switches > 0;
         for member in &ring.members {
-            let task = &mut self.tasks[member.task];
+            let task = &mut self.world.tasks[member.task];
             task.vruntime = member.vruntime;
             task.vdeadline = member.vdeadline;
             task.protection = member.protection;
@@ -187,7 +188,7 @@ impl<O: Observer> Kernel<'_, O> {
             if let Some(at) = member.last_ran {
                 task.last_ran = at;
             }
-            let counters = &mut self.apps[member.app].counters;
+            let counters = &mut self.world.apps[member.app].counters;
             counters.polls += member.cycles;
             counters.yields += member.cycles;
             counters.voluntary_switches += member.switches;
@@ -201,7 +202,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn relink(&mut self, cpu: CpuId) {
         let ring = &self.ring;
         let record = &mut self.cpus[cpu];
-        let tasks = &mut self.tasks;
+        let tasks = &mut self.world.tasks;
         // The task that ran last is the one that was switched out last.
         let members = (1..ring.order.len()).map(|at| ring.at(at));
         if let Some(latest) = members.filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran) {

@@ -13,6 +13,7 @@ use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
 use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
+use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{Discipline, KernelModel, YieldMode};
 use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
@@ -243,7 +244,7 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
 
 /// The cpus, all idle. Only EEVDF looks at every tick.
 fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> {
-    let mut cpus = PerCpu::filled(machine.cpus() as usize, Cpu::new());
+    let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     if let Discipline::Eevdf(_) = model.discipline {
         for cpu in machine.cpu_ids() {
             cpus[cpu].next_tick = Time::ZERO;
@@ -314,45 +315,47 @@ impl<'o, O: Observer> Kernel<'o, O> {
         let cpus = machine.cpus() as usize;
         let cores = Cores::new(&machine, usable(&machine, &model));
         Self {
-            now: Time::ZERO,
             cpus: build_cpus(&machine, &model, options.seed),
-            sources: Tournament::new(cpus),
             marks: Vec::with_capacity(cpus),
             working: Vec::with_capacity(cpus),
             late: BinaryHeap::new(),
             turn: None,
             notices: Vec::with_capacity(64),
-            watched: false,
             turns: false,
             displaced: Vec::new(),
-            waits: Vec::new(),
-            rotates: rotates(&model.discipline) && undirected,
-            fair: fair && undirected && one_weight,
             fair_rings: (0..cpus.min(FAIR_RINGS)).map(|_| FairRing::default()).collect(),
             ring: Ring::default(),
-            passed: 0,
-            digest: Digest::default(),
             complete_apps: Vec::new(),
             why: std::cell::Cell::new(crate::policy::Why::default()),
             corrections: 0,
             events: 0,
             entries: 0,
-            machine,
-            model,
-            options,
-            tasks,
-            apps,
-            profiles,
-            cores,
-            caches,
-            memory,
             timers,
-            observer,
             left,
             pending,
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,
+            world: World {
+                now: Time::ZERO,
+                sources: Tournament::new(cpus),
+                watched: false,
+                waits: Vec::new(),
+                rotates: rotates(&model.discipline) && undirected,
+                fair: fair && undirected && one_weight,
+                passed: 0,
+                digest: Digest::default(),
+                machine,
+                model,
+                options,
+                tasks,
+                apps,
+                profiles,
+                cores,
+                caches,
+                memory,
+                observer,
+            },
         }
     }
 }

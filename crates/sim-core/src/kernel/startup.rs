@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{After, Lead, Stage};
+use crate::kernel::state::{After, Stage};
 use crate::observe::Observer;
 use crate::policy::{Placement, Policy, System};
 use crate::program::{Forks, Touch};
@@ -20,73 +20,73 @@ const SHELL: CpuId = CpuId(0);
 
 impl<O: Observer> Kernel<'_, O> {
     /// The next step of a task's start-up; false when it is over and the program may go on.
-    pub(crate) fn starts_up(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) -> bool {
+    pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let id = self.cpus[cpu].current;
-        let app = self.tasks[id].app;
-        let startup = self.apps[app].runtime.startup;
-        let first = self.tasks[id].rank == 0;
-        if first && startup.touch == Touch::Master && self.touches(cpu, lead) {
+        let app = self.world.tasks[id].app;
+        let startup = self.world.apps[app].runtime.startup;
+        let first = self.world.tasks[id].rank == 0;
+        if first && startup.touch == Touch::Master && self.touches(cpu) {
             return true;
         }
-        if first && startup.forks == Forks::Master && self.forks(cpu, app, lead, policy) {
+        if first && startup.forks == Forks::Master && self.forks(cpu, app, policy) {
             return true;
         }
-        if startup.touch == Touch::Each && self.touches(cpu, lead) {
+        if startup.touch == Touch::Each && self.touches(cpu) {
             return true;
         }
         if startup.barrier {
-            self.tasks[id].stage = Stage::Meeting;
-            self.arrive(cpu, lead);
+            self.world.tasks[id].stage = Stage::Meeting;
+            self.arrive(cpu);
             return true;
         }
-        self.tasks[id].stage = Stage::Program;
+        self.world.tasks[id].stage = Stage::Program;
         false
     }
 
     /// The current task begins to touch its data, and as a master everybody's; false when that is done or takes no time.
-    fn touches(&mut self, cpu: CpuId, lead: Lead) -> bool {
+    fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;
-        if self.tasks[id].home.is_some() {
+        if self.world.tasks[id].home.is_some() {
             return false;
         }
-        let app = &self.apps[self.tasks[id].app];
+        let app = &self.world.apps[self.world.tasks[id].app];
         let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
         let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
-        let ns = bytes * 1_000_000_000 / u128::from(self.machine.memory.core_bandwidth.max(1));
+        let ns = bytes * 1_000_000_000 / u128::from(self.world.machine.memory.core_bandwidth.max(1));
         if ns == 0 {
             self.touch(cpu);
             return false;
         }
         let call = Span::from_ns(ns.min(LONGEST_TOUCH) as u64);
-        self.begin_syscall(cpu, call, After::Touch, lead);
+        self.begin_syscall(cpu, call, After::Touch);
         true
     }
 
     /// Where the pages are put that a task touches first on this cpu.
     pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.tasks[id].allotted.unwrap_or_else(|| self.memory.node(cpu))
+        self.world.tasks[id].allotted.unwrap_or_else(|| self.world.memory.node(cpu))
     }
 
     /// The data of the current task, as a master everybody's that nobody has touched yet, lie where it runs.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.tasks[id].app, self.touched_node(cpu, id));
-        self.tasks[id].home.get_or_insert(node);
-        if self.apps[app].runtime.startup.touch == Touch::Master {
-            for rank in 0..self.apps[app].tasks {
-                let other = self.apps[app].task(rank);
-                self.tasks[other].home.get_or_insert(node);
+        let (app, node) = (self.world.tasks[id].app, self.touched_node(cpu, id));
+        self.world.tasks[id].home.get_or_insert(node);
+        if self.world.apps[app].runtime.startup.touch == Touch::Master {
+            for rank in 0..self.world.apps[app].tasks {
+                let other = self.world.apps[app].task(rank);
+                self.world.tasks[other].home.get_or_insert(node);
             }
         }
     }
 
     /// Rank 0 creates the other ranks before it goes on with its program; true while it is busy with that.
-    fn forks(&mut self, cpu: CpuId, app: AppId, lead: Lead, policy: &mut dyn Policy) -> bool {
-        while self.apps[app].forked < self.apps[app].tasks {
-            let rank = self.apps[app].forked;
+    fn forks(&mut self, cpu: CpuId, app: AppId, policy: &mut dyn Policy) -> bool {
+        while self.world.apps[app].forked < self.world.apps[app].tasks {
+            let rank = self.world.apps[app].forked;
             let call = self.fork_cost(app, rank);
             if call > Span::ZERO {
-                self.begin_syscall(cpu, call, After::Fork(rank), lead);
+                self.begin_syscall(cpu, call, After::Fork(rank));
                 return true;
             }
             self.fork(cpu, app, rank, policy);
@@ -96,12 +96,12 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The launcher of an application begins to create its next rank, as kernel work of its cpu.
     pub(crate) fn launch(&mut self, app: AppId, policy: &mut dyn Policy) {
-        while self.apps[app].forked < self.apps[app].tasks {
-            let rank = self.apps[app].forked;
+        while self.world.apps[app].forked < self.world.apps[app].tasks {
+            let rank = self.world.apps[app].forked;
             let call = self.fork_cost(app, rank);
             if call > Span::ZERO {
                 System::charge(self, SHELL, call, false);
-                self.arm_pending(self.now + call, Timer::Create(app));
+                self.arm_pending(self.world.now + call, Timer::Create(app));
                 return;
             }
             self.fork(SHELL, app, rank, policy);
@@ -110,7 +110,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The launcher has created the next rank.
     pub(crate) fn create(&mut self, app: AppId, policy: &mut dyn Policy) {
-        let rank = self.apps[app].forked;
+        let rank = self.world.apps[app].forked;
         self.fork(SHELL, app, rank, policy);
         self.tell(policy);
         self.launch(app, policy);
@@ -118,26 +118,26 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// What it costs to create the task of a rank.
     fn fork_cost(&self, app: AppId, rank: u32) -> Span {
-        let costs = &self.machine.costs;
-        let draw = rng::draw(self.apps[app].fork_noise, u64::from(rank));
+        let costs = &self.world.machine.costs;
+        let draw = rng::draw(self.world.apps[app].fork_noise, u64::from(rank));
         Span::from_ns(costs.fork_spread.apply(costs.fork.ns(), draw))
     }
 
     /// Creates the task of a rank.
     pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
-        let id = self.apps[app].task(rank);
+        let id = self.world.apps[app].task(rank);
         let cpu = self.placed(id, Placement::Fork { parent }, policy);
-        self.apps[app].forked += 1;
-        if rank > 0 && self.apps[app].runtime.startup.forks == Forks::Master {
-            let master = self.apps[app].task(0);
-            self.tasks[id].parent = master;
-            if Ladder::of(&self.model.discipline).is_some() {
+        self.world.apps[app].forked += 1;
+        if rank > 0 && self.world.apps[app].runtime.startup.forks == Forks::Master {
+            let master = self.world.apps[app].task(0);
+            self.world.tasks[id].parent = master;
+            if Ladder::of(&self.world.model.discipline).is_some() {
                 // Parent and child share a slice or a history: it has to be up to date.
                 self.catch_up(parent);
             }
         }
         self.enqueue(id, cpu, Entry::Fork, Some(parent));
-        if self.apps[app].forked == self.apps[app].tasks {
+        if self.world.apps[app].forked == self.world.apps[app].tasks {
             self.complete_apps.push(app);
         }
     }

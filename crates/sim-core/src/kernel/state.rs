@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::account::{Account, Category};
 use crate::contention::ClassId;
-use crate::ids::{AppId, NodeId, TaskId};
+use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::limits::MAX_LOOP_DEPTH;
 use crate::outcome::Counters;
 use crate::policy::{Affinity, TaskState};
@@ -175,6 +175,7 @@ pub(crate) enum After {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Cpu {
+    pub(crate) id: CpuId,
     // The queue and the turn.
     pub(crate) current: TaskId,
     pub(crate) head: TaskId,
@@ -241,8 +242,9 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(id: CpuId) -> Self {
         Self {
+            id,
             current: TaskId::NONE,
             head: TaskId::NONE,
             tail: TaskId::NONE,
@@ -280,10 +282,12 @@ impl Cpu {
         }
     }
 
-    /// The kernel and daemon work that has come up.
+    /// The kernel and daemon work that has come up leads the segment about to begin.
     #[inline]
-    pub(crate) fn take_debt(&mut self) -> Lead {
-        if self.debt.is_none() { Lead::NONE } else { std::mem::take(&mut self.debt) }
+    pub(crate) fn take_debt(&mut self) {
+        if !self.debt.is_none() {
+            self.lead = std::mem::take(&mut self.debt);
+        }
     }
 
     /// What is left of the lead when a segment is cut short: kernel and daemon work and a migration stay a debt; returns
@@ -343,7 +347,7 @@ pub(crate) struct Task {
     pub(crate) next: TaskId,
     pub(crate) app: AppId,
     pub(crate) rank: u32,
-    pub(crate) cpu: crate::ids::CpuId,
+    pub(crate) cpu: CpuId,
     pub(crate) weight: u32,
     /// Position in the program.
     pub(crate) pc: u32,
@@ -374,7 +378,7 @@ pub(crate) struct Task {
     pub(crate) arrived: Time,
     // Its caches and its program.
     /// Where it last computed, and what had been brought into that cpu's caches by then.
-    pub(crate) warm: Option<(crate::ids::CpuId, u64)>,
+    pub(crate) warm: Option<(CpuId, u64)>,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u64,

@@ -2,7 +2,7 @@
 
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, After, Lead, Part, Stage, Waiting};
+use crate::kernel::state::{Activity, After, Part, Waiting};
 use crate::observe::{LeaveReason, Observer};
 use crate::policy::{Displacement, PARKED, Policy, TaskState};
 use crate::run_queue;
@@ -16,28 +16,29 @@ impl<O: Observer> Kernel<'_, O> {
         if record.activity == Activity::Poll && !fired && !record.resched && record.debt.is_none() {
             // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
             let due = self.forecast(cpu);
-            if due > self.now {
-                self.sources.set(cpu.0 as usize, due);
+            if due > self.world.now {
+                self.world.sources.set(cpu.0 as usize, due);
                 return;
             }
         }
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
         self.arm(cpu);
-        self.cores.touch(cpu);
+        self.world.cores.touch(cpu);
     }
 
     /// Does one thing that is due; false when nothing is.
     fn step_once(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.pass_ticks(cpu);
         let record = &self.cpus[cpu];
-        let now = self.now;
+        let now = self.world.now;
         let due = record.resched || now >= record.slice_end;
         match record.activity {
             Activity::Idle => self.leave_idle(cpu, policy),
             Activity::Compute(class) => {
                 if self.compute_complete(cpu, class) {
-                    self.end_compute(cpu, policy);
+                    self.world.end_compute(&mut self.cpus[cpu]);
+                    self.proceed(cpu, policy);
                     return true;
                 }
                 (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
@@ -59,12 +60,12 @@ impl<O: Observer> Kernel<'_, O> {
                 (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
             }
             Activity::Poll => {
-                let check = record.since + record.lead.total() + self.machine.costs.poll;
+                let check = record.since + record.lead.total() + self.world.machine.costs.poll;
                 if now == check && self.sees(cpu, now) {
                     self.notice(cpu, policy);
                     return true;
                 }
-                if now == check + self.machine.costs.yield_call {
+                if now == check + self.world.machine.costs.yield_call {
                     self.close_cycle(cpu);
                     self.do_yield(cpu, policy);
                     return true;
@@ -74,116 +75,98 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
-    /// The compute operation of the current task is complete.
-    fn end_compute(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        let mut on = self.on(cpu);
-        on.close();
-        on.complete();
-        let lead = on.record.take_debt();
-        if on.task.stage != Stage::Program {
-            self.proceed(cpu, lead, policy);
-        } else if let Some(ahead) = on.go_on(lead) {
-            self.take_up(cpu, ahead, lead, policy);
-        }
-    }
-
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
     fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let owes = !self.cpus[cpu].debt.is_none();
         if owes {
             self.close_segment(cpu);
-            let lead = self.take_debt(cpu);
-            self.resume(cpu, lead, policy);
+            self.cpus[cpu].take_debt();
+            self.resume(cpu, policy);
         }
         owes
     }
 
-    fn take_debt(&mut self, cpu: CpuId) -> Lead {
-        self.cpus[cpu].take_debt()
-    }
-
     /// True when the current task, looking now, finds its wait over or its patience at an end.
     fn sees(&self, cpu: CpuId, now: Time) -> bool {
-        let task = &self.tasks[self.cpus[cpu].current];
+        let task = &self.world.tasks[self.cpus[cpu].current];
         task.ready <= now || task.deadline <= now
     }
 
     /// When a spinning task will see that its wait is over: at the first look after it is.
     fn first_sight(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
-        let task = &self.tasks[record.current];
+        let task = &self.world.tasks[record.current];
         let ready = task.ready.min(task.deadline);
         if ready.is_never() {
             return Time::NEVER;
         }
-        let poll = self.machine.costs.poll;
+        let poll = self.world.machine.costs.poll;
         let first = record.since + record.lead.total() + poll;
         first + poll * ready.since(first).ns().div_ceil(poll.ns())
     }
 
     /// The current task looks, and its wait or its patience is over.
     fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        let mut on = self.on(cpu);
-        let spinning = on.record.activity == Activity::Spin;
-        on.close();
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        let spinning = record.activity == Activity::Spin;
+        world.close(record);
+        let task = &world.tasks[record.current];
         if !spinning {
-            on.record.polled.0 += 1;
-            on.app.counters.polls += 1;
+            record.polled.0 += 1;
+            world.apps[task.app].counters.polls += 1;
         }
-        let lead = on.record.take_debt();
-        if on.task.ready > on.now {
-            let call = self.machine.costs.sleep;
-            self.begin_syscall(cpu, call, After::WaitAsleep, lead);
-        } else if let Some((turn, seat)) = on.end_wait() {
-            self.take_turn(cpu, turn, lead, seat);
-        } else if on.task.stage != Stage::Program {
-            self.proceed(cpu, lead, policy);
-        } else if let Some(ahead) = on.go_on(lead) {
-            self.take_up(cpu, ahead, lead, policy);
+        record.take_debt();
+        if task.ready > world.now {
+            let call = world.machine.costs.sleep;
+            self.begin_syscall(cpu, call, After::WaitAsleep);
+        } else if let Some((turn, seat)) = world.end_wait(record) {
+            self.take_turn(cpu, turn, seat);
+        } else {
+            self.proceed(cpu, policy);
         }
     }
 
     fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         match after {
-            After::WaitAsleep if self.tasks[id].ready.is_never() => self.sleep(cpu, None),
+            After::WaitAsleep if self.world.tasks[id].ready.is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it looks again.
-                self.on(cpu).renounce(LeaveReason::Waits);
+                self.world.renounce(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
-                let lead = self.take_debt(cpu);
-                self.begin_polling(cpu, lead);
+                self.cpus[cpu].take_debt();
+                self.begin_polling(cpu);
             }
             After::Nap(span) => {
-                self.tasks[id].pc += 1;
-                self.tasks[id].woken = self.now.saturating_add(span);
+                self.world.tasks[id].pc += 1;
+                self.world.tasks[id].woken = self.world.now.saturating_add(span);
                 self.sleep(cpu, Some(span));
             }
             After::Touch => {
                 self.touch(cpu);
-                let lead = self.take_debt(cpu);
-                self.proceed(cpu, lead, policy);
+                self.cpus[cpu].take_debt();
+                self.proceed(cpu, policy);
             }
             After::Yield => {
-                self.tasks[id].pc += 1;
-                self.apps[self.tasks[id].app].counters.yields += 1;
+                self.world.tasks[id].pc += 1;
+                self.world.apps[self.world.tasks[id].app].counters.yields += 1;
                 self.do_yield(cpu, policy);
             }
             After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
             After::Respawn => {
-                self.tasks[id].pc += 1;
+                self.world.tasks[id].pc += 1;
                 self.respawn(cpu, policy);
             }
             After::Fork(rank) => {
-                let app = self.tasks[id].app;
+                let app = self.world.tasks[id].app;
                 // The task is between two operations while its children compete for the cpu.
-                let lead = self.take_debt(cpu);
-                self.begin_syscall(cpu, Span::ZERO, After::Fork(rank), lead);
+                self.cpus[cpu].take_debt();
+                self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
                 self.fork(cpu, app, rank, policy);
                 self.close_segment(cpu);
-                let lead = self.take_debt(cpu);
-                self.proceed(cpu, lead, policy);
+                self.cpus[cpu].take_debt();
+                self.proceed(cpu, policy);
             }
         }
     }
@@ -191,7 +174,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The books of one whole poll-and-yield cycle.
     fn close_cycle(&mut self, cpu: CpuId) {
         self.close_segment(cpu);
-        let counters = &mut self.apps[self.tasks[self.cpus[cpu].current].app].counters;
+        let counters = &mut self.world.apps[self.world.tasks[self.cpus[cpu].current].app].counters;
         counters.polls += 1;
         counters.yields += 1;
         self.cpus[cpu].polled.0 += 1;
@@ -203,8 +186,8 @@ impl<O: Observer> Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
-        record.pair_start = self.now;
-        run_queue::yield_key(&self.model.discipline, &mut self.tasks, record, self.now);
+        record.pair_start = self.world.now;
+        run_queue::yield_key(&self.world.model.discipline, &mut self.world.tasks, record, self.world.now);
         record.resched = false;
         let directed = if self.cpus[cpu].heir.is_none() { self.directed(cpu) } else { None };
         match directed.or_else(|| self.choose(cpu, true)) {
@@ -224,15 +207,15 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.apps[self.tasks[id].app].counters.yields += 1;
-        let there = self.tasks[to].cpu;
+        self.world.apps[self.world.tasks[id].app].counters.yields += 1;
+        let there = self.world.tasks[to].cpu;
         self.settle(there);
         if self.may_inherit(to) {
             let record = &mut self.cpus[there];
             record.heir = to;
             if there != cpu {
                 record.resched = true;
-                record.debt.grow(Part::Kernel, self.machine.costs.ipi);
+                record.debt.grow(Part::Kernel, self.world.machine.costs.ipi);
                 self.mark(there);
             }
         }
@@ -243,25 +226,31 @@ impl<O: Observer> Kernel<'_, O> {
     fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
         let heir = std::mem::replace(&mut self.cpus[cpu].heir, TaskId::NONE);
         if let Some(heir) = heir.some() {
-            let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
-            if run_queue::prefers(discipline, &self.tasks, record, heir, stays) {
+            let (discipline, record) = (&self.world.model.discipline, &mut self.cpus[cpu]);
+            if run_queue::prefers(discipline, &self.world.tasks, record, heir, stays) {
                 return Some(heir);
             }
         }
-        run_queue::choose(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu], stays, self.now)
+        run_queue::choose(
+            &self.world.model.discipline,
+            &mut self.world.tasks,
+            &mut self.cpus[cpu],
+            stays,
+            self.world.now,
+        )
     }
 
     /// The current task, between two activities, keeps the cpu.
     fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        self.cpus[cpu].picked = self.now;
-        run_queue::note_pick(&self.model.discipline, &self.tasks, &mut self.cpus[cpu]);
-        let lead = self.take_debt(cpu);
-        self.resume(cpu, lead, policy);
+        self.cpus[cpu].picked = self.world.now;
+        run_queue::note_pick(&self.world.model.discipline, &self.world.tasks, &mut self.cpus[cpu]);
+        self.cpus[cpu].take_debt();
+        self.resume(cpu, policy);
     }
 
     fn count_yield_switch(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
-        if self.tasks[record.current].waiting != Waiting::No {
+        if self.world.tasks[record.current].waiting != Waiting::No {
             record.polled.1 += 1;
         }
     }
@@ -269,14 +258,16 @@ impl<O: Observer> Kernel<'_, O> {
     /// The task that a directed yield goes to: the first waiting one of the same application that does not itself wait in vain.
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
-        let me = &self.tasks[record.current];
-        if self.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo || me.waiting == Waiting::No {
+        let me = &self.world.tasks[record.current];
+        if self.world.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo || me.waiting == Waiting::No
+        {
             return None;
         }
         let mut at = record.head;
         while let Some(id) = at.some() {
-            let task = &self.tasks[id];
-            let in_vain = task.waiting != Waiting::No && task.ready > self.now && task.deadline > self.now;
+            let task = &self.world.tasks[id];
+            let in_vain =
+                task.waiting != Waiting::No && task.ready > self.world.now && task.deadline > self.world.now;
             if task.app == me.app && task.band == me.band && me.band < PARKED && !in_vain {
                 return Some(id);
             }
@@ -288,7 +279,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The kernel picks again while the current task could go on; true when something changed.
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
-        let (discipline, record, now) = (&self.model.discipline, &mut self.cpus[cpu], self.now);
+        let (discipline, record, now) = (&self.world.model.discipline, &mut self.cpus[cpu], self.world.now);
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
         let asked = std::mem::replace(&mut record.resched, false);
@@ -296,18 +287,18 @@ impl<O: Observer> Kernel<'_, O> {
             return false;
         }
         let id = record.current;
-        run_queue::interrupted(discipline, &mut self.tasks, record, now, over);
-        let first = self.tasks[id].share.front;
+        run_queue::interrupted(discipline, &mut self.world.tasks, record, now, over);
+        let first = self.world.tasks[id].share.front;
         let next = self.choose(cpu, true);
-        let (discipline, record) = (&self.model.discipline, &mut self.cpus[cpu]);
+        let (discipline, record) = (&self.world.model.discipline, &mut self.cpus[cpu]);
         if next == Some(id) {
             // It wins again: a new slice begins, nothing is switched.
             record.picked = now;
-            run_queue::note_pick(discipline, &self.tasks, record);
+            run_queue::note_pick(discipline, &self.world.tasks, record);
             return false;
         }
         self.close_segment(cpu);
-        run_queue::put_back_key(&self.model.discipline, &mut self.tasks, &self.cpus[cpu], id);
+        run_queue::put_back_key(&self.world.model.discipline, &mut self.world.tasks, &self.cpus[cpu], id);
         if self.turns {
             let why = if first { Displacement::Preempted } else { Displacement::Expired };
             self.displaced.push((id, cpu, why));
@@ -333,54 +324,54 @@ impl<O: Observer> Kernel<'_, O> {
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.count_switch(id, reason);
-        self.on(cpu).renounce(reason);
-        self.tasks[id].state = TaskState::Queued;
+        self.world.renounce(&mut self.cpus[cpu], reason);
+        self.world.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
-        record.last_process = Some(self.tasks[id].process);
+        record.last_process = Some(self.world.tasks[id].process);
         record.current = TaskId::NONE;
-        run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
+        run_queue::insert(&self.world.model.discipline, &mut self.world.tasks, record, id);
     }
 
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[cpu].last_process, next);
-        let mut lead = self.take_debt(cpu);
-        lead.grow(Part::Switch, cost);
         let record = &mut self.cpus[cpu];
-        run_queue::remove(&mut self.tasks, record, next);
+        record.take_debt();
+        record.lead.grow(Part::Switch, cost);
+        run_queue::remove(&mut self.world.tasks, record, next);
         record.current = next;
         record.resched = false;
         record.slice_end = Time::NEVER;
-        record.picked = self.now;
-        record.charged = (self.now + cost).saturating_sub(record.switch_charge);
-        run_queue::picked(&self.model.discipline, &mut self.tasks, record, self.now);
-        run_queue::note_pick(&self.model.discipline, &self.tasks, record);
-        self.tasks[next].state = TaskState::Running;
-        self.resume(cpu, lead, policy);
+        record.picked = self.world.now;
+        record.charged = (self.world.now + cost).saturating_sub(record.switch_charge);
+        run_queue::picked(&self.world.model.discipline, &mut self.world.tasks, record, self.world.now);
+        run_queue::note_pick(&self.world.model.discipline, &self.world.tasks, record);
+        self.world.tasks[next].state = TaskState::Running;
+        self.resume(cpu, policy);
     }
 
     /// The current task takes up what it was doing.
-    fn resume(&mut self, cpu: CpuId, lead: Lead, policy: &mut dyn Policy) {
-        let task = &self.tasks[self.cpus[cpu].current];
+    fn resume(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let task = &self.world.tasks[self.cpus[cpu].current];
         if task.waiting != Waiting::No {
-            self.begin_polling(cpu, lead);
+            self.begin_polling(cpu);
         } else if task.remaining > crate::time::Work::ZERO {
-            self.begin_compute(cpu, lead);
+            self.begin_compute(cpu);
         } else {
-            self.proceed(cpu, lead, policy);
+            self.proceed(cpu, policy);
         }
     }
 
     /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if !run_queue::anyone_waits(&self.tasks, &self.cpus[cpu]) {
-            run_queue::emptied(&self.model.discipline, &mut self.tasks, &mut self.cpus[cpu]);
+        if !run_queue::anyone_waits(&self.world.tasks, &self.cpus[cpu]) {
+            run_queue::emptied(&self.world.model.discipline, &mut self.world.tasks, &mut self.cpus[cpu]);
             if std::mem::take(&mut self.cpus[cpu].emptied) {
                 self.tell(policy);
                 policy.idle(self, cpu);
             }
         }
-        if self.cpus[cpu].head.some().is_some_and(|head| (1..PARKED).contains(&self.tasks[head].band)) {
+        if self.cpus[cpu].head.some().is_some_and(|head| (1..PARKED).contains(&self.world.tasks[head].band)) {
             self.tell(policy);
             policy.drained(self, cpu);
         }
@@ -398,7 +389,13 @@ impl<O: Observer> Kernel<'_, O> {
         let sliced = matches!(record.activity, Activity::Compute(_) | Activity::Spin);
         let slice_end = if sliced {
             let tick = |at| self.tick_at(cpu, at);
-            run_queue::slice_end(&self.model.discipline, &self.tasks, record, self.now, tick)
+            run_queue::slice_end(
+                &self.world.model.discipline,
+                &self.world.tasks,
+                record,
+                self.world.now,
+                tick,
+            )
         } else {
             Time::NEVER
         };
@@ -410,6 +407,6 @@ impl<O: Observer> Kernel<'_, O> {
             Activity::Poll => self.forecast(cpu),
         };
         self.cpus[cpu].slice_end = slice_end;
-        self.sources.set(cpu.0 as usize, due.min(slice_end));
+        self.world.sources.set(cpu.0 as usize, due.min(slice_end));
     }
 }

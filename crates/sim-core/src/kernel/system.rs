@@ -14,27 +14,27 @@ use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl<O: Observer> View for Kernel<'_, O> {
     fn now(&self) -> Time {
-        self.now
+        self.world.now
     }
 
     fn machine(&self) -> &Machine {
-        &self.machine
+        &self.world.machine
     }
 
     fn kernel(&self) -> &KernelModel {
-        &self.model
+        &self.world.model
     }
 
     fn seed(&self) -> u64 {
-        self.options.seed
+        self.world.options.seed
     }
 
     fn apps(&self) -> u32 {
-        self.apps.len() as u32
+        self.world.apps.len() as u32
     }
 
     fn app(&self, app: AppId) -> AppView {
-        let record = &self.apps[app];
+        let record = &self.world.apps[app];
         AppView {
             name: record.name.clone(),
             tasks: record.first.0..record.first.0 + record.tasks,
@@ -57,7 +57,7 @@ impl<O: Observer> View for Kernel<'_, O> {
     }
 
     fn task(&self, task: TaskId) -> TaskView {
-        let record = &self.tasks[task];
+        let record = &self.world.tasks[task];
         // A running task is seen to run now.
         let runs = record.state == TaskState::Running;
         TaskView {
@@ -66,31 +66,31 @@ impl<O: Observer> View for Kernel<'_, O> {
             state: record.state,
             cpu: record.cpu,
             weight: record.weight,
-            last_ran: if runs { self.now } else { record.last_ran },
+            last_ran: if runs { self.world.now } else { record.last_ran },
             entered: record.entered,
         }
     }
 
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
-        self.tasks[task].affinity.allows(cpu)
+        self.world.tasks[task].affinity.allows(cpu)
     }
 
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
-        self.tasks[task].affinity.first(self.machine.cpus())
+        self.world.tasks[task].affinity.first(self.world.machine.cpus())
     }
 
     fn is_buddy(&self, task: TaskId) -> bool {
-        let cpu = &self.cpus[self.tasks[task].cpu];
+        let cpu = &self.cpus[self.world.tasks[task].cpu];
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
     fn waits_in_vain(&self, task: TaskId) -> bool {
-        self.tasks[task].waiting != Waiting::No && self.tasks[task].ready > self.now
+        self.world.tasks[task].waiting != Waiting::No && self.world.tasks[task].ready > self.world.now
     }
 
     fn priority(&self, task: TaskId) -> i64 {
-        let Discipline::Ts(params) = &self.model.discipline else { return 0 };
-        let record = &self.tasks[task];
+        let Discipline::Ts(params) = &self.world.model.discipline else { return 0 };
+        let record = &self.world.tasks[task];
         match record.state {
             TaskState::Embryo => i64::from(params.start),
             TaskState::Sleeping => -ts::woken(params, record.vruntime, record.share.waited),
@@ -120,17 +120,17 @@ impl<O: Observer> Kernel<'_, O> {
     /// Tells observers of a decision; the reason given for it is used up.
     pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action) {
         let decision = Decision { task, action, why: self.why.take() };
-        self.observer.decided(self.now, &decision);
+        self.world.observer.decided(self.world.now, &decision);
     }
 
     /// True for a task that somebody can yield to.
     pub(crate) fn may_inherit(&self, task: TaskId) -> bool {
-        let task = &self.tasks[task];
+        let task = &self.world.tasks[task];
         task.state == TaskState::Queued && task.band < PARKED
     }
 
     fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
-        task.index() < self.tasks.len() && cpu.index() < self.cpus.len()
+        task.index() < self.world.tasks.len() && cpu.index() < self.cpus.len()
     }
 }
 
@@ -146,30 +146,30 @@ impl<O: Observer> System for Kernel<'_, O> {
         let mut at = self.cpus[cpu].head;
         while let Some(id) = at.some() {
             out.push(id);
-            at = self.tasks[id].next;
+            at = self.world.tasks[id].next;
         }
-        out.sort_unstable_by_key(|id| std::cmp::Reverse(self.tasks[*id].entered));
+        out.sort_unstable_by_key(|id| std::cmp::Reverse(self.world.tasks[*id].entered));
     }
 
     fn cpu_time(&mut self, task: TaskId) -> Span {
-        let cpu = self.tasks[task].cpu;
+        let cpu = self.world.tasks[task].cpu;
         self.settle(cpu);
         let record = &self.cpus[cpu];
-        let used = self.tasks[task].cpu_time;
-        if record.current == task { used + self.now.since(record.since) } else { used }
+        let used = self.world.tasks[task].cpu_time;
+        if record.current == task { used + self.world.now.since(record.since) } else { used }
     }
 
     fn progress(&mut self, task: TaskId) -> Span {
-        let record = &self.tasks[task];
+        let record = &self.world.tasks[task];
         let raw = record.done + u128::from(self.computed(record.cpu, task).raw());
         Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
     }
 
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
-        let ladder = Ladder::of(&self.model.discipline)?;
-        let cpu = self.tasks[task].cpu;
+        let ladder = Ladder::of(&self.world.model.discipline)?;
+        let cpu = self.world.tasks[task].cpu;
         self.catch_up(cpu);
-        let record = &self.tasks[task];
+        let record = &self.world.tasks[task];
         let room = ladder.room(&record.share, record.vruntime, record.weight, self.cpus[cpu].running);
         Some((Span::from_ns(record.share.used), Span::from_ns(room)))
     }
@@ -178,7 +178,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         if !self.exists(task, to) {
             return self.refuse();
         }
-        let record = &self.tasks[task];
+        let record = &self.world.tasks[task];
         let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
         if !runnable || record.cpu == to || !record.affinity.allows(to) {
             return self.refuse();
@@ -190,16 +190,16 @@ impl<O: Observer> System for Kernel<'_, O> {
     }
 
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
-        let Some(first) = affinity.first(self.machine.cpus()) else {
+        let Some(first) = affinity.first(self.world.machine.cpus()) else {
             return self.refuse();
         };
         if !self.exists(task, first) {
             return self.refuse();
         }
         self.decided(Some(task), Action::Bound(affinity.clone()));
-        let stays = affinity.allows(self.tasks[task].cpu);
-        self.tasks[task].affinity = affinity;
-        if !stays && matches!(self.tasks[task].state, TaskState::Queued | TaskState::Running) {
+        let stays = affinity.allows(self.world.tasks[task].cpu);
+        self.world.tasks[task].affinity = affinity;
+        if !stays && matches!(self.world.tasks[task].state, TaskState::Queued | TaskState::Running) {
             // As `sched_setaffinity` does: any allowed cpu, and that is the first.
             self.relocate(task, first);
         }
@@ -207,61 +207,61 @@ impl<O: Observer> System for Kernel<'_, O> {
     }
 
     fn set_band(&mut self, task: TaskId, band: u8) -> bool {
-        if task.index() >= self.tasks.len() {
+        if task.index() >= self.world.tasks.len() {
             return self.refuse();
         }
-        let cpu = self.tasks[task].cpu;
-        if self.tasks[task].band == band {
+        let cpu = self.world.tasks[task].cpu;
+        if self.world.tasks[task].band == band {
             self.why.take();
             return true;
         }
-        if matches!(self.tasks[task].state, TaskState::Queued | TaskState::Running) {
+        if matches!(self.world.tasks[task].state, TaskState::Queued | TaskState::Running) {
             self.settle(cpu);
             self.tell_account(cpu);
         }
         self.decided(Some(task), Action::Banded(band));
-        let model = std::sync::Arc::clone(&self.model);
-        match self.tasks[task].state {
+        let model = std::sync::Arc::clone(&self.world.model);
+        match self.world.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
                 self.catch_up(cpu);
                 let (discipline, record) = (&model.discipline, &mut self.cpus[cpu]);
-                let idle = record.current.is_none() && !run_queue::anyone_waits(&self.tasks, record);
+                let idle = record.current.is_none() && !run_queue::anyone_waits(&self.world.tasks, record);
                 if record.current == task {
-                    run_queue::change_band(discipline, &mut self.tasks, record, task, band);
+                    run_queue::change_band(discipline, &mut self.world.tasks, record, task, band);
                 } else {
-                    run_queue::remove(&mut self.tasks, record, task);
-                    run_queue::change_band(discipline, &mut self.tasks, record, task, band);
-                    run_queue::insert(discipline, &mut self.tasks, record, task);
+                    run_queue::remove(&mut self.world.tasks, record, task);
+                    run_queue::change_band(discipline, &mut self.world.tasks, record, task, band);
+                    run_queue::insert(discipline, &mut self.world.tasks, record, task);
                 }
                 if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
-                    record.resched |= self.tasks[head].band < self.tasks[current].band;
+                    record.resched |= self.world.tasks[head].band < self.world.tasks[current].band;
                 }
                 record.resched |= record.current == task && band == PARKED;
                 if idle && band < PARKED {
-                    record.debt.grow(Part::Kernel, self.machine.costs.idle_exit);
+                    record.debt.grow(Part::Kernel, self.world.machine.costs.idle_exit);
                 }
                 self.mark(cpu);
             }
             _ => {
-                if self.tasks[task].delayed {
+                if self.world.tasks[task].delayed {
                     self.end_delay(task);
                 }
-                self.tasks[task].band = band;
+                self.world.tasks[task].band = band;
             }
         }
         true
     }
 
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
-        let tasks = self.tasks.len();
+        let tasks = self.world.tasks.len();
         if from.index() >= tasks || to.index() >= tasks {
             return self.refuse();
         }
-        let (here, there) = (self.tasks[from].cpu, self.tasks[to].cpu);
+        let (here, there) = (self.world.tasks[from].cpu, self.world.tasks[to].cpu);
         self.settle(here);
         self.settle(there);
         let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
-        let waits = self.tasks[from].waiting != Waiting::No;
+        let waits = self.world.tasks[from].waiting != Waiting::No;
         if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
             self.why.take();
             return false;
@@ -269,10 +269,10 @@ impl<O: Observer> System for Kernel<'_, O> {
         self.decided(Some(from), Action::Yielded { to });
         // The present poll is broken off; what comes before it is still to be paid.
         self.pass_ticks(here);
-        if self.now > self.cpus[here].since + self.cpus[here].lead.total() {
+        if self.world.now > self.cpus[here].since + self.cpus[here].lead.total() {
             self.close_segment(here);
         }
-        let call = self.machine.costs.yield_call.max(Span::from_ns(1));
+        let call = self.world.machine.costs.yield_call.max(Span::from_ns(1));
         self.cpus[here].activity = Activity::Syscall(call, After::YieldTo(to));
         self.mark(here);
         true
@@ -295,17 +295,17 @@ impl<O: Observer> System for Kernel<'_, O> {
     }
 
     fn at(&mut self, at: Time, token: u64) {
-        self.timers.arm(at.max(self.now), Timer::Policy(token));
+        self.timers.arm(at.max(self.world.now), Timer::Policy(token));
     }
 
     fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        let soonest = (self.now + Span::from_ns(1)).max(not_before);
+        let soonest = (self.world.now + Span::from_ns(1)).max(not_before);
         let at = self.tick_at(cpu, soonest);
         self.timers.arm(at, Timer::Tick(cpu));
     }
 
     fn at_slot(&mut self, at: Time) {
-        self.timers.arm(at.max(self.now), Timer::Slot);
+        self.timers.arm(at.max(self.world.now), Timer::Slot);
     }
 
     fn remark(&mut self, why: Why) {

@@ -11,26 +11,26 @@ use crate::run_queue::{self, ts};
 impl<O: Observer> Kernel<'_, O> {
     /// Lifts who has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
-        let model = self.model.clone();
+        let model = self.world.model.clone();
         let Discipline::Ts(params) = &model.discipline else { return };
         for cpu in 0..self.cpus.len() {
             self.catch_up(CpuId(cpu as u32));
         }
-        for task in 0..self.tasks.len() {
+        for task in 0..self.world.tasks.len() {
             self.update_priority(params, TaskId(task as u32));
         }
         for cpu in (0..self.cpus.len()).map(|cpu| CpuId(cpu as u32)) {
             let record = &mut self.cpus[cpu];
             let (Some(head), Some(current)) = (record.head.some(), record.current.some()) else { continue };
-            let key = |id: TaskId| (self.tasks[id].band, self.tasks[id].vruntime);
+            let key = |id: TaskId| (self.world.tasks[id].band, self.world.tasks[id].vruntime);
             record.resched |= key(head) < key(current);
             self.mark(cpu);
         }
-        self.timers.arm(self.now + params.update, Timer::Update);
+        self.timers.arm(self.world.now + params.update, Timer::Update);
     }
 
     fn update_priority(&mut self, params: &TsParams, id: TaskId) {
-        let task = &mut self.tasks[id];
+        let task = &mut self.world.tasks[id];
         let (running, asleep) = match task.state {
             TaskState::Running => (true, false),
             TaskState::Queued => (false, false),
@@ -43,11 +43,11 @@ impl<O: Observer> Kernel<'_, O> {
             task.share.expired = false;
         } else if task.vruntime != key {
             let record = &mut self.cpus[task.cpu];
-            run_queue::remove(&mut self.tasks, record, id);
-            self.tasks[id].vruntime = key;
-            run_queue::insert(&self.model.discipline, &mut self.tasks, record, id);
+            run_queue::remove(&mut self.world.tasks, record, id);
+            self.world.tasks[id].vruntime = key;
+            run_queue::insert(&self.world.model.discipline, &mut self.world.tasks, record, id);
             if self.turns {
-                self.displaced.push((id, self.tasks[id].cpu, Displacement::Lifted));
+                self.displaced.push((id, self.world.tasks[id].cpu, Displacement::Lifted));
             }
         }
     }

@@ -1,0 +1,261 @@
+//! What the cpus of a run share, and the frequent transitions of the current task of one of them: straight code over its
+//! record and whatever else it needs.
+
+use std::sync::Arc;
+
+use crate::account::Category;
+use crate::contention::Contention;
+use crate::event::Tournament;
+use crate::ids::{AppId, IdVec, TaskId};
+use crate::kernel::advance::awaited;
+use crate::kernel::caches::Caches;
+use crate::kernel::cores::Cores;
+use crate::kernel::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
+use crate::kernel_model::KernelModel;
+use crate::machine::Machine;
+use crate::observe::{Digest, LeaveReason, Observation, Observer};
+use crate::outcome::Options;
+use crate::policy::Awaited;
+use crate::program::MemoryProfile;
+use crate::run_queue;
+use crate::sync::Turn;
+use crate::time::{Span, Time};
+
+/// A run without the records of its cpus.
+pub(crate) struct World<'o, O> {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) model: Arc<KernelModel>,
+    pub(crate) options: Options,
+    pub(crate) now: Time,
+    pub(crate) tasks: IdVec<TaskId, Task>,
+    pub(crate) apps: IdVec<AppId, App>,
+    pub(crate) profiles: Vec<MemoryProfile>,
+    /// Speed of each cpu.
+    pub(crate) cores: Cores,
+    /// What tasks find again in caches.
+    pub(crate) caches: Caches,
+    pub(crate) memory: Contention,
+    pub(crate) sources: Tournament,
+    /// The policy wants to know who waits.
+    pub(crate) watched: bool,
+    /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
+    pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
+    /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
+    pub(crate) rotates: bool,
+    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
+    pub(crate) fair: bool,
+    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
+    pub(crate) passed: u32,
+    pub(crate) observer: &'o mut O,
+    pub(crate) digest: Digest,
+}
+
+impl<O: Observer> World<'_, O> {
+    /// Shows the books of a cpu to the observer, if it keeps them.
+    #[inline]
+    pub(crate) fn tell_account(&mut self, record: &Cpu) {
+        if self.observer.keeps_books() {
+            self.tell_books(record);
+        }
+    }
+
+    /// The books of a cpu, the begun poll or spin of its current task included.
+    fn tell_books(&mut self, record: &Cpu) {
+        let mut account = record.account;
+        if let Activity::Poll | Activity::Spin = record.activity {
+            let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
+            let mut lead = record.lead;
+            let rest = lead.pay(elapsed, &mut account);
+            if record.activity == Activity::Spin {
+                account.add(Category::Spin, rest);
+            } else if rest <= costs.poll + costs.yield_call {
+                let poll = rest.min(costs.poll);
+                account.add(Category::Spin, poll);
+                account.add(Category::Yield, rest - poll);
+            } else {
+                // Several cycles that are not worked out yet: told when they are.
+                return;
+            }
+        }
+        self.observer.accounted(record.id, &account);
+    }
+    #[inline]
+    pub(crate) fn observe(&mut self, what: Observation) {
+        self.digest.observe(self.now, &what);
+        self.observer.observe(self.now, &what);
+    }
+
+    /// Tells of the polling on the cpu since the last fact about it.
+    #[inline]
+    pub(crate) fn tell_polling(&mut self, record: &mut Cpu) {
+        self.tell_account(record);
+        let (polls, switches) = std::mem::take(&mut record.polled);
+        if polls > 0 {
+            self.observe(Observation::Polled { cpu: record.id, polls, switches });
+        }
+    }
+
+    /// The task has work to do.
+    #[inline]
+    pub(crate) fn announce(&mut self, record: &mut Cpu) {
+        if record.announced != record.current {
+            self.tell_polling(record);
+            record.announced = record.current;
+            self.observe(Observation::Running { task: record.current, cpu: record.id });
+        }
+    }
+
+    /// The announced task has no more work to do here.
+    #[inline]
+    pub(crate) fn renounce(&mut self, record: &mut Cpu, reason: LeaveReason) {
+        let task = std::mem::replace(&mut record.announced, TaskId::NONE);
+        if !task.is_none() {
+            self.tell_polling(record);
+            self.observe(Observation::Stopping { task, cpu: record.id, reason });
+        }
+    }
+
+    /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
+    /// daemon work and of a migration stays a debt of the cpu.
+    #[inline]
+    pub(crate) fn close(&mut self, record: &mut Cpu) {
+        let now = self.now;
+        let elapsed = now.since(record.since);
+        let rest = record.lead.pay(elapsed, &mut record.account);
+        record.since = now;
+        // What is left of a switch that is cut short is not charged to what follows.
+        record.charged = record.charged.min(now);
+        let refill = if record.lead.is_none() { Span::ZERO } else { record.keep_lead() };
+        // Between two activities there is none; nothing is booked for no time.
+        let activity = std::mem::replace(&mut record.activity, Activity::Idle);
+        let costs = &self.machine.costs;
+        match activity {
+            Activity::Idle => record.account.add(Category::Idle, rest),
+            Activity::Compute(class) => {
+                self.tasks[record.current].refill = refill;
+                self.stop_compute(record, class, rest, elapsed);
+            }
+            Activity::Poll => {
+                let poll = rest.min(costs.poll);
+                record.account.add(Category::Spin, poll);
+                record.account.add(Category::Yield, rest - poll);
+            }
+            Activity::Spin => {
+                record.account.add(Category::Spin, rest);
+                let polls = rest.ns() / costs.poll.ns().max(1);
+                record.polled.0 += polls;
+                let app = self.tasks[record.current].app;
+                self.apps[app].counters.polls += polls;
+            }
+            Activity::Syscall(_, after) => {
+                let yields = matches!(after, After::Yield | After::YieldTo(_));
+                let category = if yields { Category::Yield } else { Category::Kernel };
+                record.account.add(category, rest);
+            }
+        }
+        let task = &mut self.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = now;
+    }
+
+    /// The task begins to wait; it is charged up to now.
+    #[inline]
+    pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
+        self.renounce(record, LeaveReason::Waits);
+        let task = &mut self.tasks[record.current];
+        let runtime = &self.apps[task.app].runtime;
+        let meeting = runtime.startup.sleeps && task.stage == Stage::Meeting;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        task.waiting = waiting;
+        task.ready = ready;
+        if self.watched && ready.is_never() && !task.told {
+            task.told = true;
+            self.waits.push((record.current, Some(awaited(waiting, task.circle))));
+        }
+        let from = self.now + record.lead.total();
+        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        record.since = self.now;
+        record.activity = if task.yields { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
+    /// it waits in.
+    #[inline]
+    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(Turn, Seat)> {
+        let task = &mut self.tasks[record.current];
+        let app = &mut self.apps[task.app];
+        task.ready = Time::NEVER;
+        task.deadline = Time::NEVER;
+        let seat = app.seat(task.circle, task.rank);
+        match std::mem::replace(&mut task.waiting, Waiting::No) {
+            Waiting::Release => self.barrier_done(record),
+            Waiting::Gather => return Some((app.meetings[seat.meeting].gather_done(seat.number), seat)),
+            Waiting::Round(round) => {
+                let meeting = &mut app.meetings[seat.meeting];
+                meeting.clear_flag(seat.number, round, task.episode());
+                let turn = meeting.round(seat.number, round + 1);
+                if turn != Turn::Done {
+                    return Some((turn, seat));
+                }
+                self.barrier_done(record);
+            }
+            Waiting::Exchange => {
+                app.exchanges.take(task.pc, task.rank);
+                task.pc += 1;
+            }
+            Waiting::Lock => task.pc += 1,
+            Waiting::No => {}
+        }
+        if self.watched && std::mem::replace(&mut self.tasks[record.current].told, false) {
+            self.waits.push((record.current, None));
+        }
+        None
+    }
+
+    /// The task is past its barrier.
+    #[inline]
+    fn barrier_done(&mut self, record: &mut Cpu) {
+        let task = &mut self.tasks[record.current];
+        let (circle, episode) = (task.circle, task.episode());
+        task.episodes[circle as usize] = episode.wrapping_add(1);
+        let app = &mut self.apps[task.app];
+        if task.stage == Stage::Program {
+            task.pc += 1;
+            app.counters.barriers += 1;
+            app.counters.barrier_wait_ns += self.now.since(task.arrived).ns();
+        } else {
+            task.stage = Stage::Program;
+            app.met.get_or_insert(self.now);
+        }
+        self.tell_polling(record);
+        self.observe(Observation::Released { task: record.current, circle, episode });
+    }
+
+    /// The task has arrived at its barrier, in this seat. Returns what the barrier asks of it.
+    #[inline]
+    pub(crate) fn arrive(&mut self, record: &mut Cpu, seat: Seat) -> Turn {
+        self.announce(record);
+        let task = &mut self.tasks[record.current];
+        task.arrived = self.now;
+        let (circle, episode) = (task.circle, task.episode());
+        let meeting = &mut self.apps[task.app].meetings[seat.meeting];
+        if meeting.is_central() {
+            // The counter's cache line goes from arrival to arrival.
+            let holder = self.tasks[seat.task(meeting.line_holder)].cpu;
+            let cursor = self.now + record.lead.total();
+            let done = cursor.max(meeting.line_free) + self.machine.signal_latency(holder, record.id);
+            meeting.line_free = done;
+            meeting.line_holder = seat.number;
+            record.lead.grow(Part::Spin, done - cursor);
+        }
+        let turn = meeting.arrive(seat.number);
+        self.observe(Observation::Arrived { task: record.current, circle, episode });
+        turn
+    }
+
+    /// Charges the task for the time until now, ticks apart.
+    #[inline]
+    pub(crate) fn charge(&mut self, record: &mut Cpu) {
+        run_queue::charge(&self.model.discipline, &mut self.tasks, record, self.now);
+    }
+}
