@@ -89,24 +89,28 @@ impl Tournament {
         Time::from_ns(self.least)
     }
 
-    /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
+    /// The source that is armed at the earliest instant, if it is the only one.
     #[inline]
-    pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
-        // Most often there is one only.
+    pub(crate) fn only_first(&self) -> Option<usize> {
         let mut group = 0;
         loop {
             let [a, b, c, d] = self.groups[group];
             let due = |at: u64, bit: u32| u32::from(at == self.least) << bit;
             let mask = due(a, 0) | due(b, 1) | due(c, 2) | due(d, 3);
             if !mask.is_power_of_two() {
-                return self.visit(group, &mut found);
+                return None;
             }
             let slot = mask.trailing_zeros() as usize;
             if group >= self.leaves {
-                return found((group - self.leaves) * ARITY + slot);
+                return Some((group - self.leaves) * ARITY + slot);
             }
             group = group * ARITY + 1 + slot;
         }
+    }
+
+    /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
+    pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
+        self.visit(0, &mut found);
     }
 
     fn visit(&self, group: usize, found: &mut impl FnMut(usize)) {
@@ -185,15 +189,16 @@ impl Ord for Armed {
 }
 
 /// Timers by (instant, class, order of arming).
-#[derive(Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Armed>,
     armed: u64,
+    /// The earliest instant.
+    least: Time,
 }
 
 impl Timers {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { heap: BinaryHeap::with_capacity(capacity), armed: 0 }
+        Self { heap: BinaryHeap::with_capacity(capacity), armed: 0, least: Time::NEVER }
     }
 
     pub(crate) fn arm(&mut self, at: Time, timer: Timer) {
@@ -201,19 +206,23 @@ impl Timers {
         self.armed += 1;
         let order = u64::from(timer.class()) << 56 | self.armed;
         self.heap.push(Armed { key: u128::from(at.ns()) << 64 | u128::from(order), timer });
+        self.least = self.least.min(at);
     }
 
     #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |armed| Time::from_ns((armed.key >> 64) as u64))
+        self.least
+    }
+
+    fn pop(&mut self) -> Option<Timer> {
+        let first = self.heap.pop();
+        self.least = self.heap.peek().map_or(Time::NEVER, |armed| Time::from_ns((armed.key >> 64) as u64));
+        first.map(|armed| armed.timer)
     }
 
     #[inline]
     pub(crate) fn take(&mut self, at: Time) -> Option<Timer> {
-        if self.earliest() != at {
-            return None;
-        }
-        self.heap.pop().map(|armed| armed.timer)
+        if self.least != at { None } else { self.pop() }
     }
 }
 
@@ -224,6 +233,8 @@ mod tests {
     fn firsts(tree: &Tournament) -> Vec<usize> {
         let mut found = Vec::new();
         tree.each_first(|source| found.push(source));
+        let only = if let [only] = found[..] { Some(only) } else { None };
+        assert_eq!(tree.only_first(), only);
         found
     }
 
@@ -261,7 +272,7 @@ mod tests {
 
     #[test]
     fn timers_keep_class_and_order() {
-        let mut timers = Timers::default();
+        let mut timers = Timers::with_capacity(8);
         let at = Time::from_ns(5);
         timers.arm(at, Timer::Slot);
         timers.arm(at, Timer::Policy(2));

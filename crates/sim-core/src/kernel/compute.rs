@@ -177,10 +177,13 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// When the current task completes its compute operation; `NEVER` when its class's clock tells.
+    #[inline]
     pub(crate) fn compute_end(&self, cpu: CpuId, class: ClassId) -> Time {
-        if class != ClassId::FREE {
-            return Time::NEVER;
-        }
+        if class == ClassId::FREE { self.free_end(cpu) } else { Time::NEVER }
+    }
+
+    /// The same for one that nobody else slows down.
+    fn free_end(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let work = to_cpu(self.world.tasks[record.current].remaining, self.world.cores.speed(cpu));
         record.since + record.lead.total() + work.duration_at(Speed::NOMINAL)

@@ -27,7 +27,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::event::{Timer, Timers};
-use crate::ids::{AppId, CpuId, Id, TaskId};
+use crate::ids::{AppId, CpuId, TaskId};
 use crate::kernel_model::{Discipline, EevdfParams, KernelModel};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
@@ -160,7 +160,20 @@ impl<O: Observer> Kernel<'_, O> {
             self.tell(policy);
         }
         if self.world.sources.earliest() == self.world.now {
-            self.mark_due();
+            let only = self.world.sources.only_first();
+            if let Some(source) = only
+                && source < self.cpus.len()
+                && self.is_quiet()
+            {
+                // The most frequent case: one cpu has something to decide, and nothing else happens.
+                self.events += 1;
+                let cpu = CpuId(source as u32);
+                self.cpus[cpu].fired = true;
+                self.decide_first(cpu, policy);
+                self.end_round(policy);
+            } else {
+                self.mark_due(only);
+            }
         }
         let mut rounds = 0;
         while rounds < MAX_ROUNDS_PER_INSTANT {
@@ -170,29 +183,50 @@ impl<O: Observer> Kernel<'_, O> {
                 policy.app_ready(self, app);
             }
             if let [cpu] = self.marks[..] {
-                // The most frequent case: one cpu has something to decide.
                 self.marks.clear();
-                self.decide(cpu, policy);
-                while !self.late.is_empty() {
-                    if let Some(Reverse(late)) = self.late.pop() {
-                        self.decide(late, policy);
-                    }
-                }
+                self.decide_first(cpu, policy);
             } else if !self.marks.is_empty() {
                 self.decide_all(policy);
             } else if self.displaced.is_empty() {
                 // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is parked.
                 break;
             }
-            self.turn = None;
-            self.world.passed = u32::MAX;
-            self.tell(policy);
-            self.tell_waits(policy);
-            self.tell_displaced(policy);
+            self.end_round(policy);
         }
         self.refresh_cores();
         let (cpus, sources) = (self.cpus.len(), &mut self.world.sources);
         self.world.memory.refresh(self.world.now, |class, next| sources.set(cpus + class as usize, next));
+    }
+
+    /// Nothing but what is armed is to be done at this instant.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.marks.is_empty() && self.complete_apps.is_empty()
+    }
+
+    /// One cpu decides, then those of higher numbers that it has marked.
+    #[inline]
+    fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.decide(cpu, policy);
+        while !self.late.is_empty() {
+            if let Some(Reverse(late)) = self.late.pop() {
+                self.decide(late, policy);
+            }
+        }
+    }
+
+    /// The marked cpus have had their turn: the policy is told of what has happened.
+    #[inline]
+    fn end_round(&mut self, policy: &mut dyn Policy) {
+        self.turn = None;
+        self.world.passed = u32::MAX;
+        self.tell(policy);
+        if !self.world.waits.is_empty() {
+            self.tell_waits(policy);
+        }
+        if !self.displaced.is_empty() {
+            self.tell_displaced(policy);
+        }
     }
 
     /// Each marked cpu decides, in id order.
@@ -206,7 +240,6 @@ impl<O: Observer> Kernel<'_, O> {
         self.working.clear();
     }
 
-    #[inline]
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.cpus[cpu].marked = false;
         self.turn = Some(cpu);
@@ -216,25 +249,23 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
     /// these sources are armed anew before the instant is over.
-    fn mark_due(&mut self) {
-        let cpus = self.cpus.len();
-        let Self { world, marks, cpus: records, events, .. } = self;
+    fn mark_due(&mut self, only: Option<usize>) {
+        let Self { world, marks, cpus, events, .. } = self;
         let World { sources, memory, now, .. } = world;
-        let mut mark = |cpu: CpuId, fired: bool| {
-            let record = &mut records[cpu];
-            record.fired |= fired;
-            if !std::mem::replace(&mut record.marked, true) {
-                marks.push(cpu);
+        let mut due = |source: usize| {
+            *events += 1;
+            if let Some(class) = source.checked_sub(cpus.len()) {
+                memory.each_due(class as u32, *now, |cpu| mark_in(&mut cpus[cpu], marks));
+            } else {
+                let record = &mut cpus[CpuId(source as u32)];
+                record.fired = true;
+                mark_in(record, marks);
             }
         };
-        sources.each_first(|source| {
-            *events += 1;
-            if source < cpus {
-                mark(CpuId(source as u32), true);
-            } else {
-                memory.each_due((source - cpus) as u32, *now, |cpu| mark(cpu, false));
-            }
-        });
+        match only {
+            Some(source) => due(source),
+            None => sources.each_first(due),
+        }
     }
 
     fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
@@ -301,9 +332,6 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
     fn tell_displaced(&mut self, policy: &mut dyn Policy) {
-        if self.displaced.is_empty() {
-            return;
-        }
         for (task, cpu, why) in std::mem::take(&mut self.displaced) {
             // A yield that ends at this instant may have given it the cpu.
             self.settle(cpu);
@@ -371,12 +399,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
-        let period = self.world.model.tick.ns();
-        let phase = if self.world.model.tick_skew {
-            period / 2 / self.cpus.len() as u64 * cpu.index() as u64
-        } else {
-            0
-        };
+        let (period, phase) = (self.world.model.tick.ns(), self.cpus[cpu].tick_phase);
         let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.world.model.discipline else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase + periods * period);
@@ -402,6 +425,14 @@ impl<O: Observer> Kernel<'_, O> {
         } else {
             costs.switch_process
         }
+    }
+}
+
+/// Marks a cpu in the list of those that have something to decide.
+#[inline]
+fn mark_in(record: &mut Cpu, marks: &mut Vec<CpuId>) {
+    if !std::mem::replace(&mut record.marked, true) {
+        marks.push(record.id);
     }
 }
 

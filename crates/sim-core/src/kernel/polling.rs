@@ -2,9 +2,9 @@
 
 use crate::account::Category;
 use crate::ids::{CpuId, TaskId};
-use crate::kernel::Kernel;
 use crate::kernel::ring::{Member, Prices, YieldRule};
 use crate::kernel::state::{Activity, Lead, Waiting};
+use crate::kernel::{Kernel, rotation};
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::Observer;
 use crate::policy::{PARKED, TaskState};
@@ -15,51 +15,50 @@ use crate::time::{Span, Time};
 impl<O: Observer> Kernel<'_, O> {
     /// Brings a cpu whose current task polls up to date: every cycle that ended before now has
     /// happened, and one that ends now if the cpu has had its turn at this instant.
+    #[inline]
     pub(crate) fn settle(&mut self, cpu: CpuId) {
-        let record = &self.cpus[cpu];
-        if record.activity != Activity::Poll || self.world.options.stepwise {
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        if record.activity != Activity::Poll || world.options.stepwise {
             return;
         }
-        let first_end = record.since + record.lead.total() + self.cycle();
-        let limit =
-            if cpu.0 < self.world.passed { self.world.now + Span::from_ns(1) } else { self.world.now };
+        let first_end = record.since + record.lead.total() + world.cycle();
+        let limit = if cpu.0 < world.passed { world.now + Span::from_ns(1) } else { world.now };
         if first_end >= limit {
             return;
         }
-        if self.in_rotation(cpu) {
-            self.rotate(cpu, limit);
-            return;
-        }
-        if self.yields_fairly(cpu) {
+        if world.in_rotation(record) {
+            world.rotate(record, limit);
+        } else if self.yields_fairly(cpu) {
             self.settle_fair(cpu, limit);
-            return;
+        } else {
+            self.load(cpu);
+            self.ring.run(limit);
+            self.store(cpu);
         }
-        self.load(cpu);
-        self.ring.run(limit);
-        self.store(cpu);
-    }
-
-    pub(crate) fn cycle(&self) -> Span {
-        self.world.machine.costs.poll + self.world.machine.costs.yield_call
     }
 
     /// When polling on a cpu next leads to something: a task sees, or one that does not poll is picked.
+    #[inline]
     pub(crate) fn forecast(&mut self, cpu: CpuId) -> Time {
-        let record = &self.cpus[cpu];
-        let check = record.since + record.lead.total() + self.world.machine.costs.poll;
-        let task = &self.world.tasks[record.current];
-        if task.ready.min(task.deadline) <= check {
-            return check;
+        let (world, record) = (&self.world, &self.cpus[cpu]);
+        let check = record.since + record.lead.total() + world.machine.costs.poll;
+        if rotation::sight(&world.tasks[record.current]) <= check {
+            check
+        } else if world.options.stepwise {
+            check + world.machine.costs.yield_call
+        } else if world.in_rotation(record) {
+            world.forecast_rotation(record)
+        } else if self.yields_fairly(cpu) {
+            self.forecast_fair(cpu)
+        } else {
+            self.forecast_ring(cpu)
         }
-        if !self.world.options.stepwise && self.in_rotation(cpu) {
-            return self.forecast_rotation(cpu);
-        }
-        if !self.world.options.stepwise && self.yields_fairly(cpu) {
-            return self.forecast_fair(cpu);
-        }
-        let delayed = run_queue::eevdf::delayed_in(&self.world.tasks, record, task.band);
-        if self.world.options.stepwise || delayed {
-            return check + self.world.machine.costs.yield_call;
+    }
+
+    fn forecast_ring(&mut self, cpu: CpuId) -> Time {
+        let (world, record) = (&self.world, &self.cpus[cpu]);
+        if run_queue::eevdf::delayed_in(&world.tasks, record, world.tasks[record.current].band) {
+            return record.since + record.lead.total() + world.cycle();
         }
         if self.all_wait_in_vain(cpu) {
             return Time::NEVER;

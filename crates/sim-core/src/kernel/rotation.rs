@@ -4,8 +4,7 @@
 //! The same as [`crate::kernel::ring`] works out for any discipline, without copies: looks, turns and instants agree to the nanosecond.
 
 use crate::account::Category;
-use crate::ids::{CpuId, TaskId};
-use crate::kernel::Kernel;
+use crate::ids::TaskId;
 use crate::kernel::state::{Cpu, Lead, Task, Waiting};
 use crate::kernel::world::World;
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
@@ -83,23 +82,21 @@ fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     }
 }
 
-impl<O: Observer> Kernel<'_, O> {
+impl<O: Observer> World<'_, O> {
     /// True when the current task of a cpu, which polls, and its rivals take turns in rotation.
-    pub(crate) fn in_rotation(&self, cpu: CpuId) -> bool {
-        let record = &self.cpus[cpu];
-        let band = self.world.tasks[record.current].band;
-        let before = |head: TaskId| self.world.tasks[head].band < band;
+    pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
+        let band = self.tasks[record.current].band;
+        let before = |head: TaskId| self.tasks[head].band < band;
         // At the very start of a run less of a switch is charged than later.
         let begun = record.since >= Time::ZERO + record.switch_charge;
-        self.world.rotates && begun && band < PARKED && !record.head.some().is_some_and(before)
+        self.rotates && begun && band < PARKED && !record.head.some().is_some_and(before)
     }
 
     /// When polling in rotation next leads to something: a task sees, or one that does not poll follows. The first look of
     /// the current task is in vain.
-    pub(crate) fn forecast_rotation(&self, cpu: CpuId) -> Time {
-        let record = &self.cpus[cpu];
-        let costs = &self.world.machine.costs;
-        let first = &self.world.tasks[record.current];
+    pub(crate) fn forecast_rotation(&self, record: &Cpu) -> Time {
+        let costs = &self.machine.costs;
+        let first = &self.tasks[record.current];
         let start = record.since + record.lead.total();
         let mut end = start + costs.poll + costs.yield_call;
         let mut last = first;
@@ -107,7 +104,7 @@ impl<O: Observer> Kernel<'_, O> {
         let mut blind = sight(first).is_never();
         // The first turn of each of the others.
         while let Some(id) = at.some() {
-            let task = &self.world.tasks[id];
+            let task = &self.tasks[id];
             if task.band != first.band {
                 break;
             }
@@ -132,7 +129,7 @@ impl<O: Observer> Kernel<'_, O> {
         end = start + costs.poll + costs.yield_call;
         (last, at) = (first, record.head);
         while let Some(id) = at.some() {
-            let task = &self.world.tasks[id];
+            let task = &self.tasks[id];
             if task.band != first.band {
                 break;
             }
@@ -147,27 +144,27 @@ impl<O: Observer> Kernel<'_, O> {
     /// The price of the switch between two members of a rotation, none for a task alone.
     #[inline]
     fn between(&self, from: &Task, to: &Task) -> Span {
-        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.world.machine.costs, from, to) }
+        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, from, to) }
     }
 
     /// Does all cycles of a rotation that end before `limit` and before anything but polling is due.
-    pub(crate) fn rotate(&mut self, cpu: CpuId, limit: Time) {
-        if self.rotate_once(cpu, limit) {
+    pub(crate) fn rotate(&mut self, record: &mut Cpu, limit: Time) {
+        if self.rotate_once(record, limit) {
             return;
         }
-        let record = &self.cpus[cpu];
-        let first = &self.world.tasks[record.current];
+
+        let first = &self.tasks[record.current];
         let mut soonest = sight(first);
         let mut last = first;
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
         let turn = record.switch_charge + self.cycle();
-        let fair = matches!(self.world.model.discipline, Discipline::Cfs(_));
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let growth = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
         let mut gain = growth(first);
         while let Some(id) = at.some() {
-            let task = &self.world.tasks[id];
+            let task = &self.tasks[id];
             if task.band != first.band {
                 break;
             }
@@ -178,26 +175,25 @@ impl<O: Observer> Kernel<'_, O> {
             (last, at) = (task, task.next);
         }
         // What is armed is what was foretold, unless something has happened since at this very instant.
-        let open = soonest < limit && (record.marked || self.world.sources.get(cpu.0 as usize) < limit);
-        let limit = if open { limit.min(self.forecast_rotation(cpu)) } else { limit };
-        let check = record.since + record.lead.total() + self.world.machine.costs.poll;
-        if check + self.world.machine.costs.yield_call >= limit {
+        let open = soonest < limit && (record.marked || self.sources.get(record.id.0 as usize) < limit);
+        let limit = if open { limit.min(self.forecast_rotation(record)) } else { limit };
+        let check = record.since + record.lead.total() + self.machine.costs.poll;
+        if check + self.machine.costs.yield_call >= limit {
             return;
         }
         if members == 1 {
-            self.rotate_alone(cpu, check, limit);
+            self.rotate_alone(record, check, limit);
         } else {
             let round = length + self.between(last, first) + self.cycle();
-            let end = check + self.world.machine.costs.yield_call;
-            self.rotate_all(cpu, &Rounds { members, end, round, limit, gain });
+            let end = check + self.machine.costs.yield_call;
+            self.rotate_all(record, &Rounds { members, end, round, limit, gain });
         }
     }
 
     /// The most frequent case: the current task has a turn, and that of the next one does not end before `limit`.
-    fn rotate_once(&mut self, cpu: CpuId, limit: Time) -> bool {
-        let Self { cpus, world, .. } = self;
-        let World { tasks, apps, machine, model, .. } = world;
-        let (record, costs) = (&mut cpus[cpu], &machine.costs);
+    fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
+        let Self { tasks, apps, machine, model, .. } = self;
+        let costs = &machine.costs;
         let Some(next) = record.head.some() else { return false };
         let (task, rival) = (&tasks[record.current], &tasks[next]);
         let check = record.since + record.lead.total() + costs.poll;
@@ -221,16 +217,16 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
-    fn rotate_all(&mut self, cpu: CpuId, rounds: &Rounds) {
-        let fair = matches!(self.world.model.discipline, Discipline::Cfs(_));
+    fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let cycle = self.cycle();
-        let record = &mut self.cpus[cpu];
-        let (first, band) = (record.current, self.world.tasks[record.current].band);
-        let last = run_queue::last_of_band(&self.world.tasks, record, band).unwrap_or(first);
+
+        let (first, band) = (record.current, self.tasks[record.current].band);
+        let last = run_queue::last_of_band(&self.tasks, record, band).unwrap_or(first);
         let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
-        let mut key = self.world.tasks[last].vruntime;
+        let mut key = self.tasks[last].vruntime;
         if fair {
-            key = key.max(self.world.tasks[first].vruntime - 1);
+            key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
         let turn = record.switch_charge + cycle;
@@ -238,7 +234,7 @@ impl<O: Observer> Kernel<'_, O> {
         let (mut from, mut id, mut following) = (last, first, record.head);
         let (mut turns, mut switching, mut place) = (0, Span::ZERO, NOBODY);
         for number in 0..rounds.members {
-            let cost = price(&self.world.machine.costs, &self.world.tasks[from], &self.world.tasks[id]);
+            let cost = price(&self.machine.costs, &self.tasks[from], &self.tasks[id]);
             if number > 0 {
                 (charge, span) = (turn, cost + cycle);
                 end += span;
@@ -250,12 +246,12 @@ impl<O: Observer> Kernel<'_, O> {
             if times == 0 {
                 break;
             }
-            let task = &mut self.world.tasks[id];
+            let task = &mut self.tasks[id];
             key += 1 + if fair { weighted(charge, task.weight) } else { 0 };
             task.vruntime = key + rounds.gain * (times as i64 - 1);
             task.cpu_time += span + (cost + cycle) * (times - 1);
             task.last_ran = end + rounds.round * (times - 1);
-            let counters = &mut self.world.apps[task.app].counters;
+            let counters = &mut self.apps[task.app].counters;
             counters.polls += times;
             counters.yields += times;
             counters.voluntary_switches += times;
@@ -263,27 +259,26 @@ impl<O: Observer> Kernel<'_, O> {
             switching += cost * if number == 0 { times - 1 } else { times };
             from = id;
             id = following;
-            following = id.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
+            following = id.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
         }
         if place.next.is_none() {
             // Whole rounds.
-            let cost = price(&self.world.machine.costs, &self.world.tasks[last], &self.world.tasks[first]);
+            let cost = price(&self.machine.costs, &self.tasks[last], &self.tasks[first]);
             place = Place { next: first, before: last, number: 0, cost };
         }
-        self.book_rotation(cpu, turns, switching);
-        let record = &mut self.cpus[cpu];
-        relink(&mut self.world.tasks, record, last, &place);
-        begin_turn(&self.world.model.discipline, &self.world.tasks, record, &place);
+        self.book_rotation(record, turns, switching);
+
+        relink(&mut self.tasks, record, last, &place);
+        begin_turn(&self.model.discipline, &self.tasks, record, &place);
     }
 
     /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
-    fn book_rotation(&mut self, cpu: CpuId, turns: u64, switching: Span) {
-        let record = &mut self.cpus[cpu];
+    fn book_rotation(&mut self, record: &mut Cpu, turns: u64, switching: Span) {
         let mut lead = std::mem::replace(&mut record.lead, Lead::NONE);
         lead.pay(lead.total(), &mut record.account);
         record.account.add(Category::Switch, switching);
-        record.account.add(Category::Spin, self.world.machine.costs.poll * turns);
-        record.account.add(Category::Yield, self.world.machine.costs.yield_call * turns);
+        record.account.add(Category::Spin, self.machine.costs.poll * turns);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * turns);
         record.polled.0 += turns;
         record.polled.1 += turns;
         record.next_buddy = TaskId::NONE;
@@ -291,35 +286,33 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The current task, alone in its band, goes through all its cycles that end before `limit` and before it sees.
-    fn rotate_alone(&mut self, cpu: CpuId, check: Time, limit: Time) {
-        let (cycle, call) = (
-            self.world.machine.costs.poll + self.world.machine.costs.yield_call,
-            self.world.machine.costs.yield_call,
-        );
-        let sight = sight(&self.world.tasks[self.cpus[cpu].current]);
+    fn rotate_alone(&mut self, record: &mut Cpu, check: Time, limit: Time) {
+        let (cycle, call) =
+            (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
+        let sight = sight(&self.tasks[record.current]);
         let blind = if sight.is_never() { u64::MAX } else { sight.since(check).ns().div_ceil(cycle.ns()) };
         let before = 1 + (limit - (check + call) - Span::from_ns(1)).ns() / cycle.ns();
         let more = blind.min(before) - 1;
-        let record = &mut self.cpus[cpu];
-        let band = self.world.tasks[record.current].band;
-        let last = run_queue::last_of_band(&self.world.tasks, record, band);
-        let costs = &self.world.machine.costs;
-        take_turn(&self.world.model.discipline, costs, &mut self.world.tasks, record, (last, check + call));
-        let task = &mut self.world.tasks[record.current];
-        if let Discipline::Cfs(_) = self.world.model.discipline {
+
+        let band = self.tasks[record.current].band;
+        let last = run_queue::last_of_band(&self.tasks, record, band);
+        let costs = &self.machine.costs;
+        take_turn(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
+        let task = &mut self.tasks[record.current];
+        if let Discipline::Cfs(_) = self.model.discipline {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
         }
         task.cpu_time += cycle * more;
         record.since += cycle * more;
         record.charged = record.since;
         task.last_ran = record.since;
-        follow_minimum(&self.world.model.discipline, &self.world.tasks, record);
+        follow_minimum(&self.model.discipline, &self.tasks, record);
         record.picked = record.since;
         record.pair_start = record.since;
         record.polled.0 += more;
-        record.account.add(Category::Spin, self.world.machine.costs.poll * more);
-        record.account.add(Category::Yield, self.world.machine.costs.yield_call * more);
-        let counters = &mut self.world.apps[self.world.tasks[record.current].app].counters;
+        record.account.add(Category::Spin, self.machine.costs.poll * more);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * more);
+        let counters = &mut self.apps[self.tasks[record.current].app].counters;
         counters.polls += 1 + more;
         counters.yields += 1 + more;
     }

@@ -245,6 +245,12 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
 /// The cpus, all idle. Only EEVDF looks at every tick.
 fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
+    if model.tick_skew {
+        let step = model.tick.ns() / 2 / u64::from(machine.cpus());
+        for cpu in machine.cpu_ids() {
+            cpus[cpu].tick_phase = step * u64::from(cpu.0);
+        }
+    }
     if let Discipline::Eevdf(_) = model.discipline {
         for cpu in machine.cpu_ids() {
             cpus[cpu].next_tick = Time::ZERO;

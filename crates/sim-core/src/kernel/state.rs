@@ -236,6 +236,8 @@ pub(crate) struct Cpu {
     pub(crate) several: bool,
     /// Kernel and daemon work that the next segment begins with.
     pub(crate) debt: Lead,
+    /// How far its ticks are behind those of the first cpu, ns.
+    pub(crate) tick_phase: u64,
     /// Key of the lateness of its ticks.
     pub(crate) tick_key: u64,
     pub(crate) account: Account,
@@ -278,6 +280,7 @@ impl Cpu {
             account: Account::default(),
             delayed: TaskId::NONE,
             next_tick: Time::NEVER,
+            tick_phase: 0,
             tick_key: 0,
         }
     }

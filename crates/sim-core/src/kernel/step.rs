@@ -28,51 +28,68 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Does one thing that is due; false when nothing is.
+    #[inline]
     fn step_once(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.pass_ticks(cpu);
-        let record = &self.cpus[cpu];
-        let now = self.world.now;
-        let due = record.resched || now >= record.slice_end;
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        let now = world.now;
         match record.activity {
-            Activity::Idle => self.leave_idle(cpu, policy),
             Activity::Compute(class) => {
                 if self.compute_complete(cpu, class) {
                     self.world.end_compute(&mut self.cpus[cpu]);
                     self.proceed(cpu, policy);
                     return true;
                 }
-                (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
             }
-            Activity::Syscall(call, after) => {
-                // A task inside the kernel is pre-empted when the call ends.
-                if now < record.since + record.lead.total() + call {
-                    return false;
+            Activity::Poll => {
+                let check = record.since + record.lead.total() + world.machine.costs.poll;
+                if now == check && world.sees(record) {
+                    self.notice(cpu, policy);
+                    return true;
                 }
-                self.close_segment(cpu);
-                self.after_syscall(cpu, after, policy);
-                true
+                if now == check + world.machine.costs.yield_call {
+                    self.end_cycle(cpu, policy);
+                    return true;
+                }
             }
             Activity::Spin => {
                 if now == self.first_sight(cpu) {
                     self.notice(cpu, policy);
                     return true;
                 }
-                (due && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
             }
-            Activity::Poll => {
-                let check = record.since + record.lead.total() + self.world.machine.costs.poll;
-                if now == check && self.sees(cpu, now) {
-                    self.notice(cpu, policy);
-                    return true;
-                }
-                if now == check + self.world.machine.costs.yield_call {
-                    self.close_cycle(cpu);
-                    self.do_yield(cpu, policy);
-                    return true;
-                }
-                (record.resched && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
-            }
+            Activity::Idle => return self.leave_idle(cpu, policy),
+            Activity::Syscall(call, after) => return self.end_syscall(cpu, call, after, policy),
         }
+        let record = &self.cpus[cpu];
+        // What polls and yields is not cut short by the end of a slice.
+        let over = now >= record.slice_end && record.activity != Activity::Poll;
+        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+    }
+
+    /// The current task has looked in vain and yielded.
+    #[inline(never)]
+    fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let (world, record) = (&mut self.world, &mut self.cpus[cpu]);
+        world.close(record);
+        let app = world.tasks[record.current].app;
+        let counters = &mut world.apps[app].counters;
+        counters.polls += 1;
+        counters.yields += 1;
+        record.polled.0 += 1;
+        self.do_yield(cpu, policy);
+    }
+
+    /// A system call ends, if it is time; false if not: a task inside the kernel is pre-empted when the call ends.
+    #[inline(never)]
+    fn end_syscall(&mut self, cpu: CpuId, call: Span, after: After, policy: &mut dyn Policy) -> bool {
+        let record = &self.cpus[cpu];
+        let ends = self.world.now >= record.since + record.lead.total() + call;
+        if ends {
+            self.close_segment(cpu);
+            self.after_syscall(cpu, after, policy);
+        }
+        ends
     }
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
@@ -80,17 +97,16 @@ impl<O: Observer> Kernel<'_, O> {
     fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let owes = !self.cpus[cpu].debt.is_none();
         if owes {
-            self.close_segment(cpu);
-            self.cpus[cpu].take_debt();
-            self.resume(cpu, policy);
+            self.interrupt(cpu, policy);
         }
         owes
     }
 
-    /// True when the current task, looking now, finds its wait over or its patience at an end.
-    fn sees(&self, cpu: CpuId, now: Time) -> bool {
-        let task = &self.world.tasks[self.cpus[cpu].current];
-        task.ready <= now || task.deadline <= now
+    #[inline(never)]
+    fn interrupt(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.close_segment(cpu);
+        self.cpus[cpu].take_debt();
+        self.resume(cpu, policy);
     }
 
     /// When a spinning task will see that its wait is over: at the first look after it is.
@@ -169,15 +185,6 @@ impl<O: Observer> Kernel<'_, O> {
                 self.proceed(cpu, policy);
             }
         }
-    }
-
-    /// The books of one whole poll-and-yield cycle.
-    fn close_cycle(&mut self, cpu: CpuId) {
-        self.close_segment(cpu);
-        let counters = &mut self.world.apps[self.world.tasks[self.cpus[cpu].current].app].counters;
-        counters.polls += 1;
-        counters.yields += 1;
-        self.cpus[cpu].polled.0 += 1;
     }
 
     /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best task runs.
@@ -277,6 +284,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The kernel picks again while the current task could go on; true when something changed.
+    #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
         let (discipline, record, now) = (&self.world.model.discipline, &mut self.cpus[cpu], self.world.now);
@@ -363,6 +371,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
+    #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         if !run_queue::anyone_waits(&self.world.tasks, &self.cpus[cpu]) {
             run_queue::emptied(&self.world.model.discipline, &mut self.world.tasks, &mut self.cpus[cpu]);
@@ -383,30 +392,25 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Arms the cpu's one event: when something on it will be due.
+    #[inline]
     fn arm(&mut self, cpu: CpuId) {
         let record = &self.cpus[cpu];
-        let begun = record.since + record.lead.total();
-        let sliced = matches!(record.activity, Activity::Compute(_) | Activity::Spin);
-        let slice_end = if sliced {
-            let tick = |at| self.tick_at(cpu, at);
-            run_queue::slice_end(
-                &self.world.model.discipline,
-                &self.world.tasks,
-                record,
-                self.world.now,
-                tick,
-            )
-        } else {
-            Time::NEVER
-        };
-        let due = match record.activity {
-            Activity::Idle => Time::NEVER,
-            Activity::Compute(class) => self.compute_end(cpu, class),
-            Activity::Syscall(call, _) => begun + call,
-            Activity::Spin => self.first_sight(cpu),
-            Activity::Poll => self.forecast(cpu),
+        let (due, slice_end) = match record.activity {
+            Activity::Idle => (Time::NEVER, Time::NEVER),
+            Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
+            Activity::Spin => (self.first_sight(cpu), self.slice_end(cpu)),
+            Activity::Syscall(call, _) => (record.since + record.lead.total() + call, Time::NEVER),
+            Activity::Poll => (self.forecast(cpu), Time::NEVER),
         };
         self.cpus[cpu].slice_end = slice_end;
         self.world.sources.set(cpu.0 as usize, due.min(slice_end));
+    }
+
+    /// When the slice of the current task ends, if nothing changes.
+    #[inline]
+    fn slice_end(&self, cpu: CpuId) -> Time {
+        let (world, record) = (&self.world, &self.cpus[cpu]);
+        let tick = |at| self.tick_at(cpu, at);
+        run_queue::slice_end(&world.model.discipline, &world.tasks, record, world.now, tick)
     }
 }

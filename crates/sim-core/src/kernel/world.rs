@@ -10,6 +10,7 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::kernel::advance::awaited;
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
+use crate::kernel::rotation::sight;
 use crate::kernel::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
 use crate::kernel_model::KernelModel;
 use crate::machine::Machine;
@@ -251,6 +252,18 @@ impl<O: Observer> World<'_, O> {
         let turn = meeting.arrive(seat.number);
         self.observe(Observation::Arrived { task: record.current, circle, episode });
         turn
+    }
+
+    /// True when the current task, looking now, finds its wait over or its patience at an end.
+    #[inline]
+    pub(crate) fn sees(&self, record: &Cpu) -> bool {
+        sight(&self.tasks[record.current]) <= self.now
+    }
+
+    /// How long one look and one yield take.
+    #[inline]
+    pub(crate) fn cycle(&self) -> Span {
+        self.machine.costs.poll + self.machine.costs.yield_call
     }
 
     /// Charges the task for the time until now, ticks apart.
