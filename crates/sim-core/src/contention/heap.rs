@@ -96,13 +96,8 @@ impl Heaps {
         }
     }
 
+    /// Melds two heaps. The sibling and the previous one of a root mean nothing.
     #[inline]
-    fn before(&self, a: u32, b: u32) -> bool {
-        let difference = self.members[CpuId(a)].target.wrapping_sub(self.members[CpuId(b)].target) as i64;
-        difference < 0 || (difference == 0 && a < b)
-    }
-
-    /// Melds two heaps (roots without siblings).
     fn meld(&mut self, a: u32, b: u32) -> u32 {
         if a == NO_CPU {
             return b;
@@ -110,70 +105,51 @@ impl Heaps {
         if b == NO_CPU {
             return a;
         }
-        let (top, low) = if self.before(a, b) { (a, b) } else { (b, a) };
-        let child = self.members[CpuId(top)].child;
+        let a_first = self.target(a).wrapping_sub(self.target(b)) as i64 <= 0;
+        let (top, low) = if a_first { (a, b) } else { (b, a) };
+        let child = std::mem::replace(&mut self.members[CpuId(top)].child, low);
         let record = &mut self.members[CpuId(low)];
-        record.sibling = child;
-        record.previous = top;
+        (record.sibling, record.previous) = (child, top);
         if child != NO_CPU {
             self.members[CpuId(child)].previous = low;
         }
-        self.members[CpuId(top)].child = low;
         top
     }
 
     /// Melds a list of siblings in pairs, left to right, then the results right to left.
     fn meld_list(&mut self, first: u32) -> u32 {
-        let mut next = first;
-        let mut melded = NO_CPU;
+        let (mut next, mut melded) = (first, NO_CPU);
         while next != NO_CPU {
             let a = next;
             let b = self.members[CpuId(a)].sibling;
             next = if b == NO_CPU { NO_CPU } else { self.members[CpuId(b)].sibling };
-            self.detach(a);
-            if b != NO_CPU {
-                self.detach(b);
-            }
             let pair = self.meld(a, b);
             // Results are chained through `sibling`, the last one first.
-            self.members[CpuId(pair)].sibling = melded;
-            melded = pair;
+            self.members[CpuId(pair)].sibling = std::mem::replace(&mut melded, pair);
         }
-        let mut root = NO_CPU;
-        while melded != NO_CPU {
-            let rest = self.members[CpuId(melded)].sibling;
-            self.detach(melded);
-            root = self.meld(root, melded);
-            melded = rest;
+        let mut root = melded;
+        let mut rest = self.members[CpuId(root)].sibling;
+        while rest != NO_CPU {
+            let a = rest;
+            rest = self.members[CpuId(a)].sibling;
+            root = self.meld(root, a);
         }
         root
-    }
-
-    #[inline]
-    fn detach(&mut self, node: u32) {
-        let record = &mut self.members[CpuId(node)];
-        record.sibling = NO_CPU;
-        record.previous = NO_CPU;
     }
 
     /// Removes a node and returns the new root.
     #[inline]
     pub(super) fn remove(&mut self, root: u32, node: u32) -> u32 {
         let Member { child, sibling, previous, .. } = self.members[CpuId(node)];
-        let orphan = self.meld_list(child);
-        self.members[CpuId(node)].child = NO_CPU;
+        let orphan = if child == NO_CPU { NO_CPU } else { self.meld_list(child) };
         if node == root {
             return orphan;
         }
-        if self.members[CpuId(previous)].child == node {
-            self.members[CpuId(previous)].child = sibling;
-        } else {
-            self.members[CpuId(previous)].sibling = sibling;
-        }
+        let before = &mut self.members[CpuId(previous)];
+        *(if before.child == node { &mut before.child } else { &mut before.sibling }) = sibling;
         if sibling != NO_CPU {
             self.members[CpuId(sibling)].previous = previous;
         }
-        self.detach(node);
         self.meld(root, orphan)
     }
 }

@@ -148,21 +148,23 @@ impl Loads {
         }
     }
 
-    /// Adds an amount (1/65,536 bytes per second) to what the resources of a class carry, or takes it off.
+    /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or takes it off.
     #[inline]
-    pub(super) fn shift(&mut self, class: &Class, amount: u128, add: bool) {
-        let share = u128::from(class.spread);
-        if class.spread < ONE as u32 {
-            self.shift_home(class, amount * (u128::from(ONE) - share), add);
+    pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
+        // Growth has 41 bits at most, so its product with a share fits.
+        let (bytes, share) = (u128::from(bytes), u64::from(class.spread));
+        if share < ONE {
+            self.shift_home(class, bytes * u128::from(class.growth * (ONE - share)), add);
         }
         if share > 0 {
+            let by = bytes * u128::from(class.growth * share);
             self.spread_is_dirty = true;
-            change(&mut self.spread[class.node as usize], amount * share, add);
-            change(&mut self.spread_sum, amount * share, add);
+            change(&mut self.spread[class.node as usize], by, add);
+            change(&mut self.spread_sum, by, add);
         }
         if self.bus_bandwidth > 0 {
             let bus = &mut self.buses[class.bus as usize];
-            change(&mut bus.load, amount << 16, add);
+            change(&mut bus.load, bytes * u128::from(class.growth << 16), add);
             if !std::mem::replace(&mut bus.dirty, true) {
                 self.dirty_buses.push(class.bus);
             }

@@ -180,7 +180,7 @@ impl Contention {
             record.bytes += bytes;
         }
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, u128::from(bytes) * u128::from(record.growth), true);
+        self.loads.shift(record, bytes, true);
     }
 
     /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean growth of
@@ -202,7 +202,7 @@ impl Contention {
         }
         record.root = self.heaps.remove(record.root, cpu.0);
         self.loads.note_move(class.0, record);
-        self.loads.shift(record, u128::from(bytes) * u128::from(record.growth), false);
+        self.loads.shift(record, bytes, false);
         (left, growth)
     }
 
@@ -254,12 +254,18 @@ mod tests {
                 inside.remove(at);
                 memory.stop(class, CpuId(cpu), Time::ZERO, Work::MAX);
             } else {
-                let work = Work::from_raw((draw >> 8) % 50);
+                let work = Work::from_raw((draw >> 8) % 9);
                 memory.start(class, CpuId(cpu), Time::ZERO, Span::ZERO, work, 0);
                 inside.push((work.raw(), cpu));
             }
-            let least = inside.iter().min().map_or(NO_CPU, |m| m.1);
-            assert_eq!(memory.classes.records[class.0 as usize].root, least);
+            let root = memory.classes.records[class.0 as usize].root;
+            let least = inside.iter().map(|member| member.0).min();
+            assert_eq!((root != NO_CPU).then(|| memory.heaps.target(root)), least);
+            let mut due: Vec<_> = inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
+            let mut told = Vec::new();
+            memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
+            (due.sort_unstable(), told.sort_unstable());
+            assert_eq!(due, told);
         }
     }
 

@@ -110,10 +110,9 @@ impl Contention {
                 return;
             }
             class.retime(now);
-            let bytes = u128::from(class.bytes);
-            loads.shift(class, bytes * u128::from(class.growth), false);
-            loads.shift(class, bytes * u128::from(growth), true);
+            loads.shift(class, class.bytes, false);
             class.growth = growth;
+            loads.shift(class, class.bytes, true);
         });
         loads.changed.push(list);
     }
