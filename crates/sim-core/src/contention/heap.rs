@@ -1,22 +1,22 @@
 //! A pairing heap over cpus: who of a class completes first. All heaps share one table of links.
 
-use super::Entry;
 use crate::ids::CpuId;
 use crate::machine::PerCpu;
 
 /// No cpu: the end of a list, the root of an empty heap.
 pub(super) const NO_CPU: u32 = u32::MAX;
 
-/// A member of a class while it runs: its completion on the class's clock, its heap links, what it brought along. One cache line.
+/// A member of a class while it runs: its completion on the class's clock, its heap links, its demand. Half a cache line.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Member {
-    pub(super) target: u64,
+#[repr(align(32))]
+struct Member {
+    target: u64,
+    /// Before growth, bytes per second.
+    bytes: u64,
     child: u32,
     sibling: u32,
     /// Parent or left sibling.
     previous: u32,
-    entry: Entry,
 }
 
 /// The links of all heaps: a cpu is in one of them at most.
@@ -26,8 +26,7 @@ pub(super) struct Heaps {
 
 impl Heaps {
     pub(super) fn new(cpus: u32) -> Self {
-        let entry = Entry::default();
-        let member = Member { target: 0, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU, entry };
+        let member = Member { target: 0, bytes: 0, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU };
         Self { members: PerCpu::filled(cpus as usize, member) }
     }
 
@@ -42,24 +41,42 @@ impl Heaps {
         self.members[CpuId(cpu)].target
     }
 
-    /// What a member brought along.
+    /// What a member demands.
     #[inline]
-    pub(super) fn entry(&self, cpu: u32) -> Entry {
-        self.members[CpuId(cpu)].entry
+    pub(super) fn bytes(&self, cpu: u32) -> u64 {
+        self.members[CpuId(cpu)].bytes
     }
 
     /// Adds a member and returns the new root.
-    pub(super) fn insert(&mut self, root: u32, cpu: u32, target: u64, entry: Entry) -> u32 {
-        self.members[CpuId(cpu)] = Member { target, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU, entry };
+    #[inline]
+    pub(super) fn insert(&mut self, root: u32, cpu: u32, target: u64, bytes: u64) -> u32 {
+        self.members[CpuId(cpu)] = Member { target, bytes, child: NO_CPU, sibling: NO_CPU, previous: NO_CPU };
         self.meld(root, cpu)
     }
 
     /// Calls `found` for every member of a heap whose target has come.
+    #[inline]
     pub(super) fn each_due(&self, root: u32, clock: u64, mut found: impl FnMut(CpuId)) {
+        let due = |node: u32| self.target(node).wrapping_sub(clock) as i64 <= 0;
+        if root == NO_CPU || !due(root) {
+            return;
+        }
+        found(CpuId(root));
+        // Most often it is the only one. Below a member that is not due nobody is.
+        let mut node = self.members[CpuId(root)].child;
+        while node != NO_CPU && !due(node) {
+            node = self.members[CpuId(node)].sibling;
+        }
+        if node != NO_CPU {
+            self.each_due_from(node, root, clock, found);
+        }
+    }
+
+    /// Goes on from a node below the root, children before siblings.
+    fn each_due_from(&self, first: u32, root: u32, clock: u64, mut found: impl FnMut(CpuId)) {
         let member = |node: u32| &self.members[CpuId(node)];
-        let mut node = root;
-        while node != NO_CPU {
-            // Below a member that is not due nobody is.
+        let mut node = first;
+        loop {
             if member(node).target.wrapping_sub(clock) as i64 <= 0 {
                 found(CpuId(node));
                 if member(node).child != NO_CPU {
@@ -71,27 +88,22 @@ impl Heaps {
             while member(node).sibling == NO_CPU {
                 loop {
                     let previous = member(node).previous;
-                    if previous == NO_CPU {
-                        return;
-                    }
                     let is_parent = member(previous).child == node;
                     node = previous;
                     if is_parent {
                         break;
                     }
                 }
+                if node == root {
+                    return;
+                }
             }
             node = member(node).sibling;
         }
     }
 
+    /// Melds two heaps. The sibling and the previous one of a root mean nothing.
     #[inline]
-    fn before(&self, a: u32, b: u32) -> bool {
-        let difference = self.members[CpuId(a)].target.wrapping_sub(self.members[CpuId(b)].target) as i64;
-        difference < 0 || (difference == 0 && a < b)
-    }
-
-    /// Melds two heaps (roots without siblings).
     fn meld(&mut self, a: u32, b: u32) -> u32 {
         if a == NO_CPU {
             return b;
@@ -99,69 +111,51 @@ impl Heaps {
         if b == NO_CPU {
             return a;
         }
-        let (top, low) = if self.before(a, b) { (a, b) } else { (b, a) };
-        let child = self.members[CpuId(top)].child;
+        let a_first = self.target(a).wrapping_sub(self.target(b)) as i64 <= 0;
+        let (top, low) = if a_first { (a, b) } else { (b, a) };
+        let child = std::mem::replace(&mut self.members[CpuId(top)].child, low);
         let record = &mut self.members[CpuId(low)];
-        record.sibling = child;
-        record.previous = top;
+        (record.sibling, record.previous) = (child, top);
         if child != NO_CPU {
             self.members[CpuId(child)].previous = low;
         }
-        self.members[CpuId(top)].child = low;
         top
     }
 
     /// Melds a list of siblings in pairs, left to right, then the results right to left.
     fn meld_list(&mut self, first: u32) -> u32 {
-        let mut next = first;
-        let mut melded = NO_CPU;
+        let (mut next, mut melded) = (first, NO_CPU);
         while next != NO_CPU {
             let a = next;
             let b = self.members[CpuId(a)].sibling;
             next = if b == NO_CPU { NO_CPU } else { self.members[CpuId(b)].sibling };
-            self.detach(a);
-            if b != NO_CPU {
-                self.detach(b);
-            }
             let pair = self.meld(a, b);
             // Results are chained through `sibling`, the last one first.
-            self.members[CpuId(pair)].sibling = melded;
-            melded = pair;
+            self.members[CpuId(pair)].sibling = std::mem::replace(&mut melded, pair);
         }
-        let mut root = NO_CPU;
-        while melded != NO_CPU {
-            let rest = self.members[CpuId(melded)].sibling;
-            self.detach(melded);
-            root = self.meld(root, melded);
-            melded = rest;
+        let mut root = melded;
+        let mut rest = self.members[CpuId(root)].sibling;
+        while rest != NO_CPU {
+            let a = rest;
+            rest = self.members[CpuId(a)].sibling;
+            root = self.meld(root, a);
         }
         root
     }
 
-    #[inline]
-    fn detach(&mut self, node: u32) {
-        let record = &mut self.members[CpuId(node)];
-        record.sibling = NO_CPU;
-        record.previous = NO_CPU;
-    }
-
     /// Removes a node and returns the new root.
+    #[inline]
     pub(super) fn remove(&mut self, root: u32, node: u32) -> u32 {
         let Member { child, sibling, previous, .. } = self.members[CpuId(node)];
-        let orphan = self.meld_list(child);
-        self.members[CpuId(node)].child = NO_CPU;
+        let orphan = if child == NO_CPU { NO_CPU } else { self.meld_list(child) };
         if node == root {
             return orphan;
         }
-        if self.members[CpuId(previous)].child == node {
-            self.members[CpuId(previous)].child = sibling;
-        } else {
-            self.members[CpuId(previous)].sibling = sibling;
-        }
+        let before = &mut self.members[CpuId(previous)];
+        *(if before.child == node { &mut before.child } else { &mut before.sibling }) = sibling;
         if sibling != NO_CPU {
             self.members[CpuId(sibling)].previous = previous;
         }
-        self.detach(node);
         self.meld(root, orphan)
     }
 }

@@ -54,6 +54,12 @@ pub(super) struct Demand {
 }
 
 impl Demand {
+    /// It neither asks for anything nor waits for it.
+    #[inline]
+    pub(super) const fn is_free(&self) -> bool {
+        self.bound == 0 && self.bytes == 0
+    }
+
     pub(super) fn new(machine: &Machine, profile: &MemoryProfile) -> Self {
         let memory = &machine.memory;
         let full = (u128::from(memory.node_bandwidth) * u128::from(memory.bound_demand) / 1_000) as u64;
@@ -128,6 +134,9 @@ pub(super) struct Distances {
     matrix: Vec<u64>,
 }
 
+/// The greatest factor that counts.
+const LIMIT: u64 = 1 << 23;
+
 const fn factor(thousandths: u32) -> u64 {
     let at_least = if thousandths < 1_000 { 1_000 } else { thousandths };
     ((at_least as u64) << 16) / 1_000
@@ -150,6 +159,17 @@ impl Distances {
         }
     }
 
+    /// A factor as the cost of an access wants it: beyond 128 all are one.
+    #[inline]
+    pub(super) fn cost(&self, factor: u64) -> u32 {
+        factor.min(LIMIT) as u32
+    }
+
+    /// Whether any factor is beyond what [`Self::cost`] tells apart.
+    pub(super) fn beyond(&self) -> bool {
+        self.remote > LIMIT || self.matrix.iter().any(|factor| *factor > LIMIT)
+    }
+
     /// Mean over pages on all nodes.
     pub(super) fn mean(&self, cpu: u32) -> u64 {
         let nodes = self.nodes as u64;
@@ -167,16 +187,30 @@ pub(super) fn stretch(table: &[u32], load: u64, capacity: u64) -> u64 {
         return ONE;
     }
     // In 64 bits where they suffice: below 2^40 bytes per second.
-    let scaled = match load.checked_mul(STEPS << 16) {
-        Some(product) => u128::from(product / capacity),
-        None => ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity),
-    };
-    let (step, rest) = ((scaled >> 16) as u64, scaled as u64 & (ONE - 1));
-    if step >= STEPS * REACH {
-        return (scaled / u128::from(STEPS)) as u64;
+    if load >> 40 > 0 {
+        return stretch_of(table, ((u128::from(load) * u128::from(STEPS)) << 16) / u128::from(capacity));
     }
-    let (low, high) = (u64::from(table[step as usize]), u64::from(table[step as usize + 1]));
-    low + (((high - low) * rest) >> 16)
+    let scaled = (load * (STEPS << 16)) / capacity;
+    match table.get((scaled >> 16) as usize..) {
+        Some([low, high, ..]) => between(*low, *high, scaled & (ONE - 1)),
+        _ => scaled / STEPS,
+    }
+}
+
+/// The stretch for rho x STEPS with 16 fraction bits: from the table, which ends where it is rho itself.
+#[cold]
+fn stretch_of(table: &[u32], scaled: u128) -> u64 {
+    let step = usize::try_from(scaled >> 16).unwrap_or(usize::MAX);
+    match table.get(step..) {
+        Some([low, high, ..]) => between(*low, *high, scaled as u64 & (ONE - 1)),
+        _ => (scaled / u128::from(STEPS)) as u64,
+    }
+}
+
+/// A value between two entries of a table that are a share of 1/65,536 apart.
+#[inline]
+fn between(low: u32, high: u32, share: u64) -> u64 {
+    u64::from(low) + ((u64::from(high - low) * share) >> 16)
 }
 
 #[cfg(test)]

@@ -1,19 +1,24 @@
-//! What the resources carry: exact sums of demands, stretches, and which occupied classes each resource concerns.
+//! What the resources carry: exact sums of demands, the stretches that follow, and which classes each resource concerns.
 
+use super::class::{Class, Classes, NO_CLASS};
+use super::heap::NO_CPU;
 use super::law::{ONE, stretch, stretch_table};
-use super::{Class, Contention, NO_CPU};
 use crate::machine::Machine;
-use crate::time::Time;
 
-/// Position of the kinds of lists in `Class::positions`.
+/// Kinds of lists of classes: by page node, all with spread accesses, all that cross nodes, by bus, by cache group.
 const SLOT: usize = 0;
 const SPREAD: usize = 1;
-const FAR: usize = 2;
+pub(super) const FAR: usize = 2;
 const BUS: usize = 3;
 const GROUP: usize = 4;
+pub(super) const KINDS: usize = 5;
 
 /// Loads are sums of bytes per second with 32 fraction bits: of demand x growth x share, without rounding.
 type Load = u128;
+
+/// What changed on a node: the load of its controller, that of its port.
+const CONTROLLER: u8 = 1;
+const PORT: u8 = 2;
 
 /// The resources of the machine.
 pub(super) struct Loads {
@@ -23,41 +28,55 @@ pub(super) struct Loads {
     bus_bandwidth: u64,
     crossbar_bandwidth: u64,
     nodes: Vec<NodeLoad>,
-    /// Traffic between nodes, and to pages spread over all nodes.
-    far_sum: Load,
+    /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
+    spread: Vec<Load>,
     spread_sum: Load,
-    bus: Vec<Load>,
-    /// By cache group: working sets of the tasks that compute, now and as of the last refresh.
-    sets: Vec<(u128, u128)>,
-    bus_stretch: Vec<u64>,
+    /// Traffic between nodes; kept where there is a crossbar.
+    far_sum: Load,
     crossbar: u64,
+    buses: Vec<BusLoad>,
+    groups: Vec<Group>,
     dirty_nodes: Vec<u32>,
     dirty_buses: Vec<u32>,
-    dirty_groups: Vec<u32>,
-    bus_is_dirty: Vec<bool>,
-    group_is_dirty: Vec<bool>,
+    pub(super) dirty_groups: Vec<u32>,
     spread_is_dirty: bool,
     far_is_dirty: bool,
-    /// Lists of occupied classes: by page node, all with spread accesses, all that cross nodes, by bus, by cache group.
-    lists: Vec<Vec<u32>>,
-    stale: Vec<u32>,
-    moved: Vec<u32>,
+    /// First class of each list, in the order of their kinds. A class that has lost its last member stays until the list is next gone through.
+    heads: Vec<u32>,
+    /// Lists whose resource has a new stretch.
+    pub(super) changed: Vec<u32>,
+    pub(super) moved: Vec<u32>,
     /// Something has changed since the last refresh.
-    touched: bool,
+    pub(super) touched: bool,
 }
 
-/// What one node carries.
+/// What one node carries. One cache line.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct NodeLoad {
     /// Traffic of tasks whose pages are there.
     home: Load,
     /// Of that, from other nodes.
     far: Load,
-    /// Traffic of tasks on its cpus to pages spread over all nodes.
-    spread: Load,
     /// Stretch of its controller, and of its port for accesses from other nodes.
     controller: u64,
-    link: u64,
+    port: u64,
+    dirty: u8,
+}
+
+/// What a bus carries, and its stretch.
+#[derive(Clone, Copy)]
+struct BusLoad {
+    load: Load,
+    stretch: u64,
+    dirty: bool,
+}
+
+/// Working sets of the tasks that compute in a cache group, now and as of the last refresh.
+#[derive(Clone, Copy)]
+struct Group {
+    sets: u128,
+    settled: u128,
     dirty: bool,
 }
 
@@ -74,41 +93,37 @@ fn part(load: Load, nodes: usize) -> Load {
 }
 
 #[inline]
-fn mark(at: u32, flags: &mut [bool], list: &mut Vec<u32>) {
-    if !std::mem::replace(&mut flags[at as usize], true) {
-        list.push(at);
-    }
+fn change(load: &mut Load, by: Load, add: bool) {
+    *load = if add { *load + by } else { *load - by };
 }
 
 impl Loads {
-    pub(super) fn new(machine: &Machine, buses: u32, groups: u32) -> Self {
+    /// The resources of a machine with so many buses and cache groups; `spread`: some accesses are spread over all nodes.
+    pub(super) fn new(machine: &Machine, buses: u32, groups: u32, spread: bool) -> Self {
         let memory = &machine.memory;
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
+        let lists = nodes + 2 + buses + groups;
+        let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, dirty: 0 };
         Self {
             table: stretch_table(memory.stretch_exponent),
             node_bandwidth: memory.node_bandwidth,
             link_bandwidth: memory.link_bandwidth,
             bus_bandwidth: memory.bus_bandwidth,
             crossbar_bandwidth: memory.crossbar_bandwidth,
-            nodes: vec![
-                NodeLoad { home: 0, far: 0, spread: 0, controller: ONE, link: ONE, dirty: false };
-                nodes
-            ],
-            far_sum: 0,
+            nodes: vec![idle; nodes],
+            spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
-            bus: vec![0; buses],
-            sets: vec![(0, 0); groups],
-            bus_stretch: vec![ONE; buses],
+            far_sum: 0,
             crossbar: ONE,
+            buses: vec![BusLoad { load: 0, stretch: ONE, dirty: false }; buses],
+            groups: vec![Group { sets: 0, settled: 0, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
             dirty_groups: Vec::with_capacity(groups),
-            bus_is_dirty: vec![false; buses],
-            group_is_dirty: vec![false; groups],
             spread_is_dirty: false,
             far_is_dirty: false,
-            lists: vec![Vec::new(); nodes + 2 + buses + groups],
-            stale: Vec::new(),
+            heads: vec![NO_CLASS; lists],
+            changed: Vec::with_capacity(lists),
             moved: Vec::new(),
             touched: false,
         }
@@ -117,9 +132,11 @@ impl Loads {
     /// A working set comes into a cache group or leaves it.
     pub(super) fn occupy(&mut self, group: u32, set: u64, enters: bool) {
         self.touched = true;
-        let sum = &mut self.sets[group as usize].0;
-        *sum = if enters { *sum + u128::from(set) } else { *sum - u128::from(set) };
-        mark(group, &mut self.group_is_dirty, &mut self.dirty_groups);
+        let record = &mut self.groups[group as usize];
+        change(&mut record.sets, u128::from(set), enters);
+        if !std::mem::replace(&mut record.dirty, true) {
+            self.dirty_groups.push(group);
+        }
     }
 
     /// The next completion in a class may have moved.
@@ -131,282 +148,225 @@ impl Loads {
         }
     }
 
-    /// Bytes per second on a controller and, of those, through its port.
+    /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or takes it off.
     #[inline]
-    fn node_loads(&self, node: usize) -> (u64, u64) {
-        let (nodes, node) = (self.nodes.len(), &self.nodes[node]);
-        let all = node.home + part(self.spread_sum, nodes);
-        let far = node.far + part(self.spread_sum - node.spread, nodes);
-        ((all >> 32) as u64, (far >> 32) as u64)
-    }
-}
-
-impl Contention {
-    /// Adds the demand of a member to the resources its class uses, or takes it off.
-    #[inline]
-    pub(super) fn load(&mut self, class: u32, bytes: u64, add: bool) {
-        let growth = self.classes[class as usize].growth;
-        let record = &mut self.classes[class as usize];
-        record.bytes = if add { record.bytes + bytes } else { record.bytes - bytes };
-        self.shift_load(class, u128::from(bytes) * u128::from(growth), add);
-    }
-
-    /// Moves the load of a class by an amount (1/65,536 bytes per second).
-    #[inline]
-    fn shift_load(&mut self, class: u32, amount: u128, add: bool) {
-        let record = &self.classes[class as usize];
-        let (slot, node, bus) = (record.key.slot, record.node, record.bus);
-        let share = self.demands[record.key.profile as usize].spread;
-        let loads = &mut self.loads;
-        let change = |load: &mut Load, by: Load| *load = if add { *load + by } else { *load - by };
+    pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
+        // Growth has 41 bits at most, so its product with a share fits.
+        let (bytes, share) = (u128::from(bytes), u64::from(class.spread));
         if share < ONE {
-            let own = amount * u128::from(ONE - share);
-            let pages = &mut loads.nodes[slot as usize];
-            change(&mut pages.home, own);
-            if !std::mem::replace(&mut pages.dirty, true) {
-                loads.dirty_nodes.push(slot);
-            }
-            if slot != node {
-                change(&mut pages.far, own);
-                change(&mut loads.far_sum, own);
-                loads.far_is_dirty = true;
-            }
+            self.shift_home(class, bytes * u128::from(class.growth * (ONE - share)), add);
         }
         if share > 0 {
-            let spread = amount * u128::from(share);
-            change(&mut loads.nodes[node as usize].spread, spread);
-            change(&mut loads.spread_sum, spread);
-            loads.spread_is_dirty = true;
+            let by = bytes * u128::from(class.growth * share);
+            self.spread_is_dirty = true;
+            change(&mut self.spread[class.node as usize], by, add);
+            change(&mut self.spread_sum, by, add);
         }
-        if loads.bus_bandwidth > 0 {
-            change(&mut loads.bus[bus as usize], amount << 16);
-            mark(bus, &mut loads.bus_is_dirty, &mut loads.dirty_buses);
-        }
-    }
-
-    /// A class gets its first member: its clocks are set to now, its growth and rate to the present ones.
-    pub(super) fn open(&mut self, class: u32, now: Time) {
-        let record = &self.classes[class as usize];
-        let own = self.demands[record.key.profile as usize].working_set;
-        let sum = self.loads.sets.get(record.group as usize).map_or(0, |set| set.1);
-        let growth = self.cache.growth(sum, own);
-        self.classes[class as usize].retime(now);
-        self.classes[class as usize].growth = growth;
-        self.classes[class as usize].rate = self.rate(&self.classes[class as usize]);
-        for kind in 0..super::LISTS {
-            let Some(list) = self.list(class, kind) else { continue };
-            self.classes[class as usize].positions[kind] = self.loads.lists[list].len() as u32;
-            self.loads.lists[list].push(class);
-        }
-    }
-
-    /// A class has lost its last member.
-    pub(super) fn unlist(&mut self, class: u32) {
-        for kind in 0..super::LISTS {
-            let Some(list) = self.list(class, kind) else { continue };
-            let at = self.classes[class as usize].positions[kind];
-            let list = &mut self.loads.lists[list];
-            list.swap_remove(at as usize);
-            if let Some(moved) = list.get(at as usize) {
-                self.classes[*moved as usize].positions[kind] = at;
+        if self.bus_bandwidth > 0 {
+            let bus = &mut self.buses[class.bus as usize];
+            change(&mut bus.load, bytes * u128::from(class.growth << 16), add);
+            if !std::mem::replace(&mut bus.dirty, true) {
+                self.dirty_buses.push(class.bus);
             }
         }
     }
 
-    /// The list of a kind that a class belongs in, if it is concerned by what the list is for.
+    /// The same for what goes to the page node of a class.
     #[inline]
-    fn list(&self, class: u32, kind: usize) -> Option<usize> {
-        let record = &self.classes[class as usize];
-        let spread = self.demands[record.key.profile as usize].spread;
-        let nodes = self.nodes as usize;
-        let buses = nodes + 2;
+    fn shift_home(&mut self, class: &Class, own: Load, add: bool) {
+        let pages = &mut self.nodes[class.key.slot as usize];
+        if pages.dirty == 0 {
+            self.dirty_nodes.push(class.key.slot);
+        }
+        pages.dirty |= CONTROLLER;
+        change(&mut pages.home, own, add);
+        if class.is_far {
+            pages.dirty |= PORT;
+            change(&mut pages.far, own, add);
+            if self.crossbar_bandwidth > 0 {
+                change(&mut self.far_sum, own, add);
+                self.far_is_dirty = true;
+            }
+        }
+    }
+
+    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] only those that cross nodes.
+    pub(super) fn kinds(&self, spread: u64, caches: bool) -> u8 {
+        u8::from(spread < ONE) << SLOT
+            | u8::from(spread > 0) << SPREAD
+            | u8::from(self.crossbar_bandwidth > 0) << FAR
+            | u8::from(self.bus_bandwidth > 0) << BUS
+            | u8::from(caches) << GROUP
+    }
+
+    /// The list of a kind for a class.
+    fn list(&self, class: &Class, kind: usize) -> usize {
+        let nodes = self.nodes.len();
         match kind {
-            SLOT => (record.key.slot < self.nodes).then_some(record.key.slot as usize),
-            SPREAD => (spread > 0).then_some(nodes),
-            FAR => {
-                let far = spread > 0 || record.key.slot != record.node;
-                (self.loads.crossbar_bandwidth > 0 && far).then_some(nodes + 1)
-            }
-            BUS => (self.loads.bus_bandwidth > 0).then_some(buses + record.bus as usize),
-            GROUP => (self.cache.span > 0).then_some(buses + self.loads.bus.len() + record.group as usize),
-            _ => None,
+            SLOT => class.key.slot as usize,
+            SPREAD => nodes,
+            FAR => nodes + 1,
+            BUS => nodes + 2 + class.bus as usize,
+            _ => nodes + 2 + self.buses.len() + class.group as usize,
         }
     }
 
-    /// Cost of an access of a class to a node: the greatest stretch on the way times the distance (32 fraction bits).
+    /// The kind of a list.
     #[inline]
-    fn cost(&self, class: &Class, page: u32) -> u64 {
-        let loads = &self.loads;
-        let pages = &loads.nodes[page as usize];
-        let mut stretch = pages.controller.max(loads.bus_stretch[class.bus as usize]);
-        if page != class.node {
-            stretch = stretch.max(pages.link).max(loads.crossbar);
-        }
-        // The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
-        stretch.min(1 << 40) * self.distances.between(class.node, page).min(1 << 23)
-    }
-
-    /// Speed of a class's clock under the present stretches.
-    fn rate(&self, class: &Class) -> u64 {
-        let demand = &self.demands[class.key.profile as usize];
-        let slow = if demand.spread == 0 {
-            self.cost(class, class.key.slot) >> 16
+    fn kind(&self, list: usize) -> usize {
+        let nodes = self.nodes.len();
+        if list < nodes {
+            SLOT
+        } else if list < nodes + 2 {
+            SPREAD + (list - nodes)
+        } else if list < nodes + 2 + self.buses.len() {
+            BUS
         } else {
-            self.spread_cost(class, demand.spread)
-        };
-        let slow = (u128::from(demand.bound) * u128::from(slow.min(1 << 60))) >> 16;
-        let memory = if class.growth == ONE { slow } else { (slow * u128::from(class.growth)) >> 16 };
-        let denominator = (u128::from(ONE - demand.bound) + memory).max(1);
-        u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))
-    }
-
-    /// Mean cost of the accesses of a class of which a share is spread over all nodes, 1/65,536.
-    fn spread_cost(&self, class: &Class, share: u64) -> u64 {
-        let mut slow = 0;
-        if share < ONE {
-            slow += u128::from(ONE - share) * u128::from(self.cost(class, class.key.slot));
-        }
-        let sum: u128 = (0..self.nodes).map(|page| u128::from(self.cost(class, page))).sum();
-        slow += u128::from(share) * part(sum, self.nodes as usize);
-        // Back from 48 fraction bits to 16.
-        (slow >> 32).min(1 << 60) as u64
-    }
-
-    /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where it may have moved.
-    #[inline]
-    pub(crate) fn refresh(&mut self, now: Time, changed: impl FnMut(u32, Time)) {
-        if std::mem::replace(&mut self.loads.touched, false) {
-            self.refresh_touched(now, changed);
+            GROUP
         }
     }
 
-    fn refresh_touched(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
-        if !self.loads.dirty_groups.is_empty() {
-            self.refresh_groups(now);
-        }
-        self.refresh_nodes();
-        if !self.loads.dirty_buses.is_empty() {
-            self.refresh_buses();
-        }
-        if self.loads.far_is_dirty {
-            self.refresh_crossbar();
-        }
-        while let Some(class) = self.loads.stale.pop() {
-            let record = &self.classes[class as usize];
-            // Emptied meanwhile: it is brought up to date when a member enters.
-            let rate = (record.root != NO_CPU).then(|| self.rate(record));
-            let record = &mut self.classes[class as usize];
-            record.stale = false;
-            let Some(rate) = rate else { continue };
-            record.retime(now);
-            record.rate = rate;
-            self.loads.note_move(class, record);
-        }
-        while let Some(class) = self.loads.moved.pop() {
-            self.classes[class as usize].moved = false;
-            changed(class, self.next(class));
-        }
+    /// The list of a cache group.
+    pub(super) fn group_list(&self, group: u32) -> u32 {
+        (self.nodes.len() + 2 + self.buses.len()) as u32 + group
     }
 
-    /// Growth of demand where working sets have come or gone.
-    fn refresh_groups(&mut self, now: Time) {
-        while let Some(group) = self.loads.dirty_groups.pop() {
-            self.loads.group_is_dirty[group as usize] = false;
-            let (sum, settled) = self.loads.sets[group as usize];
-            if sum == settled {
-                continue;
-            }
-            self.loads.sets[group as usize].1 = sum;
-            let list = self.nodes as usize + 2 + self.loads.bus.len() + group as usize;
-            for at in 0..self.loads.lists[list].len() {
-                let class = self.loads.lists[list][at];
-                let record = &self.classes[class as usize];
-                let own = self.demands[record.key.profile as usize].working_set;
-                let (before, growth) = (record.growth, self.cache.growth(sum, own));
-                if before == growth {
-                    continue;
-                }
-                let bytes = u128::from(record.bytes);
-                self.classes[class as usize].retime(now);
-                self.shift_load(class, bytes * u128::from(before), false);
-                self.shift_load(class, bytes * u128::from(growth), true);
-                self.classes[class as usize].growth = growth;
-                self.make_stale(class);
+    /// Puts a class in the lists it belongs in.
+    pub(super) fn enlist(&mut self, class: u32, record: &mut Class) {
+        for kind in 0..KINDS {
+            if (record.kinds & !record.listed) >> kind & 1 == 1 {
+                let list = self.list(record, kind);
+                record.next[kind] = std::mem::replace(&mut self.heads[list], class);
             }
         }
+        record.listed = record.kinds;
     }
 
+    /// Goes through a list and takes out who has no members.
     #[inline]
-    fn make_stale(&mut self, class: u32) {
-        let record = &mut self.classes[class as usize];
-        if !std::mem::replace(&mut record.stale, true) {
-            self.loads.stale.push(class);
-        }
-    }
-
-    #[inline]
-    fn make_list_stale(&mut self, list: usize) {
-        let Loads { lists, stale, .. } = &mut self.loads;
-        for class in &lists[list] {
-            if !std::mem::replace(&mut self.classes[*class as usize].stale, true) {
-                stale.push(*class);
-            }
-        }
-    }
-
-    /// Controllers and their ports.
-    fn refresh_nodes(&mut self) {
-        if std::mem::replace(&mut self.loads.spread_is_dirty, false) {
-            self.loads.far_is_dirty = true;
-            let Loads { nodes, dirty_nodes, .. } = &mut self.loads;
-            for (node, record) in nodes.iter_mut().enumerate() {
-                if !std::mem::replace(&mut record.dirty, true) {
-                    dirty_nodes.push(node as u32);
+    pub(super) fn each_of(
+        &mut self,
+        list: u32,
+        classes: &mut Classes,
+        mut visit: impl FnMut(&mut Self, u32, &mut Class),
+    ) {
+        let kind = self.kind(list as usize);
+        let (mut at, mut before) = (self.heads[list as usize], NO_CLASS);
+        while at != NO_CLASS {
+            let record = &mut classes.records[at as usize];
+            let next = record.next[kind];
+            if record.root != NO_CPU {
+                visit(self, at, record);
+                before = at;
+            } else {
+                record.listed &= !(1 << kind);
+                match classes.records.get_mut(before as usize) {
+                    Some(record) => record.next[kind] = next,
+                    None => self.heads[list as usize] = next,
                 }
             }
+            at = next;
+        }
+    }
+
+    /// Working sets in a cache group as of the last refresh.
+    pub(super) fn settled(&self, group: u32) -> u128 {
+        self.groups.get(group as usize).map_or(0, |group| group.settled)
+    }
+
+    /// Settles a cache group: its working sets, unless they are what they were.
+    pub(super) fn settle_group(&mut self, group: u32) -> Option<u128> {
+        let record = &mut self.groups[group as usize];
+        record.dirty = false;
+        let sets = record.sets;
+        (std::mem::replace(&mut record.settled, sets) != sets).then_some(sets)
+    }
+
+    /// Brings all stretches up to date and notes the lists of classes that they concern.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if std::mem::replace(&mut self.spread_is_dirty, false) {
+            self.spread_to_all();
         }
         let mut any = false;
-        while let Some(node) = self.loads.dirty_nodes.pop() {
-            let loads = &mut self.loads;
-            let at = node as usize;
-            loads.nodes[at].dirty = false;
-            let (all, far) = loads.node_loads(at);
-            let controller = stretch(&loads.table, all, loads.node_bandwidth);
-            let link = stretch(&loads.table, far, loads.link_bandwidth);
-            let record = &mut loads.nodes[at];
-            if (controller, link) == (record.controller, record.link) {
-                continue;
+        while let Some(node) = self.dirty_nodes.pop() {
+            if self.settle_node(node as usize) {
+                self.changed.push(node);
+                any = true;
             }
-            (record.controller, record.link) = (controller, link);
-            any = true;
-            self.make_list_stale(at);
         }
-        if any {
-            self.make_list_stale(self.nodes as usize);
+        if any && !self.spread.is_empty() {
+            self.changed.push(self.nodes.len() as u32);
+        }
+        while let Some(bus) = self.dirty_buses.pop() {
+            let record = &mut self.buses[bus as usize];
+            record.dirty = false;
+            let new = stretch(&self.table, (record.load >> 32) as u64, self.bus_bandwidth);
+            if std::mem::replace(&mut record.stretch, new) != new {
+                self.changed.push(self.nodes.len() as u32 + 2 + bus);
+            }
+        }
+        if std::mem::replace(&mut self.far_is_dirty, false) {
+            self.settle_crossbar();
         }
     }
 
-    fn refresh_buses(&mut self) {
-        let buses = self.nodes as usize + 2;
-        while let Some(bus) = self.loads.dirty_buses.pop() {
-            let loads = &mut self.loads;
-            loads.bus_is_dirty[bus as usize] = false;
-            let load = (loads.bus[bus as usize] >> 32) as u64;
-            let new = stretch(&loads.table, load, loads.bus_bandwidth);
-            if std::mem::replace(&mut loads.bus_stretch[bus as usize], new) != new {
-                self.make_list_stale(buses + bus as usize);
+    /// Spread traffic has changed: that concerns all nodes.
+    fn spread_to_all(&mut self) {
+        self.far_is_dirty = true;
+        for (node, record) in self.nodes.iter_mut().enumerate() {
+            if std::mem::replace(&mut record.dirty, CONTROLLER | PORT) == 0 {
+                self.dirty_nodes.push(node as u32);
             }
         }
     }
 
-    fn refresh_crossbar(&mut self) {
-        let loads = &mut self.loads;
-        loads.far_is_dirty = false;
-        let nodes = loads.nodes.len();
-        let load = loads.far_sum + part(loads.spread_sum, nodes) * (nodes as u128 - 1);
-        let new = stretch(&loads.table, (load >> 32) as u64, loads.crossbar_bandwidth);
-        if std::mem::replace(&mut loads.crossbar, new) != new {
-            self.make_list_stale(self.nodes as usize + 1);
+    /// The controller of a node and its port; true when a stretch is not what it was.
+    #[inline]
+    fn settle_node(&mut self, node: usize) -> bool {
+        let nodes = self.nodes.len();
+        let record = &mut self.nodes[node];
+        let dirty = std::mem::replace(&mut record.dirty, 0);
+        let own = self.spread.get(node).map_or(0, |own| *own);
+        let all = ((record.home + part(self.spread_sum, nodes)) >> 32) as u64;
+        let new = stretch(&self.table, all, self.node_bandwidth);
+        let mut changed = std::mem::replace(&mut record.controller, new) != new;
+        if dirty & PORT != 0 {
+            let far = ((record.far + part(self.spread_sum - own, nodes)) >> 32) as u64;
+            let new = stretch(&self.table, far, self.link_bandwidth);
+            changed |= std::mem::replace(&mut record.port, new) != new;
         }
+        changed
+    }
+
+    fn settle_crossbar(&mut self) {
+        let nodes = self.nodes.len();
+        let load = self.far_sum + part(self.spread_sum, nodes) * (nodes as u128 - 1);
+        let new = stretch(&self.table, (load >> 32) as u64, self.crossbar_bandwidth);
+        if std::mem::replace(&mut self.crossbar, new) != new {
+            self.changed.push(nodes as u32 + 1);
+        }
+    }
+
+    /// The greatest stretch on the way of a class to a node; `far`: it is another one than its own.
+    #[inline]
+    pub(super) fn way(&self, class: &Class, page: u32, far: bool) -> u64 {
+        let pages = &self.nodes[page as usize];
+        let mut stretch = pages.controller;
+        if far {
+            stretch = stretch.max(pages.port).max(self.crossbar);
+        }
+        if self.bus_bandwidth > 0 {
+            stretch = stretch.max(self.buses[class.bus as usize].stretch);
+        }
+        // The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
+        stretch.min(1 << 40)
+    }
+
+    /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).
+    pub(super) fn mean_cost(&self, class: &Class, distance: impl Fn(u32) -> u32) -> u128 {
+        let nodes = self.nodes.len();
+        let cost = |page| self.way(class, page, page != class.node) * u64::from(distance(page));
+        part((0..nodes as u32).map(|page| u128::from(cost(page))).sum(), nodes)
     }
 }

@@ -8,120 +8,41 @@
 //! unthrottled demands over the capacity, each less by what distance alone slows its task down. An access costs (greatest stretch on its way) x (factor R of distance). A
 //! task with memory-bound share b, whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
 
+mod class;
 mod heap;
 mod law;
 mod loads;
+mod rates;
 
 use crate::ids::{CpuId, NodeId};
-use crate::machine::{Level, Machine};
+use crate::machine::{Level, Machine, PerCpu};
 use crate::program::{MemoryProfile, Pages};
 use crate::time::{Span, Speed, Time, Work};
+use class::{AFAR, Class, Classes, Key, Spans};
 use heap::{Heaps, NO_CPU};
 use law::{CacheLaw, Demand, Distances};
 use loads::Loads;
 
+pub(crate) use class::ClassId;
 pub(crate) use law::{ONE, cache_span};
 
-/// Index of a class of tasks that share a clock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ClassId(pub(crate) u32);
-
-impl ClassId {
-    /// Runs at nominal speed whatever the others do.
-    pub(crate) const FREE: Self = Self(u32::MAX);
-}
-
-/// What makes tasks alike.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Key {
-    profile: u32,
-    /// Page node; the number of nodes stands for interleaved pages.
-    slot: u32,
-    /// Where it computes: all cpus of a place are on one node, one bus and one shared cache.
-    place: u32,
-}
-
-impl Key {
-    #[inline]
-    fn hash(self) -> u64 {
-        let mixed = (u64::from(self.profile) << 42) ^ (u64::from(self.slot) << 21) ^ u64::from(self.place);
-        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ (mixed >> 32)
-    }
-}
-
-/// Number of lists of occupied classes that a class can be in.
-const LISTS: usize = 5;
-
-struct Class {
-    key: Key,
-    /// Clock: work done since the start by a task that always ran (wraps).
-    clock: u64,
-    /// The same weighted with the growth of demand (wraps).
-    traffic: u64,
-    /// When the clocks were last set.
-    at: Time,
-    /// Speed of the clock.
-    rate: u64,
-    /// Root of the pairing heap of running members by target.
-    root: u32,
-    /// Sum of what the members demand before growth, bytes per second.
-    bytes: u64,
-    /// Growth of the demand in the shared cache, 1/65,536.
-    growth: u64,
-    /// Factor of distance over all its accesses, 1/65,536.
-    remote: u64,
-    /// How much slower distance alone makes its tasks, 1/65,536: they ask for as much less per second.
-    slow: u64,
-    /// Node of its cpus, their bus, their cache group.
-    node: u32,
-    bus: u32,
-    group: u32,
-    /// Its rate has to be worked out anew.
-    stale: bool,
-    /// Its next completion may have moved.
-    moved: bool,
-    /// Where it stands in the lists of occupied classes.
-    positions: [u32; LISTS],
-}
-
-impl Class {
-    /// Brings the clocks to now.
-    #[inline]
-    fn retime(&mut self, now: Time) {
-        let elapsed = now.since(self.at).ns();
-        let work = elapsed.wrapping_mul(self.rate);
-        self.clock = self.clock.wrapping_add(work);
-        let traffic =
-            if self.growth == ONE { work } else { elapsed.wrapping_mul((self.rate * self.growth) >> 16) };
-        self.traffic = self.traffic.wrapping_add(traffic);
-        self.at = now;
-    }
-}
-
-/// What a member brings along when it starts.
-#[derive(Clone, Copy, Default)]
-struct Entry {
-    clock: u64,
-    traffic: u64,
-    /// Demand before growth, bytes per second.
-    bytes: u64,
-}
+/// The clock of its class when a member started, and by how much traffic was ahead.
+type Entry = (u64, u64);
 
 /// The memory system of a run.
 pub(crate) struct Contention {
     nodes: u32,
-    cpus_per_node: u32,
-    cpus_per_bus: u32,
-    cpus_per_place: u32,
+    spans: Spans,
+    /// Tasks far from their pages differ by their distance only: there are no buses and no shared caches that count.
+    by_distance: bool,
     core_bandwidth: u64,
     demands: Vec<Demand>,
     distances: Distances,
     cache: CacheLaw,
-    classes: Vec<Class>,
-    /// Open-addressed index of the classes by key; `u32::MAX` = free.
-    index: Vec<u32>,
+    classes: Classes,
     heaps: Heaps,
+    /// What members brought along; kept only where demand can grow.
+    entries: PerCpu<Entry>,
     loads: Loads,
 }
 
@@ -129,24 +50,26 @@ impl Contention {
     pub(crate) fn new(machine: &Machine, profiles: &[MemoryProfile]) -> Self {
         let (memory, cpus) = (&machine.memory, machine.cpus());
         let cache = CacheLaw::new(machine);
-        let cpus_per_node = machine.topology.span(Level::Node);
-        let cpus_per_bus =
-            if memory.bus_bandwidth > 0 { machine.topology.span(Level::Package) } else { cpus };
-        let cpus_per_group = if cache.span > 0 { cache.span } else { cpus };
+        let distances = Distances::new(machine);
+        let node = machine.topology.span(Level::Node);
+        let bus = if memory.bus_bandwidth > 0 { machine.topology.span(Level::Package) } else { cpus };
+        let group = if cache.span > 0 { cache.span } else { cpus };
+        let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
+        let spread = demands.iter().any(|demand| demand.spread > 0);
+        let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
+        let usual = (demanding * machine.nodes() as usize).min(cpus as usize);
         Self {
             nodes: machine.nodes(),
-            cpus_per_node,
-            cpus_per_bus,
-            // The levels nest, so the smallest of the three lies inside the others.
-            cpus_per_place: cpus_per_node.min(cpus_per_bus).min(cpus_per_group),
+            spans: Spans { node, bus, group, place: node.min(bus).min(group) },
+            by_distance: memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond(),
             core_bandwidth: memory.core_bandwidth,
-            demands: profiles.iter().map(|p| Demand::new(machine, p)).collect(),
-            distances: Distances::new(machine),
-            loads: Loads::new(machine, cpus / cpus_per_bus, cpus / cpus_per_group),
-            cache,
-            classes: Vec::new(),
-            index: vec![u32::MAX; 64],
+            loads: Loads::new(machine, cpus / bus, cpus / group, spread),
+            demands,
+            distances,
+            classes: Classes::with_capacity(usual),
             heaps: Heaps::new(cpus),
+            entries: PerCpu::filled(if cache.span > 0 { cpus as usize } else { 0 }, (0, 0)),
+            cache,
         }
     }
 
@@ -154,30 +77,30 @@ impl Contention {
     #[inline]
     pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId, last: ClassId) -> ClassId {
         let demand = &self.demands[profile as usize];
-        if demand.bound == 0 && demand.bytes == 0 {
+        if demand.is_free() {
             return ClassId::FREE;
         }
         let slot = self.slot(profile, home);
-        let key = Key { profile, slot, place: cpu.0 / self.cpus_per_place };
-        if self.classes.get(last.0 as usize).is_some_and(|class| class.key == key) {
+        let node = cpu.0 / self.spans.node;
+        let place = if self.by_distance && demand.spread == 0 && slot != node {
+            AFAR | self.distances.between(node, slot) as u32
+        } else {
+            cpu.0 / self.spans.place
+        };
+        let key = Key { profile, slot, place };
+        if self.classes.get(last).is_some_and(|class| class.key == key) {
             return last;
         }
         self.find(key, cpu)
     }
 
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
-        let mask = self.index.len() - 1;
-        let mut at = key.hash() as usize & mask;
-        while let Some(class) = self.classes.get(self.index[at] as usize) {
-            if class.key == key {
-                return ClassId(self.index[at]);
-            }
-            at = (at + 1) & mask;
-        }
-        let class = self.classes.len() as u32;
-        self.index[at] = class;
-        self.create(key, cpu);
-        ClassId(class)
+        self.classes.find(key).unwrap_or_else(|at| {
+            let demand = &self.demands[key.profile as usize];
+            let kinds = self.loads.kinds(demand.spread, self.cache.span > 0);
+            let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
+            self.classes.add(at, class)
+        })
     }
 
     /// Page node of a task with this home, or the number of nodes when its pages are interleaved.
@@ -188,45 +111,6 @@ impl Contention {
             Pages::Interleaved => self.nodes,
             Pages::Node(node) if node.0 < self.nodes => node.0,
             Pages::Node(_) => 0,
-        }
-    }
-
-    /// A class is used for the first time; the index grows when it is half full.
-    fn create(&mut self, key: Key, cpu: CpuId) {
-        let Demand { spread, bound, .. } = self.demands[key.profile as usize];
-        let node = cpu.0 / self.cpus_per_node;
-        let near = if key.slot < self.nodes { self.distances.between(node, key.slot) } else { ONE };
-        let mean = self.distances.mean(node);
-        let remote = ((ONE - spread) * near + spread * mean) >> 16;
-        self.classes.push(Class {
-            key,
-            clock: 0,
-            traffic: 0,
-            at: Time::ZERO,
-            rate: Speed::NOMINAL.raw(),
-            root: NO_CPU,
-            bytes: 0,
-            growth: ONE,
-            remote,
-            slow: ONE - bound + ((bound * remote) >> 16),
-            node,
-            bus: cpu.0 / self.cpus_per_bus,
-            group: cpu.0.checked_div(self.cache.span).unwrap_or(0),
-            stale: false,
-            moved: false,
-            positions: [u32::MAX; LISTS],
-        });
-        if self.classes.len() * 2 > self.index.len() {
-            let mask = self.index.len() * 2 - 1;
-            self.index.clear();
-            self.index.resize(mask + 1, u32::MAX);
-            for (class, record) in self.classes.iter().enumerate() {
-                let mut at = record.key.hash() as usize & mask;
-                while self.index[at] != u32::MAX {
-                    at = (at + 1) & mask;
-                }
-                self.index[at] = class as u32;
-            }
         }
     }
 
@@ -253,12 +137,12 @@ impl Contention {
     /// Factor of distance over all accesses of a class, 1/65,536.
     #[inline]
     pub(crate) fn remote(&self, class: ClassId) -> u64 {
-        self.classes.get(class.0 as usize).map_or(ONE, |class| class.remote)
+        self.classes.get(class).map_or(ONE, |class| class.remote)
     }
 
     /// Factor of distance between a cpu and the pages of a task with this profile and home, 1/65,536.
     pub(crate) fn distance(&self, profile: u32, home: NodeId, cpu: CpuId) -> u64 {
-        let (slot, node) = (self.slot(profile, home), cpu.0 / self.cpus_per_node);
+        let (slot, node) = (self.slot(profile, home), cpu.0 / self.spans.node);
         if slot == self.nodes { self.distances.mean(node) } else { self.distances.between(node, slot) }
     }
 
@@ -270,20 +154,10 @@ impl Contention {
         }
     }
 
-    #[inline]
-    fn clock(class: &Class, now: Time) -> u64 {
-        class.clock.wrapping_add(now.since(class.at).ns().wrapping_mul(class.rate))
-    }
-
-    #[inline]
-    fn traffic(class: &Class, now: Time) -> u64 {
-        let speed = (class.rate * class.growth) >> 16;
-        class.traffic.wrapping_add(now.since(class.at).ns().wrapping_mul(speed))
-    }
-
     /// A task starts to compute: after `lead` of overhead (done at the class's present speed) it needs `work`, scaled to
     /// the cpu, and would demand `bytes` per second before growth if its pages were local. A core has so many requests under
     /// way and no more: when each takes longer, it makes fewer (Little 1961).
+    #[inline]
     pub(crate) fn start(
         &mut self,
         class: ClassId,
@@ -293,65 +167,63 @@ impl Contention {
         work: Work,
         bytes: u64,
     ) {
-        if self.classes[class.0 as usize].root == NO_CPU {
+        if self.classes.records[class.0 as usize].root == NO_CPU {
             self.open(class.0, now);
         }
-        let record = &mut self.classes[class.0 as usize];
-        let bytes = bytes * ONE / record.slow;
-        let (clock, traffic) = (Self::clock(record, now), Self::traffic(record, now));
+        let record = &mut self.classes.records[class.0 as usize];
+        let bytes = if record.slow == ONE { bytes } else { bytes * ONE / record.slow };
+        let clock = record.clock(now);
         let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
-        record.root = self.heaps.insert(record.root, cpu.0, target, Entry { clock, traffic, bytes });
+        record.root = self.heaps.insert(record.root, cpu.0, target, bytes);
+        if self.cache.span > 0 {
+            self.entries[cpu] = (clock, record.excess(now));
+            record.bytes += bytes;
+        }
         self.loads.note_move(class.0, record);
-        self.load(class.0, bytes, true);
+        self.loads.shift(record, bytes, true);
     }
 
     /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean growth of
     /// its demand since it started, 1/65,536.
+    #[inline]
     pub(crate) fn stop(&mut self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> (Work, u64) {
-        let left = self.left(class, cpu, now, work);
-        let entry = self.heaps.entry(cpu.0);
-        let record = &mut self.classes[class.0 as usize];
-        let done = Self::clock(record, now).wrapping_sub(entry.clock);
-        let traffic = Self::traffic(record, now).wrapping_sub(entry.traffic);
-        let growth = if traffic == done {
-            ONE
-        } else {
-            ((u128::from(traffic) << 16) / u128::from(done.max(1))) as u64
-        };
-        record.root = self.heaps.remove(record.root, cpu.0);
-        let empty = record.root == NO_CPU;
-        self.loads.note_move(class.0, record);
-        self.load(class.0, entry.bytes, false);
-        if empty {
-            self.unlist(class.0);
+        let record = &mut self.classes.records[class.0 as usize];
+        let clock = record.clock(now);
+        let left = Self::left_at(clock, self.heaps.target(cpu.0)).min(work);
+        let bytes = self.heaps.bytes(cpu.0);
+        let mut growth = ONE;
+        if self.cache.span > 0 {
+            let entry = self.entries[cpu];
+            let (done, excess) = (clock.wrapping_sub(entry.0), record.excess(now).wrapping_sub(entry.1));
+            if excess != 0 {
+                growth = ((u128::from(done.wrapping_add(excess)) << 16) / u128::from(done.max(1))) as u64;
+            }
+            record.bytes -= bytes;
         }
+        record.root = self.heaps.remove(record.root, cpu.0);
+        self.loads.note_move(class.0, record);
+        self.loads.shift(record, bytes, false);
         (left, growth)
+    }
+
+    #[inline]
+    fn left_at(clock: u64, target: u64) -> Work {
+        let left = target.wrapping_sub(clock) as i64;
+        Work::from_raw(left.max(0) as u64)
     }
 
     /// The work left of a running task, at most `work`.
     #[inline]
     pub(crate) fn left(&self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> Work {
-        let clock = Self::clock(&self.classes[class.0 as usize], now);
-        let left = self.heaps.target(cpu.0).wrapping_sub(clock) as i64;
-        if left <= 0 { Work::ZERO } else { Work::from_raw(left as u64).min(work) }
-    }
-
-    /// When the next member of the class completes.
-    #[inline]
-    pub(crate) fn next(&self, class: u32) -> Time {
-        let record = &self.classes[class as usize];
-        if record.root == NO_CPU {
-            return Time::NEVER;
-        }
-        let left = self.heaps.target(record.root).wrapping_sub(record.clock) as i64;
-        let left = Work::from_raw(left.max(0) as u64);
-        record.at + left.duration_at(Speed::from_raw(record.rate))
+        let clock = self.classes.records[class.0 as usize].clock(now);
+        Self::left_at(clock, self.heaps.target(cpu.0)).min(work)
     }
 
     /// Calls `found` for every member that has completed by `now` (they stay members until they are stopped).
+    #[inline]
     pub(crate) fn each_due(&self, class: u32, now: Time, found: impl FnMut(CpuId)) {
-        let record = &self.classes[class as usize];
-        self.heaps.each_due(record.root, Self::clock(record, now), found);
+        let record = &self.classes.records[class as usize];
+        self.heaps.each_due(record.root, record.clock(now), found);
     }
 
     /// Cpus of the machine.
@@ -363,7 +235,7 @@ impl Contention {
     /// The home node of what is first touched on a cpu.
     #[inline]
     pub(crate) const fn node(&self, cpu: CpuId) -> NodeId {
-        NodeId(cpu.0 / self.cpus_per_node)
+        NodeId(cpu.0 / self.spans.node)
     }
 }
 
@@ -388,12 +260,18 @@ mod tests {
                 inside.remove(at);
                 memory.stop(class, CpuId(cpu), Time::ZERO, Work::MAX);
             } else {
-                let work = Work::from_raw((draw >> 8) % 50);
+                let work = Work::from_raw((draw >> 8) % 9);
                 memory.start(class, CpuId(cpu), Time::ZERO, Span::ZERO, work, 0);
                 inside.push((work.raw(), cpu));
             }
-            let least = inside.iter().min().map_or(NO_CPU, |m| m.1);
-            assert_eq!(memory.classes[class.0 as usize].root, least);
+            let root = memory.classes.records[class.0 as usize].root;
+            let least = inside.iter().map(|member| member.0).min();
+            assert_eq!((root != NO_CPU).then(|| memory.heaps.target(root)), least);
+            let mut due: Vec<_> = inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
+            let mut told = Vec::new();
+            memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
+            (due.sort_unstable(), told.sort_unstable());
+            assert_eq!(due, told);
         }
     }
 
@@ -404,7 +282,10 @@ mod tests {
         let class = memory.class(0, NodeId(0), CpuId(1), ClassId::FREE);
         let work = Work::from_span(Span::from_ns(1_000));
         memory.start(class, CpuId(1), Time::ZERO, Span::from_ns(10), work, 1_000);
-        assert_eq!(memory.next(class.0), Time::from_ns(1_010));
+        assert_eq!(
+            memory.classes.records[class.0 as usize].when(memory.heaps.target(1)),
+            Time::from_ns(1_010)
+        );
         let (left, growth) = memory.stop(class, CpuId(1), Time::from_ns(410), work);
         assert_eq!((left.floor_ns(), growth), (600, ONE));
     }
@@ -415,6 +296,6 @@ mod tests {
         let mut memory = Contention::new(&machine, &[profile(1_000, 9); 500]);
         let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1), ClassId::FREE)).collect();
         assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3), ClassId::FREE) == ids[p as usize]));
-        assert_eq!(memory.classes.len(), 500);
+        assert_eq!(memory.classes.records.len(), 500);
     }
 }

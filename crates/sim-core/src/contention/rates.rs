@@ -1,0 +1,119 @@
+//! When loads have changed: growth, stretches, the speeds of the classes they concern, and their next completions.
+
+use super::Contention;
+use super::class::Class;
+use super::heap::{Heaps, NO_CPU};
+use super::law::{CacheLaw, Demand, Distances, ONE};
+use super::loads::Loads;
+use crate::time::Time;
+
+/// When the next member of a class completes.
+#[inline]
+fn next(class: &Class, heaps: &Heaps) -> Time {
+    if class.root == NO_CPU { Time::NEVER } else { class.when(heaps.target(class.root)) }
+}
+
+/// Speed of a class's clock under the present stretches.
+#[inline]
+fn rate(class: &Class, loads: &Loads, distances: &Distances) -> u64 {
+    let (bound, one) = (u64::from(class.bound), ONE);
+    // At most 2^47: stretches have 40 bits, distances 23.
+    let slow = if class.spread == 0 {
+        (loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance)) >> 16
+    } else {
+        spread_cost(class, loads, distances)
+    };
+    let slow = (bound * slow) >> 16;
+    if class.growth == ONE {
+        return ((1 << 36) / (one - bound + slow).max(1)).max(1);
+    }
+    let memory = (u128::from(slow) * u128::from(class.growth)) >> 16;
+    let denominator = (u128::from(one - bound) + memory).max(1);
+    u64::try_from(denominator).map_or(1, |denominator| ((1 << 36) / denominator).max(1))
+}
+
+/// Mean cost of the accesses of a class of which a share is spread over all nodes, 1/65,536.
+fn spread_cost(class: &Class, loads: &Loads, distances: &Distances) -> u64 {
+    let share = u64::from(class.spread);
+    let mut slow = 0;
+    if share < ONE {
+        let own = loads.way(class, class.key.slot, class.is_far) * u64::from(class.distance);
+        slow += u128::from(ONE - share) * u128::from(own);
+    }
+    slow += u128::from(share)
+        * loads.mean_cost(class, |page| distances.cost(distances.between(class.node, page)));
+    // Back from 48 fraction bits to 16.
+    (slow >> 32) as u64
+}
+
+/// Growth of the demand of a class in its shared cache.
+fn growth(class: &Class, cache: &CacheLaw, demands: &[Demand], sets: u128) -> u64 {
+    cache.growth(sets, demands[class.key.profile as usize].working_set)
+}
+
+impl Contention {
+    /// A class gets its first member: its clocks are set to now, its growth and rate to the present ones.
+    pub(super) fn open(&mut self, class: u32, now: Time) {
+        let (id, class) = (class, &mut self.classes.records[class as usize]);
+        class.retime(now);
+        if self.cache.span > 0 {
+            class.growth = growth(class, &self.cache, &self.demands, self.loads.settled(class.group));
+        }
+        class.rate = rate(class, &self.loads, &self.distances);
+        if class.listed != class.kinds {
+            self.loads.enlist(id, class);
+        }
+    }
+
+    /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where it may have moved.
+    #[inline]
+    pub(crate) fn refresh(&mut self, now: Time, changed: impl FnMut(u32, Time)) {
+        if std::mem::replace(&mut self.loads.touched, false) {
+            self.refresh_touched(now, changed);
+        }
+    }
+
+    fn refresh_touched(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
+        while let Some(group) = self.loads.dirty_groups.pop() {
+            self.refresh_group(group, now);
+        }
+        self.loads.settle();
+        let Self { loads, classes, heaps, distances, .. } = self;
+        while let Some(list) = loads.changed.pop() {
+            loads.each_of(list, classes, |loads, id, class| {
+                let rate = rate(class, loads, distances);
+                if rate == class.rate {
+                    return;
+                }
+                class.retime(now);
+                class.rate = rate;
+                if !class.moved {
+                    changed(id, next(class, heaps));
+                }
+            });
+        }
+        while let Some(id) = loads.moved.pop() {
+            let class = &mut classes.records[id as usize];
+            class.moved = false;
+            changed(id, next(class, heaps));
+        }
+    }
+
+    /// Growth of demand where working sets have come or gone.
+    fn refresh_group(&mut self, group: u32, now: Time) {
+        let Self { loads, classes, cache, demands, .. } = self;
+        let Some(sets) = loads.settle_group(group) else { return };
+        let list = loads.group_list(group);
+        loads.each_of(list, classes, |loads, _, class| {
+            let growth = growth(class, cache, demands, sets);
+            if class.growth == growth {
+                return;
+            }
+            class.retime(now);
+            loads.shift(class, class.bytes, false);
+            class.growth = growth;
+            loads.shift(class, class.bytes, true);
+        });
+        loads.changed.push(list);
+    }
+}
