@@ -267,7 +267,8 @@ mod tests {
             let root = memory.classes.records[class.0 as usize].root;
             let least = inside.iter().map(|member| member.0).min();
             assert_eq!((root != NO_CPU).then(|| memory.heaps.target(root)), least);
-            let mut due: Vec<_> = inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
+            let mut due: Vec<_> =
+                inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
             let mut told = Vec::new();
             memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
             (due.sort_unstable(), told.sort_unstable());

@@ -49,8 +49,8 @@ fn ask(app: &App, task: &mut Task, work: Work, spread: Spread) -> bool {
 /// A value varied by the task's next draw. The draw is taken whether or not there is variation.
 #[inline]
 fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
-    task.draws += 1;
-    spread.apply(mean, rng::draw(task.noise, task.draws))
+    task.draws = task.draws.wrapping_add(1);
+    spread.apply(mean, rng::draw(task.noise, u64::from(task.draws)))
 }
 
 /// What comes next in a program.
@@ -286,7 +286,8 @@ impl<O: Observer> Kernel<'_, O> {
         self.world.announce(&mut self.cpus[cpu]);
         let record = &mut self.cpus[cpu];
         record.since = self.world.now;
-        record.activity = Activity::Syscall(call, after);
+        record.activity = Activity::Syscall;
+        record.call = (call, after);
     }
 
     /// The current task begins to wait.

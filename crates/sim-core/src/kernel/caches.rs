@@ -3,7 +3,7 @@
 use crate::contention::{ONE, cache_span};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Cpu, Task};
+use crate::kernel::state::{Cpu, MaybeNode, Task};
 use crate::kernel::world::World;
 use crate::machine::{Distance, Machine, Memory};
 use crate::observe::Observer;
@@ -120,7 +120,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let here = self.touched_node(cpu, id);
         let task = &mut self.world.tasks[id];
-        let own = *task.home.get_or_insert(here);
+        let own = task.home.get_or_insert(here);
         let (app, profile) = (task.app, task.profile);
         let from = match self.transfer_source(&self.world.tasks[id]) {
             Some(rank) => rank,
@@ -128,7 +128,7 @@ impl<O: Observer> Kernel<'_, O> {
             None => return own,
         };
         let source = &self.world.tasks[self.world.apps[app].task(from)];
-        source.home.unwrap_or_else(|| self.world.memory.node(source.cpu))
+        source.home.node().unwrap_or_else(|| self.world.memory.node(source.cpu))
     }
 
     /// Pages under next touch follow a task that computes on another node: the time of the copy.
@@ -139,10 +139,10 @@ impl<O: Observer> Kernel<'_, O> {
             return Span::ZERO;
         }
         let here = self.world.memory.node(cpu);
-        let Some(home) = task.home.filter(|home| *home != here) else { return Span::ZERO };
+        let Some(home) = task.home.node().filter(|home| *home != here) else { return Span::ZERO };
         let factor = self.world.memory.distance(task.profile, home, cpu);
         let (app, bytes) = (task.app, profile.working_set);
-        self.world.tasks[id].home = Some(here);
+        self.world.tasks[id].home = MaybeNode::at(here);
         self.world.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
         self.world.apps[app].counters.page_copies += 1;
         fetch_time(&self.world.machine, bytes, factor)

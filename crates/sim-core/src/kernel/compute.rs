@@ -69,7 +69,7 @@ impl<O: Observer> World<'_, O> {
         self.announce(record);
         let here = self.memory.node(record.id);
         let task = &mut self.tasks[record.current];
-        let home = *task.home.get_or_insert(task.allotted.unwrap_or(here));
+        let home = task.home.get_or_insert(task.allotted.node().unwrap_or(here));
         self.begin_compute(record, home, Span::ZERO);
         true
     }
@@ -123,7 +123,6 @@ impl<O: Observer> World<'_, O> {
         memory.occupy(profile, record.id, false);
         let after = from_cpu(left, pace.speed).min(before);
         task.remaining = after;
-        task.done += u128::from((before - after).raw());
         caches.fetch(task, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
@@ -134,9 +133,7 @@ impl<O: Observer> World<'_, O> {
     #[inline]
     pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
         self.close(record);
-        let task = &mut self.tasks[record.current];
-        task.done += u128::from(task.remaining.raw());
-        task.remaining = Work::ZERO;
+        self.tasks[record.current].remaining = Work::ZERO;
         record.take_debt();
     }
 }

@@ -199,7 +199,7 @@ impl<O: Observer> Kernel<'_, O> {
         match record.activity {
             Activity::Idle => Thread::Idle,
             Activity::Compute(_) => Thread::Computes(self.world.tasks[record.current].profile),
-            Activity::Poll | Activity::Spin | Activity::Syscall(..) => Thread::Light,
+            Activity::Poll | Activity::Spin | Activity::Syscall => Thread::Light,
         }
     }
 

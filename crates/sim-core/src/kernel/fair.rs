@@ -419,7 +419,7 @@ impl<O: Observer> Kernel<'_, O> {
         let task_at = |at: usize| ring.records[ring.queue[at].number as usize].task;
         let ran = |member: &&Member| ring.records[member.number as usize].last_ran;
         let latest = ring.queue.iter().skip(1).max_by_key(ran);
-        record.last_process = latest.map(|member| member.process).or(record.last_process);
+        record.last_process = latest.map_or(record.last_process, |member| member.process);
         // What stood behind the last member in the order of loading.
         let rest = ring.records.last().map_or(TaskId::NONE, |last| tasks[last.task].next);
         record.current = task_at(0);

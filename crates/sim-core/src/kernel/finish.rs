@@ -29,7 +29,7 @@ impl<O: Observer> Kernel<'_, O> {
         for task in self.world.tasks.iter() {
             let counters = &mut self.world.apps[task.app].counters;
             counters.cpu_ns += task.cpu_time.ns();
-            counters.work_done_ns += (task.done >> WORK_FRACTION_BITS) as u64;
+            counters.work_done_ns += (task.done() >> WORK_FRACTION_BITS) as u64;
             counters.bytes_fetched += (task.fetched / super::caches::NS_PER_S) as u64;
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }

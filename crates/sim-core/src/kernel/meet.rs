@@ -110,7 +110,9 @@ impl<O: Observer> Kernel<'_, O> {
                 self.world.tasks[task].ready = ready.min(at);
                 self.arm_pending(at, Timer::Wake(task, cpu));
                 let waker = &mut self.world.tasks[self.cpus[cpu].current];
-                waker.waker.wakes(waker.cpu_time);
+                if let Some(history) = waker.history.written() {
+                    history.waker.wakes(waker.cpu_time);
+                }
             }
             TaskState::Queued | TaskState::Running => {
                 let there = other.cpu;

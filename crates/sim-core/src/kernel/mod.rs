@@ -39,7 +39,7 @@ use crate::rng::draw;
 use crate::time::{Span, Time};
 use fair::FairRing;
 use ring::Ring;
-use state::{Cpu, Task};
+use state::{Cpu, NO_PROCESS, Task};
 use world::World;
 
 #[cfg(test)]
@@ -418,9 +418,9 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Context-switch cost to a task from the process that ran last on a cpu.
-    fn switch_cost(&self, last: Option<u64>, next: TaskId) -> Span {
+    fn switch_cost(&self, last: u64, next: TaskId) -> Span {
         let costs = &self.world.machine.costs;
-        if last.is_none_or(|last| last == self.world.tasks[next].process) {
+        if last == NO_PROCESS || last == self.world.tasks[next].process {
             costs.switch_thread
         } else {
             costs.switch_process

@@ -3,8 +3,8 @@
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, Part};
-use crate::kernel_model::Discipline;
+use crate::kernel::state::{Activity, MaybeNode, Part};
+use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::policy::{Action, Placement, Policy, TaskState};
@@ -20,7 +20,7 @@ impl<O: Observer> Kernel<'_, O> {
         let previous = self.world.tasks[id].cpu;
         if self.world.tasks[id].delayed {
             // It has never left its queue; no cpu is chosen.
-            if self.world.tasks[id].affinity.allows(previous) {
+            if self.world.affinity(id).allows(previous) {
                 self.enqueue(id, previous, Entry::Wake, Some(waker));
                 return;
             }
@@ -41,7 +41,8 @@ impl<O: Observer> Kernel<'_, O> {
         let cpu = self.corrected(id, choice);
         if matches!(placement, Placement::Fork { .. }) {
             let nodes = self.world.machine.nodes();
-            self.world.tasks[id].allotted = policy.memory_node(id).filter(|node| node.0 < nodes);
+            let node = policy.memory_node(id).filter(|node| node.0 < nodes);
+            self.world.tasks[id].allotted = node.map_or(MaybeNode::NONE, MaybeNode::at);
         }
         self.decided(Some(id), Action::Placed { placement, cpu });
         cpu
@@ -50,11 +51,11 @@ impl<O: Observer> Kernel<'_, O> {
     /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
     fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
         let exists = choice.0 < self.world.machine.cpus();
-        if exists && self.world.tasks[id].affinity.allows(choice) {
+        if exists && self.world.affinity(id).allows(choice) {
             return choice;
         }
         self.corrections += 1;
-        self.world.tasks[id].affinity.first(self.world.machine.cpus()).unwrap_or(CpuId(0))
+        self.world.affinity(id).first(self.world.machine.cpus()).unwrap_or(CpuId(0))
     }
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
@@ -158,7 +159,7 @@ impl<O: Observer> Kernel<'_, O> {
             if idle {
                 price += self.world.machine.costs.idle_exit;
             }
-            record.debt.grow(Part::Kernel, price);
+            record.owe(Part::Kernel, price);
         }
         self.price_switches(cpu, Some(id));
         self.notices.push((id, cpu, true));
@@ -227,7 +228,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.world.renounce(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
         run_queue::leave(&self.world.model.discipline, &mut self.world.tasks, record, id, reason);
-        record.last_process = Some(self.world.tasks[id].process);
+        record.last_process = self.world.tasks[id].process;
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
         record.emptied = true;
@@ -249,7 +250,9 @@ impl<O: Observer> Kernel<'_, O> {
         self.world.tasks[id].state = TaskState::Sleeping;
         self.leave(cpu, LeaveReason::Slept);
         if let Discipline::Cfs(params) = &self.world.model.discipline {
-            self.world.tasks[id].waker.sleeps(params);
+            if params.release == CfsRelease::V30 {
+                self.world.tasks[id].history.waker.sleeps(params);
+            }
         }
         if let Some(span) = nap {
             self.arm_pending(self.world.now.saturating_add(span), Timer::Wake(id, cpu));
@@ -266,12 +269,14 @@ impl<O: Observer> Kernel<'_, O> {
         let task = &mut self.world.tasks[id];
         // Above all numbers of processes that were there from the start.
         task.process = 1 << 63 | self.respawned;
-        task.home = None;
+        task.home = MaybeNode::NONE;
         task.refill = Span::ZERO;
         task.warm = None;
         // `sched_fork` of kernels that keep lag: a new task has none.
-        task.vlag = 0;
-        task.parent = TaskId::NONE;
+        if let Some(history) = task.history.written() {
+            history.vlag = 0;
+            history.parent = TaskId::NONE;
+        }
         self.tell(policy);
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
@@ -285,13 +290,13 @@ impl<O: Observer> Kernel<'_, O> {
         if self.world.tasks[id].state == TaskState::Running {
             // The migration thread takes the cpu first.
             self.leave(from, LeaveReason::Moved);
-            self.cpus[from].debt.grow(Part::Kernel, self.world.machine.costs.ipi);
+            self.cpus[from].owe(Part::Kernel, self.world.machine.costs.ipi);
         } else {
             self.dequeue(id);
         }
         self.renormalise(id, from, to);
         self.count_move(id, from, to);
-        self.cpus[to].debt.grow(Part::Migration, self.world.machine.costs.migration);
+        self.cpus[to].owe(Part::Migration, self.world.machine.costs.migration);
         self.enqueue(id, to, Entry::Move, None);
     }
 

@@ -133,8 +133,8 @@ impl<O: Observer> Kernel<'_, O> {
                 weight: task.weight,
                 vruntime: task.vruntime,
                 vdeadline: task.vdeadline,
-                protection: task.protection,
-                share: task.share,
+                protection: task.history.protection,
+                share: task.history.share,
                 ready: task.ready.min(task.deadline),
                 polls: task.waiting != Waiting::No && runtime.wait.yields(),
                 directed: runtime.wait == crate::wait::WaitMode::YieldTo,
@@ -181,8 +181,10 @@ impl<O: Observer> Kernel<'_, O> {
             let task = &mut self.world.tasks[member.task];
             task.vruntime = member.vruntime;
             task.vdeadline = member.vdeadline;
-            task.protection = member.protection;
-            task.share = member.share;
+            if let Some(history) = task.history.written() {
+                history.protection = member.protection;
+                history.share = member.share;
+            }
             task.cpu_time += member.used;
             if let Some(at) = member.last_ran {
                 task.last_ran = at;
@@ -205,7 +207,7 @@ impl<O: Observer> Kernel<'_, O> {
         // The task that ran last is the one that was switched out last.
         let members = (1..ring.order.len()).map(|at| ring.at(at));
         if let Some(latest) = members.filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran) {
-            record.last_process = Some(latest.process);
+            record.last_process = latest.process;
         }
         record.current = ring.at(0).task;
         tasks[record.current].state = TaskState::Running;

@@ -359,7 +359,7 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
 #[inline]
 fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
-    record.last_process = Some(before.process);
+    record.last_process = before.process;
     record.since = before.last_ran;
     record.picked = record.since;
     record.pair_start = record.since;

@@ -12,10 +12,10 @@ use crate::kernel::cores::Cores;
 use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
-use crate::kernel::state::{App, Cpu, Stage, Task, Waiting};
+use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, Stage, Task, Waiting};
 use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
-use crate::kernel_model::{Discipline, KernelModel, YieldMode};
+use crate::kernel_model::{CfsRelease, Discipline, KernelModel, YieldMode};
 use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
@@ -23,8 +23,6 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::{Affinity, TaskState};
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
-use crate::run_queue::cfs::Waker;
-use crate::run_queue::ladder::Share;
 use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
 use crate::time::{Span, Speed, Time, Work};
 use crate::wait::{BarrierKind, Circle, WaitMode};
@@ -190,16 +188,18 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: u64, process: u64) -> Task {
+fn build_task(
+    spec: &AppSpec,
+    app: AppId,
+    rank: u32,
+    history: Apart<History>,
+    noise: u64,
+    process: u64,
+) -> Task {
     Task {
         vruntime: 0,
         vdeadline: 0,
-        vlag: 0,
-        protection: 0,
         delayed: false,
-        share: Share::default(),
-        parent: TaskId::NONE,
-        waker: Waker::default(),
         remaining: Work::ZERO,
         ready: Time::NEVER,
         deadline: Time::NEVER,
@@ -215,8 +215,8 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
         rank,
         weight: spec.weight,
         cpu: CpuId(0),
-        home: None,
-        allotted: None,
+        home: MaybeNode::NONE,
+        allotted: MaybeNode::NONE,
         pc: 0,
         loops: [0; MAX_LOOP_DEPTH],
         depth: 0,
@@ -231,14 +231,13 @@ fn build_task(spec: &AppSpec, app: AppId, rank: u32, affinity: Affinity, noise: 
         refill: Span::ZERO,
         warm: None,
         fetched: 0,
-        affinity,
         cpu_time: Span::ZERO,
         last_ran: Time::ZERO,
         entered: 0,
-        done: 0,
         asked: 0,
         profile: 0,
         class: ClassId::FREE,
+        history,
     }
 }
 
@@ -260,14 +259,37 @@ fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> 
     cpus
 }
 
+/// Where each task may run; empty when all may run anywhere.
+fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
+    if specs.iter().all(|spec| spec.allowed.is_none()) {
+        return Vec::new();
+    }
+    let of = |spec: &AppSpec| spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
+    specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
+}
+
+/// Room for what the discipline will write about a task.
+fn history(discipline: &Discipline) -> Apart<History> {
+    let written = match discipline {
+        Discipline::Cfs(params) => params.release == CfsRelease::V30,
+        Discipline::RoundRobin { .. } => false,
+        Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => true,
+    };
+    if written { Apart::ready() } else { Apart::NONE }
+}
+
 /// Adds the tasks of an application.
-fn add_tasks(tasks: &mut IdVec<TaskId, Task>, spec: &AppSpec, app: AppId, seed: u64) {
+fn add_tasks(
+    tasks: &mut IdVec<TaskId, Task>,
+    spec: &AppSpec,
+    (app, seed): (AppId, u64),
+    discipline: &Discipline,
+) {
     let first = tasks.len() as u32;
-    let affinity = spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        tasks.push(build_task(spec, app, rank, affinity.clone(), noise, process));
+        tasks.push(build_task(spec, app, rank, history(discipline), noise, process));
     }
 }
 
@@ -292,10 +314,11 @@ impl<'o, O: Observer> Kernel<'o, O> {
         let mut apps: IdVec<AppId, App> = IdVec::default();
         let mut timers = Timers::with_capacity(1 << 10);
         let (mut left, mut pending) = (0, 0);
+        let affinities = affinities(&specs);
         for (number, spec) in specs.into_iter().enumerate() {
             let app = AppId(number as u32);
             let first = tasks.len() as u32;
-            add_tasks(&mut tasks, &spec, app, options.seed);
+            add_tasks(&mut tasks, &spec, (app, options.seed), &model.discipline);
             profiles.push(transfer_profile(&machine));
             let base = profiles.len() as u32;
             profiles.extend_from_slice(spec.program.profiles());
@@ -355,6 +378,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
                 model,
                 options,
                 tasks,
+                affinities,
                 apps,
                 profiles,
                 cores,

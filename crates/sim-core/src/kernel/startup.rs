@@ -46,7 +46,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// The current task begins to touch its data, and as a master everybody's; false when that is done or takes no time.
     fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;
-        if self.world.tasks[id].home.is_some() {
+        if self.world.tasks[id].home.node().is_some() {
             return false;
         }
         let app = &self.world.apps[self.world.tasks[id].app];
@@ -64,7 +64,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// Where the pages are put that a task touches first on this cpu.
     pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.world.tasks[id].allotted.unwrap_or_else(|| self.world.memory.node(cpu))
+        self.world.tasks[id].allotted.node().unwrap_or_else(|| self.world.memory.node(cpu))
     }
 
     /// The data of the current task, as a master everybody's that nobody has touched yet, lie where it runs.
@@ -130,8 +130,8 @@ impl<O: Observer> Kernel<'_, O> {
         self.world.apps[app].forked += 1;
         if rank > 0 && self.world.apps[app].runtime.startup.forks == Forks::Master {
             let master = self.world.apps[app].task(0);
-            self.world.tasks[id].parent = master;
             if Ladder::of(&self.world.model.discipline).is_some() {
+                self.world.tasks[id].history.parent = master;
                 // Parent and child share a slice or a history: it has to be up to date.
                 self.catch_up(parent);
             }

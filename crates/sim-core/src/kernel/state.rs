@@ -7,7 +7,7 @@ use crate::contention::ClassId;
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::limits::MAX_LOOP_DEPTH;
 use crate::outcome::Counters;
-use crate::policy::{Affinity, TaskState};
+use crate::policy::TaskState;
 use crate::program::Program;
 use crate::program::Runtime;
 use crate::run_queue::cfs::Waker;
@@ -148,8 +148,8 @@ pub(crate) enum Activity {
     Poll,
     /// It polls without yielding.
     Spin,
-    /// It is inside a system call that ends after this span.
-    Syscall(Span, After),
+    /// It is inside a system call.
+    Syscall,
 }
 
 /// What happens when a system call ends.
@@ -171,7 +171,7 @@ pub(crate) enum After {
     Respawn,
 }
 
-/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory.
+/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory, in the first five lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Cpu {
@@ -182,19 +182,25 @@ pub(crate) struct Cpu {
     pub(crate) tail: TaskId,
     /// The task told to observers as running.
     pub(crate) announced: TaskId,
+    /// Runnable tasks, the current one included.
+    pub(crate) running: u32,
     /// Start of the present segment of the activity, its lead included.
     pub(crate) since: Time,
     /// Up to when its virtual runtime is charged.
     pub(crate) charged: Time,
     /// When the current task was picked: its slice counts from here.
     pub(crate) picked: Time,
-    /// When a buddy was last not followed (2.6.27).
-    pub(crate) pair_start: Time,
     /// When the slice of the current task ends, as armed.
     pub(crate) slice_end: Time,
+    pub(crate) activity: Activity,
     pub(crate) min_vruntime: i64,
-    // The overhead that the turn begins with, and what has happened.
-    pub(crate) lead: Lead,
+    /// Sum of the weights of its runnable tasks.
+    pub(crate) load: u64,
+    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
+    /// the price between processes when its tasks belong to several, else the price between threads.
+    pub(crate) switch_charge: Span,
+    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
+    pub(crate) next_tick: Time,
     /// Asked to pick again.
     pub(crate) resched: bool,
     /// Its last task has just left: new-idle balancing is due.
@@ -202,46 +208,45 @@ pub(crate) struct Cpu {
     pub(crate) marked: bool,
     /// Its own armed event is what it was marked for.
     pub(crate) fired: bool,
-    /// Runnable tasks, the current one included.
-    pub(crate) running: u32,
-    // The activity.
-    pub(crate) activity: Activity,
-    /// Sum of their weights.
-    pub(crate) load: u64,
-    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
-    /// the price between processes when its tasks belong to several, else the price between threads.
-    pub(crate) switch_charge: Span,
-    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
-    pub(crate) next_tick: Time,
+    /// Its runnable tasks belong to several processes.
+    pub(crate) several: bool,
+    /// It owes kernel or daemon work.
+    pub(crate) owes: bool,
+    /// The process that ran last, to price the next switch; [`NO_PROCESS`] at first.
+    pub(crate) last_process: u64,
     /// Polls and switches not yet told.
     pub(crate) polled: (u64, u64),
-    // Who was here before.
-    /// The process that ran last, to price the next switch.
-    pub(crate) last_process: Option<u64>,
+    // The overhead that the turn begins with, and what has happened.
+    pub(crate) lead: Lead,
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
-    /// The waiting task that the next pick prefers: the target of a directed yield.
-    pub(crate) heir: TaskId,
-    pub(crate) filler: TaskId,
+    pub(crate) account: Account,
     /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part since
     /// another one did.
     pub(crate) filled: u64,
     pub(crate) filler_part: u64,
-    /// Since when a task waits in the expired array (O(1)).
-    pub(crate) expired_since: Time,
-    /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
-    pub(crate) delayed: TaskId,
-    // Overhead to come, and the books.
-    /// Its runnable tasks belong to several processes.
-    pub(crate) several: bool,
-    /// Kernel and daemon work that the next segment begins with.
-    pub(crate) debt: Lead,
+    pub(crate) filler: TaskId,
+    /// The waiting task that the next pick prefers: the target of a directed yield.
+    pub(crate) heir: TaskId,
     /// How far its ticks are behind those of the first cpu, ns.
     pub(crate) tick_phase: u64,
+    // What seldom matters.
+    /// Kernel and daemon work that the next segment begins with.
+    debt: Lead,
+    /// When a buddy was last not followed (2.6.27).
+    pub(crate) pair_start: Time,
+    /// Since when a task waits in the expired array (O(1)).
+    pub(crate) expired_since: Time,
+    /// The system call that the current task is in: how long it takes, and what follows.
+    pub(crate) call: (Span, After),
     /// Key of the lateness of its ticks.
     pub(crate) tick_key: u64,
-    pub(crate) account: Account,
+    /// Tasks that sleep but still compete (EEVDF's delayed dequeue), linked by `next`.
+    pub(crate) delayed: TaskId,
 }
+
+/// The number of no process.
+pub(crate) const NO_PROCESS: u64 = u64::MAX;
 
 impl Cpu {
     pub(crate) fn new(id: CpuId) -> Self {
@@ -250,47 +255,63 @@ impl Cpu {
             current: TaskId::NONE,
             head: TaskId::NONE,
             tail: TaskId::NONE,
-            running: 0,
-            load: 0,
-            min_vruntime: 0,
-            activity: Activity::Idle,
-            since: Time::ZERO,
-            lead: Lead::NONE,
-            picked: Time::ZERO,
-            charged: Time::ZERO,
-            switch_charge: Span::ZERO,
-            several: false,
-            next_buddy: TaskId::NONE,
-            last_buddy: TaskId::NONE,
-            heir: TaskId::NONE,
-            pair_start: Time::ZERO,
-            expired_since: Time::NEVER,
-            resched: false,
-            debt: Lead::NONE,
-            last_process: None,
             announced: TaskId::NONE,
-            polled: (0, 0),
+            running: 0,
+            since: Time::ZERO,
+            charged: Time::ZERO,
+            picked: Time::ZERO,
             slice_end: Time::NEVER,
+            activity: Activity::Idle,
+            min_vruntime: 0,
+            load: 0,
+            switch_charge: Span::ZERO,
+            next_tick: Time::NEVER,
+            resched: false,
             emptied: false,
             marked: false,
             fired: false,
-            filled: 0,
-            filler: TaskId::NONE,
-            filler_part: 0,
+            several: false,
+            owes: false,
+            last_process: NO_PROCESS,
+            polled: (0, 0),
+            lead: Lead::NONE,
+            next_buddy: TaskId::NONE,
+            last_buddy: TaskId::NONE,
             account: Account::default(),
-            delayed: TaskId::NONE,
-            next_tick: Time::NEVER,
+            filled: 0,
+            filler_part: 0,
+            filler: TaskId::NONE,
+            heir: TaskId::NONE,
             tick_phase: 0,
+            debt: Lead::NONE,
+            pair_start: Time::ZERO,
+            expired_since: Time::NEVER,
+            call: (Span::ZERO, After::Yield),
             tick_key: 0,
+            delayed: TaskId::NONE,
         }
+    }
+
+    /// Kernel or daemon work comes up: it goes before what the current task does next.
+    #[inline]
+    pub(crate) fn owe(&mut self, part: Part, span: Span) {
+        self.debt.grow(part, span);
+        self.owes |= span > Span::ZERO;
     }
 
     /// The kernel and daemon work that has come up leads the segment about to begin.
     #[inline]
     pub(crate) fn take_debt(&mut self) {
-        if !self.debt.is_none() {
+        if self.owes {
+            self.owes = false;
             self.lead = std::mem::take(&mut self.debt);
         }
+    }
+
+    /// The same behind what leads the segment already.
+    pub(crate) fn add_debt(&mut self) {
+        self.owes = false;
+        self.lead.add(&std::mem::take(&mut self.debt));
     }
 
     /// What is left of the lead when a segment is cut short: kernel and daemon work and a migration stay a debt; returns
@@ -299,7 +320,7 @@ impl Cpu {
     pub(crate) fn keep_lead(&mut self) -> Span {
         let lead = std::mem::take(&mut self.lead);
         for part in [Part::Migration, Part::Kernel, Part::Daemon] {
-            self.debt.grow(part, lead.part(part));
+            self.owe(part, lead.part(part));
         }
         lead.part(Part::Refill)
     }
@@ -340,27 +361,21 @@ pub(crate) struct Task {
     // Where it stands: what the run queue and polling look at.
     /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
-    /// Work of the present compute operation still to do, at nominal speed.
-    pub(crate) remaining: Work,
     /// When what it waits for is (or will be) visible to it.
     pub(crate) ready: Time,
     /// When it stops polling and sleeps.
     pub(crate) deadline: Time,
+    /// Work of the present compute operation still to do, at nominal speed.
+    pub(crate) remaining: Work,
+    pub(crate) last_ran: Time,
+    pub(crate) cpu_time: Span,
     pub(crate) previous: TaskId,
     pub(crate) next: TaskId,
-    pub(crate) app: AppId,
-    pub(crate) rank: u32,
-    pub(crate) cpu: CpuId,
-    pub(crate) weight: u32,
-    /// Position in the program.
-    pub(crate) pc: u32,
     pub(crate) band: u8,
     pub(crate) state: TaskState,
     pub(crate) stage: Stage,
     /// The policy was told that it waits, or will be.
     pub(crate) told: bool,
-    // How it waits and how long it ran.
-    pub(crate) waiting: Waiting,
     /// While it polls it yields after each look (as its runtime says).
     pub(crate) yields: bool,
     pub(crate) depth: u8,
@@ -368,56 +383,137 @@ pub(crate) struct Task {
     pub(crate) circle: Circle,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
+    // What it is, and how it waits.
+    pub(crate) app: AppId,
+    pub(crate) rank: u32,
+    pub(crate) cpu: CpuId,
+    pub(crate) weight: u32,
+    /// Position in the program.
+    pub(crate) pc: u32,
     /// Profile of the running compute operation (index into the run's table).
     pub(crate) profile: u32,
+    /// The contention class it last computed in.
+    pub(crate) class: ClassId,
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    pub(crate) waiting: Waiting,
     /// Number of its process: switches between tasks of equal numbers are switches between threads.
     pub(crate) process: u64,
-    pub(crate) last_ran: Time,
-    pub(crate) cpu_time: Span,
+    /// When it arrived at the barrier it is at.
+    pub(crate) arrived: Time,
     /// What is left of a cache refill that was interrupted.
     pub(crate) refill: Span,
-    pub(crate) home: Option<NodeId>,
-    /// When it arrived there.
-    pub(crate) arrived: Time,
     // Its caches and its program.
     /// Where it last computed, and what had been brought into that cpu's caches by then.
     pub(crate) warm: Option<(CpuId, u64)>,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
-    pub(crate) draws: u64,
+    pub(crate) draws: u32,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) allotted: MaybeNode,
     /// Passes left of the loops around `pc`.
     pub(crate) loops: [u32; MAX_LOOP_DEPTH],
-    /// Blocks read of the present transfer.
-    pub(crate) block: u32,
-    /// The contention class it last computed in.
-    pub(crate) class: ClassId,
+    /// Barrier episode it is in, for each circle.
+    pub(crate) episodes: [u32; Circle::COUNT],
+    /// Where its pages are, once they have been touched.
+    pub(crate) home: MaybeNode,
     // What it has done.
-    /// Work done and asked for so far, in raw units.
-    pub(crate) done: u128,
+    /// Work asked for so far, in raw units.
     pub(crate) asked: u128,
     /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
     pub(crate) fetched: u128,
-    /// Barrier episode it is in, for each circle.
-    pub(crate) episodes: [u32; Circle::COUNT],
-    /// The task that forked it, if one did.
-    pub(crate) parent: TaskId,
-    // What changes seldom.
     pub(crate) entered: u64,
     /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
     pub(crate) woken: Time,
-    pub(crate) affinity: Affinity,
-    /// Where the policy wants the pages that the task touches first.
-    pub(crate) allotted: Option<NodeId>,
     /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
     pub(crate) vdeadline: i64,
+    pub(crate) history: Apart<History>,
+}
+
+/// What a few disciplines know of a task besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct History {
+    /// Its slice and history, where the discipline has priorities.
+    pub(crate) share: Share,
+    /// The task that forked it, if one did, where parent and child share.
+    pub(crate) parent: TaskId,
     /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
     pub(crate) vlag: i64,
     /// EEVDF: as long as its virtual runtime is below this, nobody but an ineligible current task gives way.
     pub(crate) protection: i64,
-    /// Its slice and history, where the discipline has priorities.
-    pub(crate) share: Share,
     /// How often it wakes others (2.6.30).
     pub(crate) waker: Waker,
+}
+
+impl Unwritten for History {
+    const NOTHING: &'static Self =
+        &Self { share: Share::NONE, parent: TaskId::NONE, vlag: 0, protection: 0, waker: Waker::NONE };
+}
+
+/// A value that reads as a constant until it is written.
+pub(crate) trait Unwritten: Copy + 'static {
+    const NOTHING: &'static Self;
+}
+
+/// A part of a record that most runs never write, kept apart from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Apart<T>(Option<Box<T>>);
+
+impl<T: Unwritten> Apart<T> {
+    pub(crate) const NONE: Self = Self(None);
+
+    /// One that is going to be written.
+    pub(crate) fn ready() -> Self {
+        Self(Some(Box::new(*T::NOTHING)))
+    }
+
+    /// The value, if it has been written.
+    #[inline]
+    pub(crate) fn written(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl<T: Unwritten> std::ops::Deref for Apart<T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.as_deref().unwrap_or(T::NOTHING)
+    }
+}
+
+impl<T: Unwritten> std::ops::DerefMut for Apart<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_with(|| Box::new(*T::NOTHING))
+    }
+}
+
+/// A node of the machine, or none, in four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MaybeNode(u32);
+
+impl MaybeNode {
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    #[inline]
+    pub(crate) const fn at(node: NodeId) -> Self {
+        Self(node.0)
+    }
+
+    #[inline]
+    pub(crate) const fn node(self) -> Option<NodeId> {
+        if self.0 == u32::MAX { None } else { Some(NodeId(self.0)) }
+    }
+
+    /// The node; `node` from now on if there is none yet.
+    #[inline]
+    pub(crate) const fn get_or_insert(&mut self, node: NodeId) -> NodeId {
+        if self.0 == u32::MAX {
+            self.0 = node.0;
+        }
+        NodeId(self.0)
+    }
 }
 
 impl Task {
@@ -425,6 +521,12 @@ impl Task {
     #[inline]
     pub(crate) const fn episode(&self) -> u32 {
         self.episodes[self.circle as usize]
+    }
+
+    /// Work done so far, in raw units: all that was asked for but what remains.
+    #[inline]
+    pub(crate) fn done(&self) -> u128 {
+        self.asked - u128::from(self.remaining.raw())
     }
 }
 

@@ -13,7 +13,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
-        if record.activity == Activity::Poll && !fired && !record.resched && record.debt.is_none() {
+        if record.activity == Activity::Poll && !fired && !record.resched && !record.owes {
             // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
             let due = self.forecast(cpu);
             if due > self.world.now {
@@ -59,7 +59,7 @@ impl<O: Observer> Kernel<'_, O> {
                 }
             }
             Activity::Idle => return self.leave_idle(cpu, policy),
-            Activity::Syscall(call, after) => return self.end_syscall(cpu, call, after, policy),
+            Activity::Syscall => return self.end_syscall(cpu, policy),
         }
         let record = &self.cpus[cpu];
         // What polls and yields is not cut short by the end of a slice.
@@ -82,8 +82,9 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// A system call ends, if it is time; false if not: a task inside the kernel is pre-empted when the call ends.
     #[inline(never)]
-    fn end_syscall(&mut self, cpu: CpuId, call: Span, after: After, policy: &mut dyn Policy) -> bool {
+    fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let record = &self.cpus[cpu];
+        let (call, after) = record.call;
         let ends = self.world.now >= record.since + record.lead.total() + call;
         if ends {
             self.close_segment(cpu);
@@ -95,7 +96,7 @@ impl<O: Observer> Kernel<'_, O> {
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
     fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        let owes = !self.cpus[cpu].debt.is_none();
+        let owes = self.cpus[cpu].owes;
         if owes {
             self.interrupt(cpu, policy);
         }
@@ -222,7 +223,7 @@ impl<O: Observer> Kernel<'_, O> {
             record.heir = to;
             if there != cpu {
                 record.resched = true;
-                record.debt.grow(Part::Kernel, self.world.machine.costs.ipi);
+                record.owe(Part::Kernel, self.world.machine.costs.ipi);
                 self.mark(there);
             }
         }
@@ -296,7 +297,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
         let id = record.current;
         run_queue::interrupted(discipline, &mut self.world.tasks, record, now, over);
-        let first = self.world.tasks[id].share.front;
+        let first = self.world.tasks[id].history.share.front;
         let next = self.choose(cpu, true);
         let (discipline, record) = (&self.world.model.discipline, &mut self.cpus[cpu]);
         if next == Some(id) {
@@ -335,7 +336,7 @@ impl<O: Observer> Kernel<'_, O> {
         self.world.renounce(&mut self.cpus[cpu], reason);
         self.world.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
-        record.last_process = Some(self.world.tasks[id].process);
+        record.last_process = self.world.tasks[id].process;
         record.current = TaskId::NONE;
         run_queue::insert(&self.world.model.discipline, &mut self.world.tasks, record, id);
     }
@@ -399,7 +400,7 @@ impl<O: Observer> Kernel<'_, O> {
             Activity::Idle => (Time::NEVER, Time::NEVER),
             Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
             Activity::Spin => (self.first_sight(cpu), self.slice_end(cpu)),
-            Activity::Syscall(call, _) => (record.since + record.lead.total() + call, Time::NEVER),
+            Activity::Syscall => (record.since + record.lead.total() + record.call.0, Time::NEVER),
             Activity::Poll => (self.forecast(cpu), Time::NEVER),
         };
         self.cpus[cpu].slice_end = slice_end;

@@ -72,11 +72,11 @@ impl<O: Observer> View for Kernel<'_, O> {
     }
 
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
-        self.world.tasks[task].affinity.allows(cpu)
+        self.world.affinity(task).allows(cpu)
     }
 
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
-        self.world.tasks[task].affinity.first(self.world.machine.cpus())
+        self.world.affinity(task).first(self.world.machine.cpus())
     }
 
     fn is_buddy(&self, task: TaskId) -> bool {
@@ -93,7 +93,7 @@ impl<O: Observer> View for Kernel<'_, O> {
         let record = &self.world.tasks[task];
         match record.state {
             TaskState::Embryo => i64::from(params.start),
-            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.share.waited),
+            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.history.share.waited),
             _ => -record.vruntime,
         }
     }
@@ -161,7 +161,7 @@ impl<O: Observer> System for Kernel<'_, O> {
 
     fn progress(&mut self, task: TaskId) -> Span {
         let record = &self.world.tasks[task];
-        let raw = record.done + u128::from(self.computed(record.cpu, task).raw());
+        let raw = record.done() + u128::from(self.computed(record.cpu, task).raw());
         Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
     }
 
@@ -170,8 +170,8 @@ impl<O: Observer> System for Kernel<'_, O> {
         let cpu = self.world.tasks[task].cpu;
         self.catch_up(cpu);
         let record = &self.world.tasks[task];
-        let room = ladder.room(&record.share, record.vruntime, record.weight, self.cpus[cpu].running);
-        Some((Span::from_ns(record.share.used), Span::from_ns(room)))
+        let room = ladder.room(&record.history.share, record.vruntime, record.weight, self.cpus[cpu].running);
+        Some((Span::from_ns(record.history.share.used), Span::from_ns(room)))
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
@@ -180,7 +180,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         }
         let record = &self.world.tasks[task];
         let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
-        if !runnable || record.cpu == to || !record.affinity.allows(to) {
+        if !runnable || record.cpu == to || !self.world.affinity(task).allows(to) {
             return self.refuse();
         }
         let from = record.cpu;
@@ -198,7 +198,7 @@ impl<O: Observer> System for Kernel<'_, O> {
         }
         self.decided(Some(task), Action::Bound(affinity.clone()));
         let stays = affinity.allows(self.world.tasks[task].cpu);
-        self.world.tasks[task].affinity = affinity;
+        self.world.bind(task, affinity);
         if !stays && matches!(self.world.tasks[task].state, TaskState::Queued | TaskState::Running) {
             // As `sched_setaffinity` does: any allowed cpu, and that is the first.
             self.relocate(task, first);
@@ -238,7 +238,7 @@ impl<O: Observer> System for Kernel<'_, O> {
                 }
                 record.resched |= record.current == task && band == PARKED;
                 if idle && band < PARKED {
-                    record.debt.grow(Part::Kernel, self.world.machine.costs.idle_exit);
+                    record.owe(Part::Kernel, self.world.machine.costs.idle_exit);
                 }
                 self.mark(cpu);
             }
@@ -273,7 +273,8 @@ impl<O: Observer> System for Kernel<'_, O> {
             self.close_segment(here);
         }
         let call = self.world.machine.costs.yield_call.max(Span::from_ns(1));
-        self.cpus[here].activity = Activity::Syscall(call, After::YieldTo(to));
+        self.cpus[here].activity = Activity::Syscall;
+        self.cpus[here].call = (call, After::YieldTo(to));
         self.mark(here);
         true
     }
@@ -287,10 +288,14 @@ impl<O: Observer> System for Kernel<'_, O> {
         let record = &mut self.cpus[cpu];
         if idle {
             // An idle cpu does the work at once.
-            record.lead.add(&std::mem::take(&mut record.debt));
+            record.add_debt();
         }
-        let lead = if idle { &mut record.lead } else { &mut record.debt };
-        lead.grow(if daemon { Part::Daemon } else { Part::Kernel }, span);
+        let part = if daemon { Part::Daemon } else { Part::Kernel };
+        if idle {
+            record.lead.grow(part, span);
+        } else {
+            record.owe(part, span);
+        }
         self.mark(cpu);
     }
 

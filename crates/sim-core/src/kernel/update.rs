@@ -40,7 +40,7 @@ impl<O: Observer> Kernel<'_, O> {
         let Some(key) = ts::update(params, task, running, asleep) else { return };
         if running {
             task.vruntime = key;
-            task.share.expired = false;
+            task.history.share.expired = false;
         } else if task.vruntime != key {
             let record = &mut self.cpus[task.cpu];
             run_queue::remove(&mut self.world.tasks, record, id);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::account::Category;
 use crate::contention::Contention;
 use crate::event::Tournament;
-use crate::ids::{AppId, IdVec, TaskId};
+use crate::ids::{AppId, Id, IdVec, TaskId};
 use crate::kernel::advance::awaited;
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
@@ -16,7 +16,7 @@ use crate::kernel_model::KernelModel;
 use crate::machine::Machine;
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::Options;
-use crate::policy::Awaited;
+use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
 use crate::run_queue;
 use crate::sync::Turn;
@@ -29,6 +29,8 @@ pub(crate) struct World<'o, O> {
     pub(crate) options: Options,
     pub(crate) now: Time,
     pub(crate) tasks: IdVec<TaskId, Task>,
+    /// Where each task may run; empty when all may run anywhere.
+    pub(crate) affinities: Vec<Affinity>,
     pub(crate) apps: IdVec<AppId, App>,
     pub(crate) profiles: Vec<MemoryProfile>,
     /// Speed of each cpu.
@@ -148,8 +150,8 @@ impl<O: Observer> World<'_, O> {
                 let app = self.tasks[record.current].app;
                 self.apps[app].counters.polls += polls;
             }
-            Activity::Syscall(_, after) => {
-                let yields = matches!(after, After::Yield | After::YieldTo(_));
+            Activity::Syscall => {
+                let yields = matches!(record.call.1, After::Yield | After::YieldTo(_));
                 let category = if yields { Category::Yield } else { Category::Kernel };
                 record.account.add(category, rest);
             }
@@ -258,6 +260,20 @@ impl<O: Observer> World<'_, O> {
     #[inline]
     pub(crate) fn sees(&self, record: &Cpu) -> bool {
         sight(&self.tasks[record.current]) <= self.now
+    }
+
+    /// Where a task may run.
+    #[inline]
+    pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {
+        self.affinities.get(id.index()).unwrap_or(&Affinity::All)
+    }
+
+    /// Sets where a task may run.
+    pub(crate) fn bind(&mut self, id: TaskId, affinity: Affinity) {
+        if self.affinities.is_empty() {
+            self.affinities.resize(self.tasks.len(), Affinity::All);
+        }
+        self.affinities[id.index()] = affinity;
     }
 
     /// How long one look and one yield take.

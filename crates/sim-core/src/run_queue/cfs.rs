@@ -27,6 +27,9 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
+    /// Nothing known.
+    pub(crate) const NONE: Self = Self { average: 0, issued: None, woken: 0 };
+
     const fn sample(&mut self, sample: u64) {
         let step = (sample as i64 - self.average as i64) >> 3;
         self.average = self.average.saturating_add_signed(step);
@@ -99,7 +102,9 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
     let placed = match entry {
         Entry::Fork => {
             let average = params.wakeup_granularity.ns();
-            task.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
+            if params.release == CfsRelease::V30 {
+                task.history.waker = Waker { average, issued: None, woken: task.cpu_time.ns() };
+            }
             let (running, load) = (cpu.running + 1, cpu.load + u64::from(task.weight));
             let debit = match params.release {
                 _ if !params.start_debit => 0,
@@ -109,7 +114,9 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
             least + debit
         }
         Entry::Wake => {
-            task.waker.woken = task.cpu_time.ns();
+            if params.release == CfsRelease::V30 {
+                task.history.waker.woken = task.cpu_time.ns();
+            }
             let credit = match params.release {
                 _ if !params.sleeper_credit => 0,
                 CfsRelease::V30 => params.latency.ns() as i64,
@@ -141,7 +148,7 @@ pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: Tas
 /// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each runnable task,
 /// exceeds the time the current one has run by; at most the granularity.
 fn adaptive(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, id: TaskId, now: Time) -> i64 {
-    let expected = tasks[id].waker.average.saturating_mul(2).saturating_mul(u64::from(cpu.running));
+    let expected = tasks[id].history.waker.average.saturating_mul(2).saturating_mul(u64::from(cpu.running));
     let granularity = expected.saturating_sub(now.since(cpu.picked).ns()).min(params.wakeup_granularity.ns());
     weighted(Span::from_ns(granularity), tasks[id].weight)
 }

@@ -146,7 +146,7 @@ pub(crate) fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now
     let mut one = Contender::of(task);
     let used_up = one.age(weighted(now - cpu.charged, task.weight), params);
     (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
-    let unprotected = task.vruntime >= task.protection;
+    let unprotected = task.vruntime >= task.history.protection;
     cpu.charged = now;
     if (used_up || unprotected) && contested(tasks, cpu) {
         cpu.resched = true;
@@ -174,7 +174,7 @@ fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let band = runnable.map(|id| tasks[id].band).min().filter(|band| *band < PARKED)?;
     let average = average(tasks, cpu, band, TaskId::NONE);
     let current = cpu.current.some().filter(|id| tasks[*id].band == band);
-    let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].protection));
+    let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].history.protection));
     best(&average, me, waiting(tasks, cpu, band)).or(current)
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
 pub(crate) fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
-    tasks[current].protection = Contender::of(&tasks[current]).protection(params);
+    tasks[current].history.protection = Contender::of(&tasks[current]).protection(params);
 }
 
 /// How far a task of a cpu, linked there or not, lies behind the average, within bounds (`entity_lag`).
@@ -231,7 +231,7 @@ pub(crate) fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
         }
         return;
     }
-    tasks[id].vlag = lag(params, tasks, cpu, id);
+    tasks[id].history.vlag = lag(params, tasks, cpu, id);
     if reason == LeaveReason::Moved {
         tasks[id].vdeadline -= tasks[id].vruntime;
     }
@@ -239,7 +239,7 @@ pub(crate) fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
 
 /// A delayed task leaves its cpu: what it has fallen behind while it slept does not count (`DELAY_ZERO`).
 pub(crate) fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    tasks[id].vlag = lag(params, tasks, cpu, id).min(0);
+    tasks[id].history.vlag = lag(params, tasks, cpu, id).min(0);
     unlink(tasks, cpu, id);
 }
 
@@ -272,12 +272,12 @@ pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
         if lag <= 0 {
             return;
         }
-        tasks[id].vlag = 0;
+        tasks[id].history.vlag = 0;
     }
     let others = average(tasks, cpu, tasks[id].band, id);
     let task = &mut tasks[id];
     let lag = if params.place_lag && others.load > 0 {
-        (i128::from(task.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
+        (i128::from(task.history.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
     } else {
         0
     };
@@ -293,13 +293,13 @@ pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
 /// A task of a cpu changes its band, with its lag, its deadline and its protection as they are relative to itself. It must
 /// not be linked unless it is the current one.
 pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
-    tasks[id].vlag = lag(params, tasks, cpu, id);
+    tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];
     task.vdeadline -= task.vruntime;
-    task.protection -= task.vruntime;
+    task.history.protection -= task.vruntime;
     task.band = band;
     place(params, tasks, cpu, id, Entry::Move);
-    tasks[id].protection += tasks[id].vruntime;
+    tasks[id].history.protection += tasks[id].vruntime;
 }
 
 #[cfg(test)]

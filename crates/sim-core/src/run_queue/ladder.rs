@@ -27,6 +27,11 @@ pub(crate) struct Share {
 }
 
 /// A discipline with priorities.
+impl Share {
+    /// Nothing used, nothing remembered.
+    pub(crate) const NONE: Self = Self { used: 0, rest: 0, ran: 0, waited: 0, expired: false, front: false };
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ladder {
     O1(O1Params),
@@ -63,14 +68,15 @@ pub(crate) fn place(
     id: TaskId,
     (entry, now): (Entry, Time),
 ) {
-    let parent = tasks[id].parent.some().filter(|_| entry == Entry::Fork);
-    let mut by = parent.map(|parent| Parent { share: tasks[parent].share, key: tasks[parent].vruntime });
+    let parent = tasks[id].history.parent.some().filter(|_| entry == Entry::Fork);
+    let mut by =
+        parent.map(|parent| Parent { share: tasks[parent].history.share, key: tasks[parent].vruntime });
     let task = &mut tasks[id];
     if entry == Entry::Fork && by.is_none() {
-        task.share = Share::default();
+        task.history.share = Share::default();
     }
-    task.share.expired = false;
-    task.share.front = false;
+    task.history.share.expired = false;
+    task.history.share.front = false;
     match discipline {
         Discipline::O1(params) => o1::place(params, task, by.as_mut(), cpu.min_vruntime, (entry, now)),
         Discipline::Ule(params) => ule::place(params, task, by.as_ref(), entry, now),
@@ -78,7 +84,7 @@ pub(crate) fn place(
         _ => {}
     }
     if let (Some(parent), Some(by)) = (parent, by) {
-        tasks[parent].share = by.share;
+        tasks[parent].history.share = by.share;
     }
 }
 

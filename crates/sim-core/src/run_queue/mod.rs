@@ -36,7 +36,7 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
     let by_deadline = matches!(discipline, Discipline::Eevdf(_));
     let key = |t: &Task| (t.band, if by_deadline { t.vdeadline } else { t.vruntime });
     let mine = key(&tasks[id]);
-    let front = std::mem::take(&mut tasks[id].share.front);
+    let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
     let mut after = cpu.tail;
     while !after.is_none() && goes_before(&tasks[after]) {
@@ -118,8 +118,8 @@ pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
         advance_minimum(discipline, tasks, cpu);
     } else if let Some(ladder) = Ladder::of(discipline) {
         let setting = setting(&ladder, tasks, cpu);
-        let Task { share, vruntime, weight, .. } = &mut tasks[current];
-        ladder.run(&setting, *weight, vruntime, share, now.since(cpu.charged));
+        let Task { history, vruntime, weight, .. } = &mut tasks[current];
+        ladder.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
     }
     cpu.charged = cpu.charged.max(now);
 }
@@ -174,8 +174,8 @@ pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut 
         }
     } else if Ladder::of(discipline).is_some() {
         let task = &mut tasks[current];
-        let expired = std::mem::replace(&mut task.share.expired, false);
-        task.share.front = !expired;
+        let expired = std::mem::replace(&mut task.history.share.expired, false);
+        task.history.share.front = !expired;
         if expired && task.vruntime >= cpu.min_vruntime + o1::ARRAY && matches!(discipline, Discipline::O1(_))
         {
             cpu.expired_since = cpu.expired_since.min(now);
@@ -208,9 +208,9 @@ pub(crate) fn slice_end(
         Discipline::Eevdf(_) => Time::NEVER,
         Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
             let task = &tasks[current];
-            let room = Ladder::of(discipline)
-                .filter(|_| !task.share.expired)
-                .map_or(0, |ladder| ladder.room(&task.share, task.vruntime, task.weight, cpu.running));
+            let room = Ladder::of(discipline).filter(|_| !task.history.share.expired).map_or(0, |ladder| {
+                ladder.room(&task.history.share, task.vruntime, task.weight, cpu.running)
+            });
             next_tick((cpu.charged + Span::from_ns(room)).max(soonest))
         }
     }
@@ -272,7 +272,9 @@ pub(crate) fn choose(
         let key = |id: TaskId| (tasks[id].band, tasks[id].vruntime);
         let wins = match discipline {
             Discipline::RoundRobin { .. } => tasks[current].band < tasks[head].band,
-            _ => key(current) < key(head) || (tasks[current].share.front && key(current) == key(head)),
+            _ => {
+                key(current) < key(head) || (tasks[current].history.share.front && key(current) == key(head))
+            }
         };
         if wins {
             best = current;
@@ -338,8 +340,8 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
             if let Some(ladder) = Ladder::of(discipline) {
                 task.vruntime = ladder.yielded(cpu.min_vruntime, task.vruntime, 1);
             }
-            task.share.expired = false;
-            task.share.front = false;
+            task.history.share.expired = false;
+            task.history.share.front = false;
         }
     }
 }

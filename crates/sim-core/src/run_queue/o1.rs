@@ -116,17 +116,18 @@ pub(crate) fn place(
                 // `sched_fork`: the slice that is left is shared; `wake_up_new_task`: the child has less of a bonus.
                 let whole = slice(params, task.weight).ns();
                 let left = whole.saturating_sub(parent.share.used);
-                task.share.used = whole - left.div_ceil(2);
+                task.history.share.used = whole - left.div_ceil(2);
                 parent.share.used = whole - left / 2;
-                task.share.rest =
+                task.history.share.rest =
                     drain(level(params), bonus(params, parent.share.rest) * CHILD_PENALTY / 100);
             }
         }
         Entry::Wake => {
-            task.share.rest = slept(params, task.weight, task.share.rest, now.since(task.last_ran).ns());
+            task.history.share.rest =
+                slept(params, task.weight, task.history.share.rest, now.since(task.last_ran).ns());
         }
     }
-    task.vruntime = array_of(base) + priority(params, task.weight, task.share.rest);
+    task.vruntime = array_of(base) + priority(params, task.weight, task.history.share.rest);
 }
 
 #[cfg(test)]

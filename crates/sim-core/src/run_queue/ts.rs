@@ -91,14 +91,14 @@ pub(crate) fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>,
         Entry::Move => return,
         Entry::Fork => task.vruntime = parent.map_or(-i64::from(params.start), |parent| parent.key),
         Entry::Wake => {
-            if !rests(params, task.vruntime, task.share.waited) {
+            if !rests(params, task.vruntime, task.history.share.waited) {
                 return;
             }
-            task.vruntime = woken(params, task.vruntime, task.share.waited);
+            task.vruntime = woken(params, task.vruntime, task.history.share.waited);
         }
     }
-    task.share.used = 0;
-    task.share.waited = 0;
+    task.history.share.used = 0;
+    task.history.share.waited = 0;
 }
 
 const fn rests(params: &TsParams, key: i64, waited: u32) -> bool {
@@ -113,15 +113,16 @@ pub(crate) const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
 /// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a whole
 /// quantum. Sleepers only count.
 pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
-    task.share.waited += 1;
+    task.history.share.waited += 1;
     let priority = -task.vruntime;
-    if asleep || (running && !params.lift_running) || task.share.waited <= patience(params, priority) {
+    if asleep || (running && !params.lift_running) || task.history.share.waited <= patience(params, priority)
+    {
         return None;
     }
-    task.share.waited = 0;
+    task.history.share.waited = 0;
     let up = if running { rested(params, priority) } else { lifted(params, priority) };
     if running || up != priority {
-        task.share.used = 0;
+        task.history.share.used = 0;
     }
     Some(-up)
 }

@@ -81,17 +81,17 @@ pub(crate) fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>
             if let Some(parent) = parent {
                 let (ran, slept) = (parent.share.ran, parent.share.rest);
                 let ratio = (ran.saturating_add(slept) / (params.history.ns() / 10).max(1)).max(1);
-                (task.share.ran, task.share.rest) = (ran / ratio, slept / ratio);
+                (task.history.share.ran, task.history.share.rest) = (ran / ratio, slept / ratio);
             }
-            task.share.used = 0;
+            task.history.share.used = 0;
         }
         Entry::Wake => {
-            task.share.rest = task.share.rest.saturating_add(now.since(task.last_ran).ns());
-            fade(params, &mut task.share);
-            task.share.used = 0;
+            task.history.share.rest = task.history.share.rest.saturating_add(now.since(task.last_ran).ns());
+            fade(params, &mut task.history.share);
+            task.history.share.used = 0;
         }
     }
-    task.vruntime = key(params, task.weight, &task.share);
+    task.vruntime = key(params, task.weight, &task.history.share);
 }
 
 #[cfg(test)]
