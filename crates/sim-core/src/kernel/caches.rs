@@ -3,7 +3,7 @@
 use crate::contention::{ONE, cache_span};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Cpu, MaybeNode, Task};
+use crate::kernel::state::{Cpu, MaybeNode, NOWHERE, Task};
 use crate::kernel::world::World;
 use crate::machine::{Distance, Machine, Memory};
 use crate::observe::Observer;
@@ -95,7 +95,7 @@ impl Caches {
         }
         let lacking = set.saturating_sub(record.filler_part);
         if lacking == 0 {
-            task.warm = Some((record.id, record.filled));
+            task.keep(record);
             return;
         }
         let possible = u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth);
@@ -103,7 +103,7 @@ impl Caches {
         let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
         record.filler_part += part;
         record.filled = record.filled.saturating_add(part);
-        task.warm = Some((record.id, record.filled));
+        task.keep(record);
     }
 
     /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
@@ -163,15 +163,17 @@ impl<O: Observer> World<'_, O> {
     pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {
         let task = &mut self.tasks[record.current];
         let left = std::mem::replace(&mut task.refill, Span::ZERO);
-        let Some((last, filled)) = task.warm else { return left + copy };
+        if task.warm == NOWHERE {
+            return left + copy;
+        }
         let set = &self.caches.sets[task.profile as usize];
         // Bytes of its useful set that the caches no longer hold. On the same cpu that is what others have brought in
         // beyond what does no harm: as much as fits beside it, or as the other tasks of its own application would bring if
         // its data were evenly spread. For to pass once through the data of a core takes the same lines whether one task
         // does it or several in turn, and what does not fit then is part of the program's stated demand.
-        let lost = match self.machine.topology.distance(last, record.id) {
+        let lost = match self.machine.topology.distance(task.warm, record.id) {
             Distance::Same => {
-                let foreign = record.filled - filled;
+                let foreign = record.filled - task.filled;
                 let passed = set.working_set.saturating_add(foreign);
                 set.useful.min(passed.saturating_sub(set.natural))
             }

@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, MaybeNode, Part};
+use crate::kernel::state::{Activity, MaybeNode, NOWHERE, Part};
 use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
@@ -271,7 +271,7 @@ impl<O: Observer> Kernel<'_, O> {
         task.process = 1 << 63 | self.respawned;
         task.home = MaybeNode::NONE;
         task.refill = Span::ZERO;
-        task.warm = None;
+        task.warm = NOWHERE;
         // `sched_fork` of kernels that keep lag: a new task has none.
         if let Some(history) = task.history.written() {
             history.vlag = 0;

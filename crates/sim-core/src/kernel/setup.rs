@@ -12,7 +12,7 @@ use crate::kernel::cores::Cores;
 use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
-use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, Stage, Task, Waiting};
+use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, NOWHERE, Stage, Task, Waiting};
 use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{CfsRelease, Discipline, KernelModel, YieldMode};
@@ -229,7 +229,8 @@ fn build_task(
         noise,
         draws: 0,
         refill: Span::ZERO,
-        warm: None,
+        warm: NOWHERE,
+        filled: 0,
         fetched: 0,
         cpu_time: Span::ZERO,
         last_ran: Time::ZERO,
