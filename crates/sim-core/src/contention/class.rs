@@ -109,7 +109,7 @@ impl Class {
             distance: distances.cost(near),
             is_far,
             moved: false,
-            kinds: if is_far || spread > 0 { kinds } else { kinds & !(1 << FAR) },
+            kinds: if is_far { kinds } else { kinds & !(1 << FAR) },
             listed: 0,
             next: [NO_CLASS; KINDS],
             node,

@@ -5,7 +5,7 @@ use super::heap::NO_CPU;
 use super::law::{ONE, stretch, stretch_table};
 use crate::machine::Machine;
 
-/// Kinds of lists of classes: by page node, all with spread accesses, all that cross nodes, by bus, by cache group.
+/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes; by bus, by cache group.
 const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
@@ -15,6 +15,9 @@ pub(super) const KINDS: usize = 5;
 
 /// Loads are sums of bytes per second with 32 fraction bits: of demand x growth x share, without rounding.
 type Load = u128;
+
+/// The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
+const MOST: u64 = 1 << 40;
 
 /// What changed on a node: the load of its controller, that of its port.
 const CONTROLLER: u8 = 1;
@@ -31,6 +34,9 @@ pub(super) struct Loads {
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
     spread: Vec<Load>,
     spread_sum: Load,
+    /// The cost of an access to another node than one's own, summed over all nodes (32 fraction bits); kept where there are spread
+    /// accesses, one factor of distance for all of them, and no buses.
+    afar: Option<Afar>,
     /// Traffic between nodes; kept where there is a crossbar.
     far_sum: Load,
     crossbar: u64,
@@ -62,6 +68,13 @@ struct NodeLoad {
     controller: u64,
     port: u64,
     dirty: u8,
+}
+
+/// A sum over all nodes of the stretch on the way there from another node, times the factor of distance, 1/65,536.
+#[derive(Clone, Copy)]
+struct Afar {
+    factor: u32,
+    sum: u128,
 }
 
 /// What a bus carries, and its stretch.
@@ -98,12 +111,14 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups; `spread`: some accesses are spread over all nodes.
-    pub(super) fn new(machine: &Machine, buses: u32, groups: u32, spread: bool) -> Self {
+    /// The resources of a machine with so many buses and cache groups; `spread`: some accesses are spread over all nodes; `afar`: the factor
+    /// of distance, where there is one for all.
+    pub(super) fn new(machine: &Machine, buses: u32, groups: u32, spread: bool, afar: Option<u32>) -> Self {
         let memory = &machine.memory;
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
         let lists = nodes + 2 + buses + groups;
         let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, dirty: 0 };
+        let one_factor = |factor| Afar { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
         Self {
             table: stretch_table(memory.stretch_exponent),
             node_bandwidth: memory.node_bandwidth,
@@ -113,6 +128,7 @@ impl Loads {
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
+            afar: afar.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
             buses: vec![BusLoad { load: 0, stretch: ONE, dirty: false }; buses],
@@ -190,11 +206,11 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] only those that cross nodes.
+    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they cross nodes.
     pub(super) fn kinds(&self, spread: u64, caches: bool) -> u8 {
-        u8::from(spread < ONE) << SLOT
+        u8::from(spread == 0) << SLOT
             | u8::from(spread > 0) << SPREAD
-            | u8::from(self.crossbar_bandwidth > 0) << FAR
+            | u8::from(spread == 0 && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
             | u8::from(caches) << GROUP
     }
@@ -295,9 +311,6 @@ impl Loads {
                 any = true;
             }
         }
-        if any && !self.spread.is_empty() {
-            self.changed.push(self.nodes.len() as u32);
-        }
         while let Some(bus) = self.dirty_buses.pop() {
             let record = &mut self.buses[bus as usize];
             record.dirty = false;
@@ -307,7 +320,11 @@ impl Loads {
             }
         }
         if std::mem::replace(&mut self.far_is_dirty, false) {
-            self.settle_crossbar();
+            any |= self.settle_crossbar();
+        }
+        if any && !self.spread.is_empty() {
+            self.settle_afar();
+            self.changed.push(self.nodes.len() as u32);
         }
     }
 
@@ -339,13 +356,24 @@ impl Loads {
         changed
     }
 
-    fn settle_crossbar(&mut self) {
+    /// The mean over all nodes of what spread accesses meet.
+    fn settle_afar(&mut self) {
+        let Some(Afar { factor, .. }) = self.afar else { return };
+        let far = |node: &NodeLoad| node.controller.max(node.port).max(self.crossbar).min(MOST);
+        let sum = self.nodes.iter().map(|node| u128::from(far(node) * u64::from(factor))).sum();
+        self.afar = Some(Afar { factor, sum });
+    }
+
+    /// The crossbar; true when its stretch is not what it was.
+    fn settle_crossbar(&mut self) -> bool {
         let nodes = self.nodes.len();
         let load = self.far_sum + part(self.spread_sum, nodes) * (nodes as u128 - 1);
         let new = stretch(&self.table, (load >> 32) as u64, self.crossbar_bandwidth);
-        if std::mem::replace(&mut self.crossbar, new) != new {
+        let changed = std::mem::replace(&mut self.crossbar, new) != new;
+        if changed {
             self.changed.push(nodes as u32 + 1);
         }
+        changed
     }
 
     /// The greatest stretch on the way of a class to a node; `far`: it is another one than its own.
@@ -359,13 +387,17 @@ impl Loads {
         if self.bus_bandwidth > 0 {
             stretch = stretch.max(self.buses[class.bus as usize].stretch);
         }
-        // The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
-        stretch.min(1 << 40)
+        stretch.min(MOST)
     }
 
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).
     pub(super) fn mean_cost(&self, class: &Class, distance: impl Fn(u32) -> u32) -> u128 {
         let nodes = self.nodes.len();
+        if let Some(Afar { factor, sum }) = self.afar {
+            let own = |far| self.way(class, class.node, far);
+            let (near, far) = (own(false) * ONE, own(true) * u64::from(factor));
+            return part(sum - u128::from(far) + u128::from(near), nodes);
+        }
         let cost = |page| self.way(class, page, page != class.node) * u64::from(distance(page));
         part((0..nodes as u32).map(|page| u128::from(cost(page))).sum(), nodes)
     }

@@ -63,7 +63,7 @@ impl Contention {
             spans: Spans { node, bus, group, place: node.min(bus).min(group) },
             by_distance: memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond(),
             core_bandwidth: memory.core_bandwidth,
-            loads: Loads::new(machine, cpus / bus, cpus / group, spread),
+            loads: Loads::new(machine, cpus / bus, cpus / group, spread, distances.uniform()),
             demands,
             distances,
             classes: Classes::with_capacity(usual),
