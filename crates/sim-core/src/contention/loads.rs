@@ -111,9 +111,15 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups; `spread`: some accesses are spread over all nodes; `afar`: the factor
-    /// of distance, where there is one for all.
-    pub(super) fn new(machine: &Machine, buses: u32, groups: u32, spread: bool, afar: Option<u32>) -> Self {
+    /// The resources of a machine with so many buses and cache groups, for so many classes; `spread`: some accesses are spread over
+    /// all nodes; `afar`: the factor of distance, where there is one for all.
+    pub(super) fn new(
+        machine: &Machine,
+        (buses, groups): (u32, u32),
+        classes: usize,
+        spread: bool,
+        afar: Option<u32>,
+    ) -> Self {
         let memory = &machine.memory;
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
         let lists = nodes + 2 + buses + groups;
@@ -140,9 +146,14 @@ impl Loads {
             far_is_dirty: false,
             heads: vec![NO_CLASS; lists],
             changed: Vec::with_capacity(lists),
-            moved: Vec::new(),
+            moved: Vec::with_capacity(classes),
             touched: false,
         }
+    }
+
+    /// Makes room for this many classes that move at one instant.
+    pub(super) fn reserve(&mut self, classes: usize) {
+        self.moved.reserve(classes - self.moved.len());
     }
 
     /// A working set comes into a cache group or leaves it.

@@ -56,14 +56,16 @@ impl Contention {
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
         let spread = demands.iter().any(|demand| demand.spread > 0);
+        let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
+        // Of each profile one class at home on each node and one of those who are away.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
-        let usual = (demanding * machine.nodes() as usize).min(cpus as usize);
+        let usual = (2 * demanding * machine.nodes() as usize).min(cpus as usize);
         Self {
             nodes: machine.nodes(),
             spans: Spans { node, bus, group, place: node.min(bus).min(group) },
-            by_distance: memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond(),
+            by_distance,
             core_bandwidth: memory.core_bandwidth,
-            loads: Loads::new(machine, cpus / bus, cpus / group, spread, distances.uniform()),
+            loads: Loads::new(machine, (cpus / bus, cpus / group), usual, spread, distances.uniform()),
             demands,
             distances,
             classes: Classes::with_capacity(usual),
@@ -99,8 +101,15 @@ impl Contention {
             let demand = &self.demands[key.profile as usize];
             let kinds = self.loads.kinds(demand.spread, self.cache.span > 0);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
-            self.classes.add(at, class)
+            let id = self.classes.add(at, class);
+            self.loads.reserve(self.classes.records.capacity());
+            id
         })
+    }
+
+    /// Number of classes there is room for; more ask for memory.
+    pub(crate) const fn room(&self) -> usize {
+        self.classes.records.capacity()
     }
 
     /// Page node of a task with this home, or the number of nodes when its pages are interleaved.
@@ -271,7 +280,8 @@ mod tests {
                 inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
             let mut told = Vec::new();
             memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
-            (due.sort_unstable(), told.sort_unstable());
+            due.sort_unstable();
+            told.sort_unstable();
             assert_eq!(due, told);
         }
     }
