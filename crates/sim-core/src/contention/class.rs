@@ -199,6 +199,28 @@ impl Classes {
         ClassId(id)
     }
 
+    /// Goes through a list of a kind and takes out who has no members; returns what is then the first.
+    #[inline(always)]
+    pub(super) fn each_of(&mut self, kind: usize, first: u32, mut visit: impl FnMut(u32, &mut Class)) -> u32 {
+        let (mut first, mut at, mut before) = (first, first, NO_CLASS);
+        while at != NO_CLASS {
+            let record = &mut self.records[at as usize];
+            let next = record.next[kind];
+            if record.root != NO_CPU {
+                visit(at, record);
+                before = at;
+            } else {
+                record.listed &= !(1 << kind);
+                match self.records.get_mut(before as usize) {
+                    Some(record) => record.next[kind] = next,
+                    None => first = next,
+                }
+            }
+            at = next;
+        }
+        first
+    }
+
     #[inline]
     pub(super) fn get(&self, class: ClassId) -> Option<&Class> {
         self.records.get(class.0 as usize)

@@ -55,6 +55,7 @@ impl Contention {
         let bus = if memory.bus_bandwidth > 0 { machine.topology.span(Level::Package) } else { cpus };
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
+        let groups = cpus.checked_div(cache.span).unwrap_or(0);
         let spread = demands.iter().any(|demand| demand.spread > 0);
         let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
         // Of each profile one class at home on each node and one of those who are away.
@@ -65,7 +66,7 @@ impl Contention {
             spans: Spans { node, bus, group, place: node.min(bus).min(group) },
             by_distance,
             core_bandwidth: memory.core_bandwidth,
-            loads: Loads::new(machine, (cpus / bus, cpus / group), usual, spread, distances.uniform()),
+            loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
             demands,
             distances,
             classes: Classes::with_capacity(usual),
@@ -99,7 +100,7 @@ impl Contention {
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         self.classes.find(key).unwrap_or_else(|at| {
             let demand = &self.demands[key.profile as usize];
-            let kinds = self.loads.kinds(demand.spread, self.cache.span > 0);
+            let kinds = self.loads.kinds(demand.spread);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
             let id = self.classes.add(at, class);
             self.loads.reserve(self.classes.records.capacity());
