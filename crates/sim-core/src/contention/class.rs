@@ -109,7 +109,7 @@ impl Class {
             distance: distances.cost(near),
             is_far,
             moved: false,
-            kinds: if is_far || spread > 0 { kinds } else { kinds & !(1 << FAR) },
+            kinds: if is_far { kinds } else { kinds & !(1 << FAR) },
             listed: 0,
             next: [NO_CLASS; KINDS],
             node,
@@ -197,6 +197,28 @@ impl Classes {
             }
         }
         ClassId(id)
+    }
+
+    /// Goes through a list of a kind and takes out who has no members; returns what is then the first.
+    #[inline(always)]
+    pub(super) fn each_of(&mut self, kind: usize, first: u32, mut visit: impl FnMut(u32, &mut Class)) -> u32 {
+        let (mut first, mut at, mut before) = (first, first, NO_CLASS);
+        while at != NO_CLASS {
+            let record = &mut self.records[at as usize];
+            let next = record.next[kind];
+            if record.root != NO_CPU {
+                visit(at, record);
+                before = at;
+            } else {
+                record.listed &= !(1 << kind);
+                match self.records.get_mut(before as usize) {
+                    Some(record) => record.next[kind] = next,
+                    None => first = next,
+                }
+            }
+            at = next;
+        }
+        first
     }
 
     #[inline]

@@ -165,6 +165,11 @@ impl Distances {
         factor.min(LIMIT) as u32
     }
 
+    /// The factor between any two nodes, where it is one for all, as the cost of an access wants it.
+    pub(super) fn uniform(&self) -> Option<u32> {
+        self.matrix.is_empty().then(|| self.cost(self.remote))
+    }
+
     /// Whether any factor is beyond what [`Self::cost`] tells apart.
     pub(super) fn beyond(&self) -> bool {
         self.remote > LIMIT || self.matrix.iter().any(|factor| *factor > LIMIT)

@@ -1,20 +1,25 @@
 //! What the resources carry: exact sums of demands, the stretches that follow, and which classes each resource concerns.
 
-use super::class::{Class, Classes, NO_CLASS};
-use super::heap::NO_CPU;
+use super::class::{Class, NO_CLASS};
 use super::law::{ONE, stretch, stretch_table};
 use crate::machine::Machine;
 
-/// Kinds of lists of classes: by page node, all with spread accesses, all that cross nodes, by bus, by cache group.
-const SLOT: usize = 0;
+/// A list of classes: its kind, and which one of the kind.
+pub(super) type List = (usize, u32);
+
+/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes; by bus, by cache group.
+pub(super) const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
 const BUS: usize = 3;
-const GROUP: usize = 4;
+pub(super) const GROUP: usize = 4;
 pub(super) const KINDS: usize = 5;
 
 /// Loads are sums of bytes per second with 32 fraction bits: of demand x growth x share, without rounding.
 type Load = u128;
+
+/// The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
+const MOST: u64 = 1 << 40;
 
 /// What changed on a node: the load of its controller, that of its port.
 const CONTROLLER: u8 = 1;
@@ -31,23 +36,30 @@ pub(super) struct Loads {
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
     spread: Vec<Load>,
     spread_sum: Load,
+    /// The cost of an access to another node than one's own, summed over all nodes (32 fraction bits); kept where there are spread
+    /// accesses, one factor of distance for all of them, and no buses.
+    afar: Option<Afar>,
     /// Traffic between nodes; kept where there is a crossbar.
     far_sum: Load,
     crossbar: u64,
     buses: Vec<BusLoad>,
     groups: Vec<Group>,
-    dirty_nodes: Vec<u32>,
+    pub(super) dirty_nodes: Vec<u32>,
     dirty_buses: Vec<u32>,
     pub(super) dirty_groups: Vec<u32>,
     spread_is_dirty: bool,
     far_is_dirty: bool,
-    /// First class of each list, in the order of their kinds. A class that has lost its last member stays until the list is next gone through.
-    heads: Vec<u32>,
+    /// First class with spread accesses, first of the others that cross nodes. A class that has lost its last member stays in its
+    /// lists until they are next gone through.
+    spread_head: u32,
+    far_head: u32,
     /// Lists whose resource has a new stretch.
-    pub(super) changed: Vec<u32>,
+    pub(super) changed: Vec<List>,
     pub(super) moved: Vec<u32>,
     /// Something has changed since the last refresh.
     pub(super) touched: bool,
+    /// The speed of a class depends on its page node only: no accesses are spread, there are no buses, no crossbar, no caches that count.
+    pub(super) plain: bool,
 }
 
 /// What one node carries. One cache line.
@@ -61,7 +73,16 @@ struct NodeLoad {
     /// Stretch of its controller, and of its port for accesses from other nodes.
     controller: u64,
     port: u64,
+    /// First class of those whose pages are there.
+    head: u32,
     dirty: u8,
+}
+
+/// A sum over all nodes of the stretch on the way there from another node, times the factor of distance, 1/65,536.
+#[derive(Clone, Copy)]
+struct Afar {
+    factor: u32,
+    sum: u128,
 }
 
 /// What a bus carries, and its stretch.
@@ -69,6 +90,8 @@ struct NodeLoad {
 struct BusLoad {
     load: Load,
     stretch: u64,
+    /// Its first class.
+    head: u32,
     dirty: bool,
 }
 
@@ -77,6 +100,8 @@ struct BusLoad {
 struct Group {
     sets: u128,
     settled: u128,
+    /// Its first class.
+    head: u32,
     dirty: bool,
 }
 
@@ -98,12 +123,20 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups; `spread`: some accesses are spread over all nodes.
-    pub(super) fn new(machine: &Machine, buses: u32, groups: u32, spread: bool) -> Self {
+    /// The resources of a machine with so many buses and cache groups (none: shared caches do not count), for so many classes; `spread`: some accesses are spread over
+    /// all nodes; `afar`: the factor of distance, where there is one for all.
+    pub(super) fn new(
+        machine: &Machine,
+        (buses, groups): (u32, u32),
+        classes: usize,
+        spread: bool,
+        afar: Option<u32>,
+    ) -> Self {
         let memory = &machine.memory;
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
         let lists = nodes + 2 + buses + groups;
-        let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, dirty: 0 };
+        let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, head: NO_CLASS, dirty: 0 };
+        let one_factor = |factor| Afar { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
         Self {
             table: stretch_table(memory.stretch_exponent),
             node_bandwidth: memory.node_bandwidth,
@@ -113,20 +146,28 @@ impl Loads {
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
+            afar: afar.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
-            buses: vec![BusLoad { load: 0, stretch: ONE, dirty: false }; buses],
-            groups: vec![Group { sets: 0, settled: 0, dirty: false }; groups],
+            buses: vec![BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false }; buses],
+            groups: vec![Group { sets: 0, settled: 0, head: NO_CLASS, dirty: false }; groups],
             dirty_nodes: Vec::with_capacity(nodes),
             dirty_buses: Vec::with_capacity(buses),
             dirty_groups: Vec::with_capacity(groups),
             spread_is_dirty: false,
             far_is_dirty: false,
-            heads: vec![NO_CLASS; lists],
+            spread_head: NO_CLASS,
+            far_head: NO_CLASS,
             changed: Vec::with_capacity(lists),
-            moved: Vec::new(),
+            moved: Vec::with_capacity(classes),
             touched: false,
+            plain: !(spread || groups > 0 || memory.bus_bandwidth > 0 || memory.crossbar_bandwidth > 0),
         }
+    }
+
+    /// Makes room for this many classes that move at one instant.
+    pub(super) fn reserve(&mut self, classes: usize) {
+        self.moved.reserve(classes - self.moved.len());
     }
 
     /// A working set comes into a cache group or leaves it.
@@ -190,83 +231,35 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] only those that cross nodes.
-    pub(super) fn kinds(&self, spread: u64, caches: bool) -> u8 {
-        u8::from(spread < ONE) << SLOT
+    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they cross nodes.
+    pub(super) fn kinds(&self, spread: u64) -> u8 {
+        u8::from(spread == 0) << SLOT
             | u8::from(spread > 0) << SPREAD
-            | u8::from(self.crossbar_bandwidth > 0) << FAR
+            | u8::from(spread == 0 && self.crossbar_bandwidth > 0) << FAR
             | u8::from(self.bus_bandwidth > 0) << BUS
-            | u8::from(caches) << GROUP
+            | u8::from(!self.groups.is_empty()) << GROUP
     }
 
-    /// The list of a kind for a class.
-    fn list(&self, class: &Class, kind: usize) -> usize {
-        let nodes = self.nodes.len();
+    /// The first class of a list.
+    #[inline(always)]
+    pub(super) fn head(&mut self, (kind, at): List) -> &mut u32 {
         match kind {
-            SLOT => class.key.slot as usize,
-            SPREAD => nodes,
-            FAR => nodes + 1,
-            BUS => nodes + 2 + class.bus as usize,
-            _ => nodes + 2 + self.buses.len() + class.group as usize,
+            SLOT => &mut self.nodes[at as usize].head,
+            SPREAD => &mut self.spread_head,
+            FAR => &mut self.far_head,
+            BUS => &mut self.buses[at as usize].head,
+            _ => &mut self.groups[at as usize].head,
         }
-    }
-
-    /// The kind of a list.
-    #[inline]
-    fn kind(&self, list: usize) -> usize {
-        let nodes = self.nodes.len();
-        if list < nodes {
-            SLOT
-        } else if list < nodes + 2 {
-            SPREAD + (list - nodes)
-        } else if list < nodes + 2 + self.buses.len() {
-            BUS
-        } else {
-            GROUP
-        }
-    }
-
-    /// The list of a cache group.
-    pub(super) fn group_list(&self, group: u32) -> u32 {
-        (self.nodes.len() + 2 + self.buses.len()) as u32 + group
     }
 
     /// Puts a class in the lists it belongs in.
     pub(super) fn enlist(&mut self, class: u32, record: &mut Class) {
-        for kind in 0..KINDS {
+        for (kind, at) in [record.key.slot, 0, 0, record.bus, record.group].into_iter().enumerate() {
             if (record.kinds & !record.listed) >> kind & 1 == 1 {
-                let list = self.list(record, kind);
-                record.next[kind] = std::mem::replace(&mut self.heads[list], class);
+                record.next[kind] = std::mem::replace(self.head((kind, at)), class);
             }
         }
         record.listed = record.kinds;
-    }
-
-    /// Goes through a list and takes out who has no members.
-    #[inline]
-    pub(super) fn each_of(
-        &mut self,
-        list: u32,
-        classes: &mut Classes,
-        mut visit: impl FnMut(&mut Self, u32, &mut Class),
-    ) {
-        let kind = self.kind(list as usize);
-        let (mut at, mut before) = (self.heads[list as usize], NO_CLASS);
-        while at != NO_CLASS {
-            let record = &mut classes.records[at as usize];
-            let next = record.next[kind];
-            if record.root != NO_CPU {
-                visit(self, at, record);
-                before = at;
-            } else {
-                record.listed &= !(1 << kind);
-                match classes.records.get_mut(before as usize) {
-                    Some(record) => record.next[kind] = next,
-                    None => self.heads[list as usize] = next,
-                }
-            }
-            at = next;
-        }
     }
 
     /// Working sets in a cache group as of the last refresh.
@@ -291,23 +284,24 @@ impl Loads {
         let mut any = false;
         while let Some(node) = self.dirty_nodes.pop() {
             if self.settle_node(node as usize) {
-                self.changed.push(node);
+                self.changed.push((SLOT, node));
                 any = true;
             }
-        }
-        if any && !self.spread.is_empty() {
-            self.changed.push(self.nodes.len() as u32);
         }
         while let Some(bus) = self.dirty_buses.pop() {
             let record = &mut self.buses[bus as usize];
             record.dirty = false;
             let new = stretch(&self.table, (record.load >> 32) as u64, self.bus_bandwidth);
             if std::mem::replace(&mut record.stretch, new) != new {
-                self.changed.push(self.nodes.len() as u32 + 2 + bus);
+                self.changed.push((BUS, bus));
             }
         }
         if std::mem::replace(&mut self.far_is_dirty, false) {
-            self.settle_crossbar();
+            any |= self.settle_crossbar();
+        }
+        if any && !self.spread.is_empty() {
+            self.settle_afar();
+            self.changed.push((SPREAD, 0));
         }
     }
 
@@ -322,30 +316,43 @@ impl Loads {
     }
 
     /// The controller of a node and its port; true when a stretch is not what it was.
-    #[inline]
-    fn settle_node(&mut self, node: usize) -> bool {
+    #[inline(always)]
+    pub(super) fn settle_node(&mut self, node: usize) -> bool {
         let nodes = self.nodes.len();
         let record = &mut self.nodes[node];
         let dirty = std::mem::replace(&mut record.dirty, 0);
-        let own = self.spread.get(node).map_or(0, |own| *own);
-        let all = ((record.home + part(self.spread_sum, nodes)) >> 32) as u64;
-        let new = stretch(&self.table, all, self.node_bandwidth);
+        let (mut all, mut far) = (record.home, record.far);
+        if self.spread_sum > 0 {
+            all += part(self.spread_sum, nodes);
+            far += part(self.spread_sum - self.spread[node], nodes);
+        }
+        let new = stretch(&self.table, (all >> 32) as u64, self.node_bandwidth);
         let mut changed = std::mem::replace(&mut record.controller, new) != new;
         if dirty & PORT != 0 {
-            let far = ((record.far + part(self.spread_sum - own, nodes)) >> 32) as u64;
-            let new = stretch(&self.table, far, self.link_bandwidth);
+            let new = stretch(&self.table, (far >> 32) as u64, self.link_bandwidth);
             changed |= std::mem::replace(&mut record.port, new) != new;
         }
         changed
     }
 
-    fn settle_crossbar(&mut self) {
+    /// The mean over all nodes of what spread accesses meet.
+    fn settle_afar(&mut self) {
+        let Some(Afar { factor, .. }) = self.afar else { return };
+        let far = |node: &NodeLoad| node.controller.max(node.port).max(self.crossbar).min(MOST);
+        let sum = self.nodes.iter().map(|node| u128::from(far(node) * u64::from(factor))).sum();
+        self.afar = Some(Afar { factor, sum });
+    }
+
+    /// The crossbar; true when its stretch is not what it was.
+    fn settle_crossbar(&mut self) -> bool {
         let nodes = self.nodes.len();
         let load = self.far_sum + part(self.spread_sum, nodes) * (nodes as u128 - 1);
         let new = stretch(&self.table, (load >> 32) as u64, self.crossbar_bandwidth);
-        if std::mem::replace(&mut self.crossbar, new) != new {
-            self.changed.push(nodes as u32 + 1);
+        let changed = std::mem::replace(&mut self.crossbar, new) != new;
+        if changed {
+            self.changed.push((FAR, 0));
         }
+        changed
     }
 
     /// The greatest stretch on the way of a class to a node; `far`: it is another one than its own.
@@ -359,13 +366,17 @@ impl Loads {
         if self.bus_bandwidth > 0 {
             stretch = stretch.max(self.buses[class.bus as usize].stretch);
         }
-        // The stretch of at most 2^22 cpus of 2^44 bytes per second may exceed 32 bits: it counts as infinite then.
-        stretch.min(1 << 40)
+        stretch.min(MOST)
     }
 
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).
     pub(super) fn mean_cost(&self, class: &Class, distance: impl Fn(u32) -> u32) -> u128 {
         let nodes = self.nodes.len();
+        if let Some(Afar { factor, sum }) = self.afar {
+            let own = |far| self.way(class, class.node, far);
+            let (near, far) = (own(false) * ONE, own(true) * u64::from(factor));
+            return part(sum - u128::from(far) + u128::from(near), nodes);
+        }
         let cost = |page| self.way(class, page, page != class.node) * u64::from(distance(page));
         part((0..nodes as u32).map(|page| u128::from(cost(page))).sum(), nodes)
     }

@@ -2,7 +2,8 @@
 //!
 //! Tasks alike in profile, page node and place (all cpus of one node, bus and cache group) form a class: they share a
 //! clock on which their completions are fixed, so a change of load costs one update per occupied class of the resource
-//! that changed, not one per cpu. Classes are created when first used; their order has no influence on results.
+//! that changed, not one per cpu. Without buses and shared caches that count, tasks away from their pages differ by their
+//! distance only, and form a class wherever they are. Classes are created when first used; their order has no influence on results.
 //!
 //! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho = sum of the
 //! unthrottled demands over the capacity, each less by what distance alone slows its task down. An access costs (greatest stretch on its way) x (factor R of distance). A
@@ -55,15 +56,18 @@ impl Contention {
         let bus = if memory.bus_bandwidth > 0 { machine.topology.span(Level::Package) } else { cpus };
         let group = if cache.span > 0 { cache.span } else { cpus };
         let demands: Vec<_> = profiles.iter().map(|p| Demand::new(machine, p)).collect();
+        let groups = cpus.checked_div(cache.span).unwrap_or(0);
         let spread = demands.iter().any(|demand| demand.spread > 0);
+        let by_distance = memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond();
+        // Of each profile one class at home on each node and one of those who are away.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
-        let usual = (demanding * machine.nodes() as usize).min(cpus as usize);
+        let usual = (2 * demanding * machine.nodes() as usize).min(cpus as usize);
         Self {
             nodes: machine.nodes(),
             spans: Spans { node, bus, group, place: node.min(bus).min(group) },
-            by_distance: memory.bus_bandwidth == 0 && cache.span == 0 && !distances.beyond(),
+            by_distance,
             core_bandwidth: memory.core_bandwidth,
-            loads: Loads::new(machine, cpus / bus, cpus / group, spread),
+            loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
             demands,
             distances,
             classes: Classes::with_capacity(usual),
@@ -97,10 +101,17 @@ impl Contention {
     fn find(&mut self, key: Key, cpu: CpuId) -> ClassId {
         self.classes.find(key).unwrap_or_else(|at| {
             let demand = &self.demands[key.profile as usize];
-            let kinds = self.loads.kinds(demand.spread, self.cache.span > 0);
+            let kinds = self.loads.kinds(demand.spread);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
-            self.classes.add(at, class)
+            let id = self.classes.add(at, class);
+            self.loads.reserve(self.classes.records.capacity());
+            id
         })
+    }
+
+    /// Number of classes there is room for; more ask for memory.
+    pub(crate) const fn room(&self) -> usize {
+        self.classes.records.capacity()
     }
 
     /// Page node of a task with this home, or the number of nodes when its pages are interleaved.
@@ -271,7 +282,8 @@ mod tests {
                 inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
             let mut told = Vec::new();
             memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
-            (due.sort_unstable(), told.sort_unstable());
+            due.sort_unstable();
+            told.sort_unstable();
             assert_eq!(due, told);
         }
     }
@@ -298,5 +310,55 @@ mod tests {
         let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1), ClassId::FREE)).collect();
         assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3), ClassId::FREE) == ids[p as usize]));
         assert_eq!(memory.classes.records.len(), 500);
+    }
+
+    /// Eight nodes of two cpus at one distance: as one factor; as a matrix, for which the mean over nodes is summed for each class;
+    /// with buses that never matter, which keep classes of tasks away from their pages apart.
+    fn equals() -> [Machine; 3] {
+        use crate::machine::{Memory, Topology};
+        let mut machine = crate::kernel::test_machine(16);
+        machine.topology = Topology::new(&[(Level::Package, 8), (Level::Node, 1), (Level::Core, 2)]).unwrap();
+        let memory = Memory { link_bandwidth: 2_000_000_000, remote_factor: 1_400, ..machine.memory.clone() };
+        let matrix = (0..64).map(|at| if at % 9 == 0 { 1_000 } else { 1_400 }).collect();
+        let with = |memory| Machine { memory, ..machine.clone() };
+        [
+            with(memory.clone()),
+            with(Memory { distances: matrix, ..memory.clone() }),
+            with(Memory { bus_bandwidth: u64::MAX, ..memory }),
+        ]
+    }
+
+    #[test]
+    fn short_ways_of_summing_and_of_sharing_classes_change_no_completion() {
+        let profiles = [
+            profile(3_000_000_000, 50_000),
+            MemoryProfile { shared: 20_000, ..profile(2_000_000_000, 60_000) },
+            MemoryProfile { pages: Pages::Interleaved, ..profile(4_000_000_000, 65_536) },
+        ];
+        let work = Work::from_span(Span::from_ms(50));
+        let machines = equals();
+        let mut twins = machines.each_ref().map(|machine| (Contention::new(machine, &profiles), [None; 16]));
+        for step in 0..3_000u32 {
+            let draw = crate::rng::draw(7, u64::from(step));
+            let (cpu, home, profile) = (CpuId(draw % 16), NodeId(draw >> 8 & 7), draw >> 16 & 0xff);
+            let now = Time::from_ns(u64::from(step) * 900);
+            let told = twins.each_mut().map(|(memory, running)| {
+                let told = if let Some(class) = running[cpu.0 as usize].take() {
+                    memory.stop(class, cpu, now, work).0
+                } else {
+                    let class = memory.class(profile % 3, home, cpu, ClassId::FREE);
+                    running[cpu.0 as usize] = Some(class);
+                    let bytes = memory.draw(profile % 3, Speed::NOMINAL);
+                    memory.start(class, cpu, now, Span::ZERO, work, bytes);
+                    Work::ZERO
+                };
+                memory.refresh(now, |_, _| {});
+                told
+            });
+            assert!(told.iter().all(|left| *left == told[0]), "step {step}: {told:?}");
+        }
+        let classes = twins.map(|twin| twin.0.classes.records.len());
+        // At home and away, 8 x 8 with a shared part, 8 interleaved.
+        assert_eq!(classes, [16 + 64 + 8, 16 + 64 + 8, 64 + 64 + 8]);
     }
 }

@@ -4,7 +4,7 @@ use super::Contention;
 use super::class::Class;
 use super::heap::{Heaps, NO_CPU};
 use super::law::{CacheLaw, Demand, Distances, ONE};
-use super::loads::Loads;
+use super::loads::{GROUP, List, Loads, SLOT};
 use crate::time::Time;
 
 /// When the next member of a class completes.
@@ -67,44 +67,68 @@ impl Contention {
 
     /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where it may have moved.
     #[inline]
-    pub(crate) fn refresh(&mut self, now: Time, changed: impl FnMut(u32, Time)) {
-        if std::mem::replace(&mut self.loads.touched, false) {
-            self.refresh_touched(now, changed);
+    pub(crate) fn refresh(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
+        if !std::mem::replace(&mut self.loads.touched, false) {
+            return;
         }
+        if self.loads.plain {
+            for at in 0..self.loads.dirty_nodes.len() {
+                let node = self.loads.dirty_nodes[at];
+                if self.loads.settle_node(node as usize) {
+                    self.rerate((SLOT, node), now, &mut changed);
+                }
+            }
+            self.loads.dirty_nodes.clear();
+        } else {
+            self.refresh_all(now, &mut changed);
+        }
+        let Self { loads, classes, heaps, .. } = self;
+        for id in &loads.moved {
+            let class = &mut classes.records[*id as usize];
+            class.moved = false;
+            changed(*id, next(class, heaps));
+        }
+        loads.moved.clear();
     }
 
-    fn refresh_touched(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
+    /// The stretches and speeds where they depend on more than one resource.
+    #[inline(never)]
+    fn refresh_all(&mut self, now: Time, changed: &mut impl FnMut(u32, Time)) {
         while let Some(group) = self.loads.dirty_groups.pop() {
             self.refresh_group(group, now);
         }
         self.loads.settle();
+        while let Some(list) = self.loads.changed.pop() {
+            self.rerate(list, now, changed);
+        }
+    }
+
+    /// Works out the speeds of the classes of a list under the present stretches. Where one is what it was, nothing moves.
+    #[inline(always)]
+    fn rerate(&mut self, list: List, now: Time, changed: &mut impl FnMut(u32, Time)) {
         let Self { loads, classes, heaps, distances, .. } = self;
-        while let Some(list) = loads.changed.pop() {
-            loads.each_of(list, classes, |loads, id, class| {
-                let rate = rate(class, loads, distances);
-                if rate == class.rate {
-                    return;
-                }
-                class.retime(now);
-                class.rate = rate;
-                if !class.moved {
-                    changed(id, next(class, heaps));
-                }
-            });
-        }
-        while let Some(id) = loads.moved.pop() {
-            let class = &mut classes.records[id as usize];
-            class.moved = false;
-            changed(id, next(class, heaps));
-        }
+        let first = *loads.head(list);
+        let first = classes.each_of(list.0, first, |id, class| {
+            let rate = rate(class, loads, distances);
+            if rate == class.rate {
+                return;
+            }
+            class.retime(now);
+            class.rate = rate;
+            if !class.moved {
+                changed(id, next(class, heaps));
+            }
+        });
+        *loads.head(list) = first;
     }
 
     /// Growth of demand where working sets have come or gone.
     fn refresh_group(&mut self, group: u32, now: Time) {
         let Self { loads, classes, cache, demands, .. } = self;
         let Some(sets) = loads.settle_group(group) else { return };
-        let list = loads.group_list(group);
-        loads.each_of(list, classes, |loads, _, class| {
+        let list = (GROUP, group);
+        let first = *loads.head(list);
+        let first = classes.each_of(GROUP, first, |_, class| {
             let growth = growth(class, cache, demands, sets);
             if class.growth == growth {
                 return;
@@ -114,6 +138,7 @@ impl Contention {
             class.growth = growth;
             loads.shift(class, class.bytes, true);
         });
+        *loads.head(list) = first;
         loads.changed.push(list);
     }
 }

@@ -368,7 +368,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             respawned: 0,
             world: World {
                 now: Time::ZERO,
-                sources: Tournament::new(cpus),
+                sources: Tournament::new(cpus + memory.room()),
                 watched: false,
                 waits: Vec::new(),
                 rotates: rotates(&model.discipline) && undirected,
