@@ -116,9 +116,13 @@ impl Lead {
             self.pay_part(elapsed, account);
             return Span::ZERO;
         }
-        for (part, category) in self.parts.iter().zip(Part::BOOKS) {
-            account.add(category, *part);
-        }
+        let [switch, migration, kernel, daemon, refill, spin] = self.parts;
+        account.add(Category::Switch, switch);
+        account.add(Category::Migration, migration);
+        account.add(Category::Kernel, kernel);
+        account.add(Category::Daemon, daemon);
+        account.add(Category::Refill, refill);
+        account.add(Category::Spin, spin);
         let rest = elapsed - self.total;
         *self = Self::NONE;
         rest
