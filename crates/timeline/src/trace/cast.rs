@@ -107,6 +107,16 @@ impl Cast {
         self.tid(0, self.generations()) + row as u64 * self.node.len() as u64 + u64::from(cpu)
     }
 
+    /// The first number that may be that of a stand-in.
+    pub(super) fn first_guest(&self) -> Tid {
+        self.tid(0, self.generations())
+    }
+
+    /// Numbers for stand-ins.
+    pub(super) fn guest_numbers(&self) -> usize {
+        (self.apps.len() + 2) * self.node.len()
+    }
+
     /// The process of an application: its first task, as in Linux.
     fn pid(&self, app: AppId) -> Tid {
         let mut first = (0..self.owners.tasks()).filter(|task| self.owners.app(TaskId(*task)) == app);

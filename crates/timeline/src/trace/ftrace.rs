@@ -1,10 +1,10 @@
 //! Writes a trace as text, as Linux's ftrace prints its `sched` events: for scripts and tools that read those.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::About;
 use super::cast::{Cast, Tid};
+use super::digits::{decimal, digits};
 use super::story::{Event, State, Who, Writer};
 
 /// Most bytes of the name of a task in Linux (TASK_COMM_LEN - 1).
@@ -12,10 +12,15 @@ const COMM: usize = 15;
 /// The priority of ordinary tasks, and of the idle ones.
 const PRIO: u32 = 120;
 
+/// Bytes that are gathered before they are written.
+const GATHERED: usize = 1 << 15;
+
 /// Writes lines.
 pub(super) struct Ftrace<'a> {
-    names: BTreeMap<Tid, String>,
+    /// In order of their numbers, which have gaps behind those of tasks.
+    names: Vec<(Tid, String)>,
     out: &'a mut dyn Write,
+    text: String,
 }
 
 impl<'a> Ftrace<'a> {
@@ -30,34 +35,107 @@ impl<'a> Ftrace<'a> {
             "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   |||||     |         |"
         )?;
         let threads = cast.threads().into_iter();
-        Ok(Self { names: threads.map(|thread| (thread.tid, comm(&thread.name))).collect(), out })
+        let mut names: Vec<_> = threads.map(|thread| (thread.tid, comm(&thread.name))).collect();
+        names.sort_unstable();
+        Ok(Self { names, out, text: String::with_capacity(GATHERED + 1_024) })
     }
 
-    fn name(&self, who: Who) -> &str {
-        self.names.get(&who.tid).map_or("?", String::as_str)
+    /// Where the name of a thread is in the list.
+    fn find(&self, tid: Tid) -> Option<usize> {
+        // As long as no task is replaced, those of tasks are at the places of their numbers.
+        let near = (tid as usize).wrapping_sub(1);
+        if self.names.get(near).is_some_and(|(other, _)| *other == tid) {
+            return Some(near);
+        }
+        self.names.binary_search_by_key(&tid, |(tid, _)| *tid).ok()
     }
 
-    fn line(&mut self, at: u64, cpu: u32, current: Option<Who>, text: &str) -> io::Result<()> {
-        let (name, pid) = current.map_or(("<idle>", 0), |who| (self.name(who), who.tid));
-        let (s, ns) = (at / 1_000_000_000, at % 1_000_000_000);
-        let task = format!("{name}-{pid}");
-        writeln!(self.out, "{task:>22} [{cpu:03}] d..2. {s}.{ns:09}: {text}")
+    fn say(&mut self, words: &str) {
+        self.text.push_str(words);
+    }
+
+    fn number(&mut self, number: u64) {
+        decimal(&mut self.text, number, 1);
+    }
+
+    /// The name of a thread.
+    fn name(&mut self, tid: Tid) {
+        let at = self.find(tid);
+        let Self { names, text, .. } = self;
+        text.push_str(at.and_then(|at| names.get(at)).map_or("?", |(_, name)| name));
+    }
+
+    /// `KEYcomm=NAME KEYpid=PID KEYprio=PRIO`, with the idle thread of the cpu where there is none.
+    fn thread(&mut self, key: &str, who: Option<Who>, cpu: u32) {
+        self.say(key);
+        self.say("comm=");
+        match who {
+            Some(who) => self.name(who.tid),
+            None => {
+                self.say("swapper/");
+                self.number(u64::from(cpu));
+            }
+        }
+        self.say(" ");
+        self.say(key);
+        self.say("pid=");
+        self.number(who.map_or(0, |who| who.tid));
+        self.say(" ");
+        self.say(key);
+        self.say("prio=");
+        self.number(u64::from(PRIO));
+    }
+
+    /// What comes before the event: who runs on which cpu, and when.
+    fn line(&mut self, at: u64, cpu: u32, current: Option<Who>) {
+        /// Characters of a name and its number, to which lines are aligned.
+        const WIDTH: usize = 22;
+        const BLANKS: &str = "                      ";
+        let pid = current.map_or(0, |who| who.tid);
+        let place = current.and_then(|who| self.find(who.tid));
+        let Self { names, text, .. } = self;
+        let name =
+            current.map_or("<idle>", |_| place.and_then(|at| names.get(at)).map_or("?", |(_, name)| name));
+        let long = name.chars().count() + 1 + digits(pid);
+        text.push_str(BLANKS.get(..WIDTH.saturating_sub(long)).unwrap_or_default());
+        text.push_str(name);
+        text.push('-');
+        decimal(text, pid, 1);
+        text.push_str(" [");
+        decimal(text, u64::from(cpu), 3);
+        text.push_str("] d..2. ");
+        decimal(text, at / 1_000_000_000, 1);
+        text.push('.');
+        decimal(text, at % 1_000_000_000, 9);
+        text.push_str(": ");
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.text.push('\n');
+        self.flush_at(GATHERED)
+    }
+
+    /// Writes what has been gathered if that is so much.
+    fn flush_at(&mut self, bytes: usize) -> io::Result<()> {
+        if self.text.len() >= bytes {
+            self.out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
     }
 
     fn switch(&mut self, at: u64, cpu: u32, prev: Option<(Who, State)>, next: Option<Who>) -> io::Result<()> {
-        let idle = || (format!("swapper/{cpu}"), 0);
-        let (prev_comm, prev_pid) = prev.map_or_else(idle, |(who, _)| (self.name(who).to_owned(), who.tid));
-        let (next_comm, next_pid) = next.map_or_else(idle, |who| (self.name(who).to_owned(), who.tid));
-        let state = match prev.map(|(_, state)| state) {
-            Some(State::Asleep) => "S",
-            Some(State::Dead) => "X",
-            Some(State::Runnable) | None => "R",
-        };
-        let text = format!(
-            "sched_switch: prev_comm={prev_comm} prev_pid={prev_pid} prev_prio={PRIO} prev_state={state} ==> \
-             next_comm={next_comm} next_pid={next_pid} next_prio={PRIO}"
-        );
-        self.line(at, cpu, prev.map(|(who, _)| who), &text)
+        let who = prev.map(|(who, _)| who);
+        self.line(at, cpu, who);
+        self.say("sched_switch: ");
+        self.thread("prev_", who, cpu);
+        self.say(match prev.map(|(_, state)| state) {
+            Some(State::Asleep) => " prev_state=S ==> ",
+            Some(State::Dead) => " prev_state=X ==> ",
+            Some(State::Runnable) | None => " prev_state=R ==> ",
+        });
+        self.thread("next_", next, cpu);
+        self.end()
     }
 }
 
@@ -83,20 +161,22 @@ impl Writer for Ftrace<'_> {
             Event::Off { cpu, who, state, .. } => self.switch(at, cpu, Some((who, state)), None),
             Event::On { cpu, who, from } => self.switch(at, cpu, from, Some(who)),
             Event::Becomes { cpu, who, state: State::Runnable } => {
-                let text = format!(
-                    "sched_wakeup: comm={} pid={} prio={PRIO} target_cpu={cpu:03}",
-                    self.name(who),
-                    who.tid
-                );
-                self.line(at, cpu, None, &text)
+                self.line(at, cpu, None);
+                self.say("sched_wakeup: ");
+                self.thread("", Some(who), cpu);
+                self.say(" target_cpu=");
+                decimal(&mut self.text, u64::from(cpu), 3);
+                self.end()
             }
             Event::Moved { who, from, to } => {
-                let text = format!(
-                    "sched_migrate_task: comm={} pid={} prio={PRIO} orig_cpu={from} dest_cpu={to}",
-                    self.name(who),
-                    who.tid
-                );
-                self.line(at, to, None, &text)
+                self.line(at, to, None);
+                self.say("sched_migrate_task: ");
+                self.thread("", Some(who), to);
+                self.say(" orig_cpu=");
+                self.number(u64::from(from));
+                self.say(" dest_cpu=");
+                self.number(u64::from(to));
+                self.end()
             }
             // What Linux has no event for.
             Event::Becomes { .. }
@@ -108,6 +188,10 @@ impl Writer for Ftrace<'_> {
             | Event::App { .. }
             | Event::Decided { .. } => Ok(()),
         }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush_at(1)
     }
 }
 
