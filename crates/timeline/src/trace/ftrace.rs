@@ -1,6 +1,7 @@
 //! Writes a trace as text, as Linux's ftrace prints its `sched` events: for scripts and tools that read those.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::About;
 use super::cast::{Cast, Tid};
@@ -10,15 +11,57 @@ use super::story::{Event, State, Who, Writer};
 /// Most bytes of the name of a task in Linux (TASK_COMM_LEN - 1).
 const COMM: usize = 15;
 /// The priority of ordinary tasks, and of the idle ones.
-const PRIO: u32 = 120;
+const PRIO: &str = "120";
 
 /// Bytes that are gathered before they are written.
 const GATHERED: usize = 1 << 15;
 
+/// Characters of a name and its number, to which lines are aligned.
+const WIDTH: usize = 22;
+
+/// A thread as lines show it.
+struct Shown {
+    tid: Tid,
+    /// `  NAME-PID`
+    text: String,
+    /// Where the name begins and ends there, in bytes.
+    name: Range<usize>,
+}
+
+impl Shown {
+    fn new(tid: Tid, name: &str, pid: Tid) -> Self {
+        let long = name.chars().count() + 1 + digits(pid);
+        let mut text = " ".repeat(WIDTH.saturating_sub(long));
+        let first = text.len();
+        text.push_str(name);
+        let name = first..text.len();
+        text.push('-');
+        decimal(&mut text, pid, 1);
+        Self { tid, text, name }
+    }
+
+    fn name(&self) -> &str {
+        self.text.get(self.name.clone()).unwrap_or_default()
+    }
+
+    fn pid(&self) -> &str {
+        self.text.get(self.name.end + 1..).unwrap_or_default()
+    }
+}
+
+/// What comes before the name, the number and the priority of a thread.
+type Keys = [&'static str; 3];
+const PREV: Keys = ["prev_comm=", " prev_pid=", " prev_prio="];
+const NEXT: Keys = ["next_comm=", " next_pid=", " next_prio="];
+const ONLY: Keys = ["comm=", " pid=", " prio="];
+
 /// Writes lines.
 pub(super) struct Ftrace<'a> {
     /// In order of their numbers, which have gaps behind those of tasks.
-    names: Vec<(Tid, String)>,
+    threads: Vec<Shown>,
+    /// One that is in no list, and nobody.
+    unknown: Shown,
+    idle: Shown,
     out: &'a mut dyn Write,
     text: String,
 }
@@ -35,19 +78,21 @@ impl<'a> Ftrace<'a> {
             "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   |||||     |         |"
         )?;
         let threads = cast.threads().into_iter();
-        let mut names: Vec<_> = threads.map(|thread| (thread.tid, comm(&thread.name))).collect();
-        names.sort_unstable();
-        Ok(Self { names, out, text: String::with_capacity(GATHERED + 1_024) })
+        let mut threads: Vec<_> =
+            threads.map(|thread| Shown::new(thread.tid, &comm(&thread.name), thread.tid)).collect();
+        threads.sort_unstable_by_key(|thread| thread.tid);
+        let (unknown, idle) = (Shown::new(0, "?", 0), Shown::new(0, "<idle>", 0));
+        Ok(Self { threads, unknown, idle, out, text: String::with_capacity(GATHERED + 1_024) })
     }
 
-    /// Where the name of a thread is in the list.
-    fn find(&self, tid: Tid) -> Option<usize> {
+    /// What lines show of a thread.
+    fn shown<'b>(threads: &'b [Shown], unknown: &'b Shown, tid: Tid) -> &'b Shown {
         // As long as no task is replaced, those of tasks are at the places of their numbers.
-        let near = (tid as usize).wrapping_sub(1);
-        if self.names.get(near).is_some_and(|(other, _)| *other == tid) {
-            return Some(near);
-        }
-        self.names.binary_search_by_key(&tid, |(tid, _)| *tid).ok()
+        let near = threads.get((tid as usize).wrapping_sub(1)).filter(|thread| thread.tid == tid);
+        near.unwrap_or_else(|| {
+            let place = threads.binary_search_by_key(&tid, |thread| thread.tid).ok();
+            place.and_then(|place| threads.get(place)).unwrap_or(unknown)
+        })
     }
 
     fn say(&mut self, words: &str) {
@@ -58,49 +103,30 @@ impl<'a> Ftrace<'a> {
         decimal(&mut self.text, number, 1);
     }
 
-    /// The name of a thread.
-    fn name(&mut self, tid: Tid) {
-        let at = self.find(tid);
-        let Self { names, text, .. } = self;
-        text.push_str(at.and_then(|at| names.get(at)).map_or("?", |(_, name)| name));
-    }
-
-    /// `KEYcomm=NAME KEYpid=PID KEYprio=PRIO`, with the idle thread of the cpu where there is none.
-    fn thread(&mut self, key: &str, who: Option<Who>, cpu: u32) {
-        self.say(key);
-        self.say("comm=");
-        match who {
-            Some(who) => self.name(who.tid),
-            None => {
-                self.say("swapper/");
-                self.number(u64::from(cpu));
-            }
+    /// Name, number and priority, those of the idle thread of the cpu where there is none.
+    fn thread(&mut self, [comm, pid, prio]: Keys, who: Option<Who>, cpu: u32) {
+        let Self { threads, unknown, text, .. } = self;
+        text.push_str(comm);
+        if let Some(who) = who {
+            let shown = Self::shown(threads, unknown, who.tid);
+            text.push_str(shown.name());
+            text.push_str(pid);
+            text.push_str(shown.pid());
+        } else {
+            text.push_str("swapper/");
+            decimal(text, u64::from(cpu), 1);
+            text.push_str(pid);
+            text.push('0');
         }
-        self.say(" ");
-        self.say(key);
-        self.say("pid=");
-        self.number(who.map_or(0, |who| who.tid));
-        self.say(" ");
-        self.say(key);
-        self.say("prio=");
-        self.number(u64::from(PRIO));
+        text.push_str(prio);
+        text.push_str(PRIO);
     }
 
     /// What comes before the event: who runs on which cpu, and when.
     fn line(&mut self, at: u64, cpu: u32, current: Option<Who>) {
-        /// Characters of a name and its number, to which lines are aligned.
-        const WIDTH: usize = 22;
-        const BLANKS: &str = "                      ";
-        let pid = current.map_or(0, |who| who.tid);
-        let place = current.and_then(|who| self.find(who.tid));
-        let Self { names, text, .. } = self;
-        let name =
-            current.map_or("<idle>", |_| place.and_then(|at| names.get(at)).map_or("?", |(_, name)| name));
-        let long = name.chars().count() + 1 + digits(pid);
-        text.push_str(BLANKS.get(..WIDTH.saturating_sub(long)).unwrap_or_default());
-        text.push_str(name);
-        text.push('-');
-        decimal(text, pid, 1);
+        let Self { threads, unknown, idle, text, .. } = self;
+        let shown = current.map_or(&*idle, |who| Self::shown(threads, unknown, who.tid));
+        text.push_str(&shown.text);
         text.push_str(" [");
         decimal(text, u64::from(cpu), 3);
         text.push_str("] d..2. ");
@@ -128,13 +154,13 @@ impl<'a> Ftrace<'a> {
         let who = prev.map(|(who, _)| who);
         self.line(at, cpu, who);
         self.say("sched_switch: ");
-        self.thread("prev_", who, cpu);
+        self.thread(PREV, who, cpu);
         self.say(match prev.map(|(_, state)| state) {
             Some(State::Asleep) => " prev_state=S ==> ",
             Some(State::Dead) => " prev_state=X ==> ",
             Some(State::Runnable) | None => " prev_state=R ==> ",
         });
-        self.thread("next_", next, cpu);
+        self.thread(NEXT, next, cpu);
         self.end()
     }
 }
@@ -163,7 +189,7 @@ impl Writer for Ftrace<'_> {
             Event::Becomes { cpu, who, state: State::Runnable } => {
                 self.line(at, cpu, None);
                 self.say("sched_wakeup: ");
-                self.thread("", Some(who), cpu);
+                self.thread(ONLY, Some(who), cpu);
                 self.say(" target_cpu=");
                 decimal(&mut self.text, u64::from(cpu), 3);
                 self.end()
@@ -171,7 +197,7 @@ impl Writer for Ftrace<'_> {
             Event::Moved { who, from, to } => {
                 self.line(at, to, None);
                 self.say("sched_migrate_task: ");
-                self.thread("", Some(who), to);
+                self.thread(ONLY, Some(who), to);
                 self.say(" orig_cpu=");
                 self.number(u64::from(from));
                 self.say(" dest_cpu=");
