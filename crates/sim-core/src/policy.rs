@@ -257,6 +257,11 @@ pub trait View {
     }
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
+    /// The band in which a task stands ([`System::set_band`]): what has been asked for, once it is done.
+    fn band(&self, task: TaskId) -> u8 {
+        let _ = task;
+        0
+    }
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
     /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
     fn waits_in_vain(&self, task: TaskId) -> bool;
@@ -469,6 +474,9 @@ impl View for UserSystem<'_> {
     }
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
+    }
+    fn band(&self, task: TaskId) -> u8 {
+        self.0.band(task)
     }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.0.waits_in_vain(task)

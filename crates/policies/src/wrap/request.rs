@@ -145,6 +145,9 @@ impl View for Tapped<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.system.is_buddy(task)
     }
+    fn band(&self, task: TaskId) -> u8 {
+        self.system.band(task)
+    }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.system.waits_in_vain(task)
     }

@@ -84,6 +84,10 @@ impl<O: Observer> View for Kernel<'_, O> {
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
+    fn band(&self, task: TaskId) -> u8 {
+        self.world.tasks[task].band
+    }
+
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.world.tasks[task].waiting != Waiting::No && self.world.tasks[task].ready > self.world.now
     }
