@@ -289,6 +289,11 @@ pub trait System: View {
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
     /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>);
+    /// As [`System::queued`], but no more than the first `most` of them, which takes less where queues are long.
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.queued(cpu, out);
+        out.truncate(most);
+    }
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
     /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
@@ -498,6 +503,9 @@ impl System for UserSystem<'_> {
     }
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
         self.0.queued(cpu, out);
+    }
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.0.newest(cpu, most, out);
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)

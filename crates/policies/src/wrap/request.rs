@@ -169,6 +169,9 @@ impl System for Tapped<'_> {
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
         self.system.queued(cpu, out);
     }
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.system.newest(cpu, most, out);
+    }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)
     }
