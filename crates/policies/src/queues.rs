@@ -27,7 +27,7 @@ pub(crate) struct Queues {
 
 /// A tree over cpus with the shortest and the longest queue below each node: the root is node 1, the children of n are 2n and 2n + 1.
 #[derive(Clone, Debug)]
-struct Lengths {
+pub(crate) struct Lengths {
     /// Leaves, a power of two.
     leaves: u32,
     /// Shortest and longest; beyond the last cpu the two are the wrong way round, so that nothing is found there.
@@ -42,14 +42,14 @@ enum Wanted {
 }
 
 impl Lengths {
-    fn new(cpus: u32) -> Self {
+    pub(crate) fn new(cpus: u32) -> Self {
         let leaves = cpus.max(1).next_power_of_two();
         let mut lengths = Self { leaves, nodes: vec![(u32::MAX, 0); 2 * leaves as usize] };
         (0..cpus).for_each(|cpu| lengths.set(cpu, 0));
         lengths
     }
 
-    fn set(&mut self, cpu: u32, length: u32) {
+    pub(crate) fn set(&mut self, cpu: u32, length: u32) {
         let mut node = (self.leaves + cpu) as usize;
         self.nodes[node] = (length, length);
         while node > 1 {
@@ -63,8 +63,18 @@ impl Lengths {
         }
     }
 
-    fn get(&self, cpu: u32) -> u32 {
+    pub(crate) fn get(&self, cpu: u32) -> u32 {
         self.nodes[(self.leaves + cpu) as usize].0
+    }
+
+    /// The longest of all.
+    pub(crate) fn longest(&self) -> u32 {
+        self.nodes[1].1
+    }
+
+    /// The first cpu of a range with at least so many.
+    pub(crate) fn first_at_least(&self, cpus: &Range<u32>, length: u32) -> Option<u32> {
+        self.find(Wanted::AtLeast(length), cpus, false, 1, (0, self.leaves))
     }
 
     fn holds(&self, node: usize, wanted: Wanted) -> bool {

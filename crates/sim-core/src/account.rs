@@ -79,6 +79,7 @@ pub struct Account {
 
 impl Account {
     /// An account with time of one category only.
+    #[inline]
     #[must_use]
     pub const fn of(category: Category, span: Span) -> Self {
         let mut spans = [0; Category::COUNT];
@@ -101,18 +102,21 @@ impl Account {
     }
 
     /// The time of one category.
+    #[inline]
     #[must_use]
     pub const fn get(&self, category: Category) -> Span {
         Span::from_ns(self.spans[category as usize])
     }
 
     /// The time of all categories.
+    #[inline]
     #[must_use]
     pub fn total(&self) -> Span {
         Span::from_ns(self.spans.iter().sum())
     }
 
     /// What was booked since an earlier state of the same account.
+    #[inline]
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut spans = self.spans;
@@ -123,6 +127,7 @@ impl Account {
     }
 
     /// Adds another account.
+    #[inline]
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.spans.iter_mut().zip(other.spans) {
             *mine += theirs;

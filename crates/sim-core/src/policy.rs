@@ -257,6 +257,11 @@ pub trait View {
     }
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
+    /// The band in which a task stands ([`System::set_band`]): what has been asked for, once it is done.
+    fn band(&self, task: TaskId) -> u8 {
+        let _ = task;
+        0
+    }
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
     /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
     fn waits_in_vain(&self, task: TaskId) -> bool;
@@ -284,6 +289,11 @@ pub trait System: View {
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
     /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>);
+    /// As [`System::queued`], but no more than the first `most` of them, which takes less where queues are long.
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.queued(cpu, out);
+        out.truncate(most);
+    }
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
     /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
@@ -470,6 +480,9 @@ impl View for UserSystem<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
     }
+    fn band(&self, task: TaskId) -> u8 {
+        self.0.band(task)
+    }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.0.waits_in_vain(task)
     }
@@ -490,6 +503,9 @@ impl System for UserSystem<'_> {
     }
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
         self.0.queued(cpu, out);
+    }
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.0.newest(cpu, most, out);
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)

@@ -11,6 +11,18 @@ use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spr
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 
+/// A scenario of two programs that share a machine, for what observing and tracing cost: 64 tasks, 500 barriers each.
+pub const OBSERVED: &str = "\
+name: observed
+machine: barcelona
+kernel: { linux-2.6.28: { yield: posix } }
+apps:
+  a: { workload: { spmd: { work: 2s, intervals: 500, spread: 15% } }, runtime: upc, threads_per_core: 2 }
+  b: { workload: { spmd: { work: 2s, intervals: 500, spread: 15% } }, runtime: upc, threads_per_core: 2 }
+policies: [PIN]
+baseline: none
+";
+
 /// One size and form of the job. A *task-step* is one task's compute, arrival, wait, release and resumption.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {

@@ -3,13 +3,11 @@
 //! The slices of a cpu come in order, without gaps or overlaps, from the start of the run to its end; those of different
 //! cpus come as they end. Nothing is kept but what is open, so runs of any length take the same memory.
 
-use std::collections::BTreeSet;
-
 use sim_core::account::{Account, Category};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::policy::{Action, Decision, PARKED};
-use sim_core::time::{Span, Time};
+use sim_core::time::Time;
 use sim_core::wait::Circle;
 
 /// Which application a task belongs to: tasks are numbered application by application.
@@ -38,6 +36,12 @@ impl Owners {
         let apps = self.first.len() - 1;
         let above = self.first.partition_point(|first| *first <= task.0);
         AppId(above.clamp(1, apps.max(1)) as u32 - 1)
+    }
+
+    /// Behind the last task of an application; no number is beyond it for the last one.
+    fn end(&self, app: AppId) -> u32 {
+        let last = app.index() + 1 >= self.apps();
+        self.first.get(app.index() + 1).copied().filter(|_| !last).unwrap_or(u32::MAX)
     }
 
     /// The rank of a task in its application.
@@ -214,7 +218,7 @@ struct Cpu {
     /// Who has work there.
     works: Option<TaskId>,
     /// Who waits there by polling, in order of their ids.
-    waiters: BTreeSet<TaskId>,
+    waiters: Vec<TaskId>,
     open: Option<Slice>,
 }
 
@@ -233,7 +237,7 @@ impl<S: Sink> Slices<S> {
     /// For a run on so many cpus.
     #[must_use]
     pub fn new(cpus: u32, owners: Owners, sink: S) -> Self {
-        let cpu = Cpu { books: Account::default(), works: None, waiters: BTreeSet::new(), open: None };
+        let cpu = Cpu { books: Account::default(), works: None, waiters: Vec::new(), open: None };
         let task = Task { stage: Stage::Absent, waits: false, on: None, band: 0 };
         Self {
             cpus: vec![cpu; cpus as usize],
@@ -265,7 +269,7 @@ impl<S: Sink> Slices<S> {
             return Occupant::Works(task);
         }
         let system = [Category::Kernel, Category::Daemon, Category::Migration];
-        if Category::ALL.iter().all(|part| parts.get(*part) == Span::ZERO || system.contains(part)) {
+        if system.iter().map(|part| parts.get(*part).ns()).sum::<u64>() == parts.total().ns() {
             return Occupant::System;
         }
         // Those who may run: of the lowest band, and not parked.
@@ -273,15 +277,14 @@ impl<S: Sink> Slices<S> {
         let lowest = cpu.waiters.iter().map(band).min().filter(|lowest| *lowest != PARKED);
         let mut waiters = cpu.waiters.iter().copied().filter(|task| Some(band(task)) == lowest);
         let Some(first) = waiters.next() else { return Occupant::WaitMixed };
+        let Some(second) = waiters.next() else { return Occupant::Waits(first) };
         let app = self.owners.app(first);
-        let (mut alone, mut same) = (true, true);
-        for other in waiters {
-            (alone, same) = (false, same && self.owners.app(other) == app);
-        }
-        match (alone, same) {
-            (true, _) => Occupant::Waits(first),
-            (false, true) => Occupant::WaitInTurns(app),
-            (false, false) => Occupant::WaitMixed,
+        // They are in order: whoever is of another application is behind the last of this one.
+        let end = self.owners.end(app);
+        if second.0 < end && waiters.all(|task| task.0 < end) {
+            Occupant::WaitInTurns(app)
+        } else {
+            Occupant::WaitMixed
         }
     }
 
@@ -301,11 +304,14 @@ impl<S: Sink> Slices<S> {
         let Some(record) = self.tasks.get_mut(task.index()) else { return };
         if let Some(before) = std::mem::replace(&mut record.on, on)
             && let Some(cpu) = self.cpus.get_mut(before.index())
+            && let Ok(place) = cpu.waiters.binary_search(&task)
         {
-            cpu.waiters.remove(&task);
+            cpu.waiters.remove(place);
         }
         if let Some(cpu) = on.and_then(|on| self.cpus.get_mut(on.index())) {
-            cpu.waiters.insert(task);
+            if let Err(place) = cpu.waiters.binary_search(&task) {
+                cpu.waiters.insert(place, task);
+            }
         }
     }
 

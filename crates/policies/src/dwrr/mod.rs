@@ -5,6 +5,7 @@
 //! (PPoPP 2009). Constants, and what is said below to be a reading of the paper, are uncertain.
 
 mod placement;
+mod takeable;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
@@ -14,6 +15,7 @@ use sim_core::time::Time;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
+use takeable::{Takeable, next_round};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -115,6 +117,8 @@ struct Member {
     expired: bool,
     /// It stands in the band of those that wait.
     back: bool,
+    /// Where it is runnable, as far as hooks have told.
+    on: Option<CpuId>,
 }
 
 /// Reasons of moves.
@@ -129,6 +133,7 @@ struct Dwrr {
     cpus: PerCpu<Turn>,
     threads: Vec<Member>,
     queues: Queues,
+    takeable: Takeable,
     waiting: Vec<TaskId>,
 }
 
@@ -143,6 +148,7 @@ impl Dwrr {
             cpus: PerCpu::filled(machine.cpus() as usize, Turn { round: 1, idle: true, look: Time::NEVER }),
             threads: Vec::new(),
             queues: Queues::new(machine.cpus(), machine.topology.span(Tree::Node)),
+            takeable: Takeable::new(machine.cpus()),
             waiting: Vec::new(),
         }
     }
@@ -153,6 +159,32 @@ impl Dwrr {
             self.threads.resize(at + 1, Member::default());
         }
         &mut self.threads[at]
+    }
+
+    /// A thread runs in this round from now on, or waits for it.
+    fn set_round(&mut self, now: Time, task: TaskId, round: u64) {
+        let thread = self.thread(task);
+        let before = std::mem::replace(&mut thread.round, round);
+        if let Some(cpu) = thread.on {
+            self.takeable.count(now, cpu, before, false);
+            self.takeable.count(now, cpu, round, true);
+        }
+    }
+
+    /// A thread is runnable on this cpu, or nowhere.
+    fn set_on(&mut self, now: Time, task: TaskId, on: Option<CpuId>) {
+        let thread = self.thread(task);
+        let (before, round) = (std::mem::replace(&mut thread.on, on), thread.round);
+        for (cpu, comes) in [(before, false), (on, true)] {
+            if let Some(cpu) = cpu {
+                self.takeable.count(now, cpu, round, comes);
+            }
+        }
+    }
+
+    fn set_turn(&mut self, now: Time, cpu: CpuId, round: u64) {
+        self.cpus[cpu].round = round;
+        self.takeable.enter(now, cpu, round);
     }
 
     fn known(&self, task: TaskId) -> Member {
@@ -181,7 +213,7 @@ impl Dwrr {
             // What was used too much is missing now; of what was not used, no more than a slice is kept.
             thread.due = (thread.due + slice).min(used + 2 * slice);
         }
-        thread.round = round;
+        self.set_round(system.now(), task, round);
         self.bring_forward(system, task, rule);
     }
 
@@ -191,8 +223,8 @@ impl Dwrr {
         thread.expired = false;
         if std::mem::take(&mut thread.back) {
             let round = thread.round;
-            system.because(Why::rule(rule).with("round", round));
-            system.set_band(task, ACTIVE);
+            let why = Why::rule(rule).with("round", round);
+            self.set_band(system, task, ACTIVE, why);
         }
     }
 
@@ -218,8 +250,9 @@ impl Dwrr {
     /// The slice of the running thread is used up.
     fn expire(&mut self, system: &mut dyn System, cpu: CpuId, task: TaskId, used: u64) {
         let round = self.cpus[cpu].round;
+        self.set_round(system.now(), task, round + 1);
         let thread = self.thread(task);
-        (thread.round, thread.expired) = (round + 1, true);
+        thread.expired = true;
         let beyond = used - thread.due;
         let all = self.all(system, cpu);
         let others = all.iter().filter(|task| !self.known(**task).expired).count();
@@ -230,8 +263,15 @@ impl Dwrr {
         }
         self.thread(task).back = true;
         let why = Why::rule("expired: its slice of the round is used up").with("round", round);
-        system.because(why.with("used beyond the slice, ns", beyond));
-        system.set_band(task, EXPIRED);
+        self.set_band(system, task, EXPIRED, why.with("used beyond the slice, ns", beyond));
+    }
+
+    fn set_band(&mut self, system: &mut dyn System, task: TaskId, band: u8, why: Why) {
+        system.because(why);
+        system.set_band(task, band);
+        if system.band(task) != band {
+            self.takeable.distrust();
+        }
     }
 
     /// Takes waiting threads of rounds up to `latest` to a cpu; how many.
@@ -268,35 +308,71 @@ impl Dwrr {
         if self.queues.crowded() == 0 {
             return None;
         }
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let mut best: Option<(TaskId, CpuId, u64)> = None;
-        self.queues.refresh(system);
-        // Round once, from the next cpu on.
-        let (mut at, mut end) = (cpu.0 + 1, system.machine().cpus());
-        loop {
-            let Some(other) = self.queues.first_at_least(at..end, 2) else {
-                if end <= cpu.0 {
-                    break;
+        self.takeable.refresh(system);
+        let found = self.search(system, cpu, latest);
+        #[cfg(debug_assertions)]
+        {
+            let all = 0..system.machine().cpus();
+            let round = all.clone().map(|i| CpuId((cpu.0 + 1 + i) % all.end)).filter(|other| *other != cpu);
+            let mut best: Option<(TaskId, CpuId, u64)> = None;
+            for other in round {
+                if let Some((task, fit)) = self.fitting(system, other, cpu, latest)
+                    && best.is_none_or(|(.., most)| fit > most && !self.nearest)
+                {
+                    best = Some((task, other, fit));
                 }
-                (at, end) = (0, cpu.0);
-                continue;
-            };
-            at = other.0 + 1;
-            system.queued(other, &mut waiting);
-            waiting.retain(|task| self.known(*task).round <= latest && system.allowed(*task, cpu));
-            let fit = waiting.len() as u64;
-            let oldest = waiting.iter().rev().min_by_key(|task| self.known(**task).round);
-            if let Some(task) = oldest
-                && best.is_none_or(|(.., most)| fit > most)
-            {
-                best = Some((*task, other, fit));
-                if self.nearest {
+            }
+            assert_eq!(best, found, "the bounds on threads that can be taken are wrong");
+        }
+        found
+    }
+
+    /// The first cpu with the most threads to take, once round from the next one on. Bounds on their number tell where to look.
+    fn search(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> Option<(TaskId, CpuId, u64)> {
+        let cpus = system.machine().cpus();
+        let mut best: Option<(u64, std::cmp::Reverse<u32>, TaskId, CpuId)> = None;
+        let mut bound = if self.nearest { 1 } else { self.takeable.up_to(latest).longest() };
+        while bound > 0 && best.is_none_or(|(most, ..)| most <= u64::from(bound)) {
+            let mut done = 0;
+            while let Some(other) = next_round(self.takeable.up_to(latest), cpu, cpus, done, bound) {
+                let place = (other.0 + cpus - cpu.0 - 1) % cpus;
+                done = place + 1;
+                if !self.nearest && self.takeable.up_to(latest).get(other.0) > bound {
+                    continue;
+                }
+                let Some((task, fit)) = self.fitting(system, other, cpu, latest) else { continue };
+                let this = (fit, std::cmp::Reverse(place), task, other);
+                if best.is_none_or(|best| (this.0, this.1) > (best.0, best.1)) {
+                    best = Some(this);
+                }
+                // The others of this bound come later and have no more; those of a lower one may have as many and come first.
+                if self.nearest || fit >= u64::from(bound) {
                     break;
                 }
             }
+            bound -= 1;
         }
+        best.map(|(fit, _, task, other)| (task, other, fit))
+    }
+
+    /// The thread that `cpu` would take from another one, and how many it could take there.
+    fn fitting(
+        &mut self,
+        system: &mut dyn System,
+        other: CpuId,
+        cpu: CpuId,
+        latest: u64,
+    ) -> Option<(TaskId, u64)> {
+        if system.nr_running(other) < 2 {
+            return None;
+        }
+        let mut waiting = std::mem::take(&mut self.waiting);
+        system.queued(other, &mut waiting);
+        waiting.retain(|task| self.known(*task).round <= latest && system.allowed(*task, cpu));
+        let fit = waiting.len() as u64;
+        let oldest = waiting.iter().rev().min_by_key(|task| self.known(**task).round).copied();
         self.waiting = waiting;
-        best
+        oldest.map(|task| (task, fit))
     }
 
     /// A cpu begins its next round, with all the threads that wait for it.
@@ -327,11 +403,14 @@ impl Dwrr {
 
     /// A cpu enters a round; whoever would now be two rounds behind is pulled along.
     fn enter(&mut self, system: &mut dyn System, cpu: CpuId, round: u64) {
-        self.cpus[cpu].round = round;
+        let now = system.now();
+        self.set_turn(now, cpu, round);
         if round <= self.highest {
             return;
         }
         self.highest = round;
+        let threads = self.threads.iter().filter_map(|thread| Some((thread.on?, thread.round)));
+        self.takeable.rise(now, round, threads);
         for other in 0..system.machine().cpus() {
             let other = CpuId(other);
             let late = !self.cpus[other].idle && self.cpus[other].round + 1 < round;
@@ -339,7 +418,7 @@ impl Dwrr {
                 let why = Why::rule("round begins: pulled along, another cpu is two rounds ahead");
                 let why = why.with("round", round - 1).with("cpu", other.0.into());
                 system.remark(why.with("threads", system.nr_running(other).into()));
-                self.cpus[other].round = round - 1;
+                self.set_turn(now, other, round - 1);
                 self.renew(system, other);
             }
         }
@@ -356,7 +435,7 @@ impl Policy for Dwrr {
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.cpus[cpu].round = self.highest;
+        self.set_turn(system.now(), cpu, self.highest);
         self.cpus[cpu].idle = true;
         if self.balance(system, cpu, self.highest) == 0 {
             self.balance(system, cpu, u64::MAX);
@@ -384,8 +463,9 @@ impl Policy for Dwrr {
         self.look_again(system, cpu);
     }
 
-    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.queues.note(view, cpu);
+        self.set_on(view.now(), task, Some(cpu));
     }
 
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
@@ -395,9 +475,9 @@ impl Policy for Dwrr {
         }
         let turn = &mut self.cpus[cpu];
         if std::mem::take(&mut turn.idle) || turn.round + 1 < self.highest {
-            turn.round = self.highest;
+            self.set_turn(system.now(), cpu, self.highest);
         }
-        let round = turn.round;
+        let round = self.cpus[cpu].round;
         let (slice, used) = (self.slice(system, task), system.cpu_time(task).ns());
         let thread = self.thread(task);
         if thread.round < round {
@@ -407,15 +487,16 @@ impl Policy for Dwrr {
             thread.due += slice;
         }
         if thread.round <= round || !thread.expired {
-            thread.round = round;
+            self.set_round(system.now(), task, round);
             self.bring_forward(system, task, "active again: the cpu it enters is in its round");
         }
         let due = self.known(task).due;
         self.look(system, cpu, due.saturating_sub(used));
     }
 
-    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.queues.note(view, cpu);
+        self.set_on(view.now(), task, None);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The threads and cores of one application: measuring a round, and the swaps that follow from it.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{Affinity, System, View, Why};
@@ -26,14 +27,45 @@ struct Core {
     speed: u64,
     /// Threads on it that have not ended.
     threads: u32,
+    /// All threads that are bound to it.
+    bound: Vec<usize>,
+}
+
+/// Cores of a domain with room for a thread.
+#[derive(Default)]
+struct Room {
+    /// Without any.
+    free: BTreeSet<usize>,
+    /// Faster than the mean, those with the fewest threads first.
+    fast: BTreeSet<(u32, usize)>,
 }
 
 /// The threads of an application and the cores they are bound to.
 pub(super) struct Team {
     cores: Vec<Core>,
     threads: Vec<Thread>,
-    /// Domains in ascending order.
-    domains: Vec<u32>,
+    /// The cores of each domain that has any, domains in ascending order.
+    domains: Vec<Vec<usize>>,
+}
+
+impl Room {
+    fn note(&mut self, places: impl IntoIterator<Item = usize>, cores: &[Core], mean: u64) {
+        for (at, core) in places.into_iter().map(|at| (at, &cores[at])) {
+            if core.threads == 0 {
+                self.free.insert(at);
+            }
+            if core.speed > mean {
+                self.fast.insert((core.threads, at));
+            }
+        }
+    }
+
+    fn forget(&mut self, places: impl IntoIterator<Item = usize>, cores: &[Core]) {
+        for at in places {
+            self.free.remove(&at);
+            self.fast.remove(&(cores[at].threads, at));
+        }
+    }
 }
 
 impl Team {
@@ -53,11 +85,16 @@ impl Team {
             system.set_affinity(task, Affinity::One(cpus[core]));
         }
         let domain = |cpu| if rules.by_node { system.machine().node_of(cpu).0 } else { 0 };
-        let core = |cpu| Core { cpu, domain: domain(cpu), speed: FULL, threads: 0 };
-        let cores: Vec<Core> = cpus.into_iter().map(core).collect();
-        let mut domains: Vec<u32> = cores.iter().map(|core| core.domain).collect();
-        domains.sort_unstable();
-        domains.dedup();
+        let core = |cpu| Core { cpu, domain: domain(cpu), speed: FULL, threads: 0, bound: Vec::new() };
+        let mut cores: Vec<Core> = cpus.into_iter().map(core).collect();
+        for (number, thread) in threads.iter().enumerate() {
+            cores[thread.core].bound.push(number);
+        }
+        let mut domains: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (at, core) in cores.iter().enumerate() {
+            domains.entry(core.domain).or_default().push(at);
+        }
+        let domains = domains.into_values().collect();
         Self { cores, threads, domains }
     }
 
@@ -72,9 +109,10 @@ impl Team {
     pub(super) fn round(&mut self, rules: &Rules, system: &mut dyn System) {
         self.measure(rules, system);
         for at in 0..self.domains.len() {
-            let domain = self.domains[at];
-            self.juggle(rules, system, domain);
-            self.pay(rules, system, domain);
+            let domain = std::mem::take(&mut self.domains[at]);
+            self.juggle(rules, system, &domain);
+            self.pay(rules, system, &domain);
+            self.domains[at] = domain;
         }
     }
 
@@ -97,9 +135,8 @@ impl Team {
         }
     }
 
-    fn pay(&self, rules: &Rules, system: &mut dyn System, domain: u32) {
-        let mut cpus: Vec<CpuId> =
-            self.cores.iter().filter(|core| core.domain == domain).map(|core| core.cpu).collect();
+    fn pay(&self, rules: &Rules, system: &mut dyn System, domain: &[usize]) {
+        let mut cpus: Vec<CpuId> = domain.iter().map(|at| self.cores[*at].cpu).collect();
         cpus.sort_unstable();
         for (number, cpu) in cpus.iter().enumerate() {
             let plans = u64::from(number == 0);
@@ -115,26 +152,29 @@ impl Team {
     }
 
     /// Threads of a domain's cores that are faster or slower than the mean.
-    fn threads_of(&self, view: &dyn View, domain: u32, mean: u64, fast: bool) -> Vec<usize> {
-        let wanted = |thread: &Thread| {
-            let core = &self.cores[thread.core];
-            let side = if fast { core.speed > mean } else { core.speed < mean };
-            core.domain == domain && side && thread.gauge.live(view)
-        };
-        (0..self.threads.len()).filter(|i| wanted(&self.threads[*i])).collect()
+    fn threads_of(&self, view: &dyn View, domain: &[usize], mean: u64, fast: bool) -> Vec<usize> {
+        let side = |core: &&Core| if fast { core.speed > mean } else { core.speed < mean };
+        let cores = domain.iter().map(|at| &self.cores[*at]).filter(side);
+        let threads = cores.flat_map(|core| core.bound.iter().copied());
+        threads.filter(|thread| self.threads[*thread].gauge.live(view)).collect()
     }
 
-    fn juggle(&mut self, rules: &Rules, system: &mut dyn System, domain: u32) {
-        let speeds = || self.cores.iter().filter(|core| core.domain == domain).map(|core| core.speed);
-        let mean = speeds().sum::<u64>() / (speeds().count() as u64).max(1);
+    fn juggle(&mut self, rules: &Rules, system: &mut dyn System, domain: &[usize]) {
+        let speeds = domain.iter().map(|at| self.cores[*at].speed);
+        let mean = speeds.sum::<u64>() / (domain.len() as u64).max(1);
+        let mut room = Room::default();
+        room.note(domain.iter().copied(), &self.cores, mean);
         let mut slow = self.threads_of(system, domain, mean, false);
         let mut fast = self.threads_of(system, domain, mean, true);
         slow.sort_by_key(|i| (self.threads[*i].total, *i));
         fast.sort_by_key(|i| (Reverse(self.threads[*i].total), *i));
         let mut ahead = fast.into_iter().peekable();
         for behind in slow {
-            if let Some(core) = self.vacancy(rules, domain, mean, behind) {
+            if let Some(core) = self.vacancy(rules, &room, behind) {
+                let places = [self.threads[behind].core, core];
+                room.forget(places, &self.cores);
                 self.take_place(system, behind, core);
+                room.note(places, &self.cores, mean);
                 continue;
             }
             let Some(first) = ahead.peek().copied() else { continue };
@@ -143,21 +183,22 @@ impl Team {
                 continue;
             }
             ahead.next();
+            let places = [self.threads[behind].core, self.threads[first].core];
+            room.forget(places, &self.cores);
             self.swap(system, behind, first);
+            room.note(places, &self.cores, mean);
         }
     }
 
     /// A core of the domain to which a thread on a slow core can go without giving another one back: a free one, if it
     /// loses more than the threshold where it is; else a fast one with at least two threads fewer.
-    fn vacancy(&self, rules: &Rules, domain: u32, mean: u64, thread: usize) -> Option<usize> {
+    fn vacancy(&self, rules: &Rules, room: &Room, thread: usize) -> Option<usize> {
         let mine = &self.cores[self.threads[thread].core];
         let loss = FULL.saturating_sub(mine.speed) * 10_000 / FULL;
-        let fits = |core: &Core| {
-            let free = core.threads == 0 && loss > rules.threshold;
-            free || (core.speed > mean && core.threads + 2 <= mine.threads)
-        };
-        let candidates = (0..self.cores.len()).filter(|i| self.cores[*i].domain == domain);
-        candidates.filter(|i| fits(&self.cores[*i])).min_by_key(|i| (self.cores[*i].threads, *i))
+        let free = room.free.first().filter(|_| loss > rules.threshold).copied();
+        let fast = room.fast.first().filter(|(threads, _)| threads + 2 <= mine.threads);
+        // The fewest threads, then the first core.
+        free.map(|at| (0, at)).into_iter().chain(fast.copied()).min().map(|(_, at)| at)
     }
 
     fn take_place(&mut self, system: &mut dyn System, thread: usize, core: usize) {
@@ -195,6 +236,8 @@ impl Team {
             self.threads[thread].core = core;
             self.cores[from].threads -= 1;
             self.cores[core].threads += 1;
+            self.cores[from].bound.retain(|other| *other != thread);
+            self.cores[core].bound.push(thread);
         }
     }
 }

@@ -147,13 +147,13 @@ impl Load {
         let heavy =
             |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(busiest, &mut waiting);
+        system.newest(busiest, self.options.nr_migrate, &mut waiting);
         // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as pinned.
         let running = system.current(busiest);
         let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);
         let running_allowed = running.is_some_and(|task| fits(task) && system.allowed(task, me));
         let mut result = if running_allowed || remaining == 0 { Pulled::None } else { Pulled::AllPinned };
-        for task in waiting.iter().copied().take(self.options.nr_migrate) {
+        for task in waiting.iter().copied() {
             let weight = u64::from(system.task(task).weight);
             if remaining == 0 {
                 break;

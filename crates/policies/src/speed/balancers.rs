@@ -1,6 +1,8 @@
 //! The balancers of one application: what they know of its cores and threads, and how they pull.
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use std::collections::BTreeSet;
+
+use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::{Distance, Machine};
 use sim_core::policy::{Affinity, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
@@ -13,6 +15,12 @@ use crate::spread::{Draws, allowed_cpus};
 pub(super) struct Balancers {
     cores: Vec<Core>,
     threads: Vec<Thread>,
+    /// Positions of the cores of each node.
+    nodes: Vec<Vec<usize>>,
+    /// The sum of all published speeds.
+    speeds: u64,
+    /// Speeds and positions of all cores, slowest first; kept where cores of all nodes are looked at.
+    order: BTreeSet<(u64, usize)>,
     /// Ties and jitter.
     pub(super) draws: Draws,
 }
@@ -25,6 +33,8 @@ struct Core {
     rest: u64,
     /// Looks so far.
     rounds: u64,
+    /// Its threads, in order.
+    threads: Vec<usize>,
 }
 
 struct Thread {
@@ -67,7 +77,7 @@ impl Speed {
 
 impl Balancers {
     /// Deals the threads of an application round the cores it may use.
-    pub(super) fn start(system: &mut dyn System, app: AppId) -> Self {
+    pub(super) fn start(policy: &Speed, system: &mut dyn System, app: AppId) -> Self {
         let view = system.app(app);
         let cpus = allowed_cpus(system, TaskId(view.tasks.start));
         let dealt = deal(system.machine(), &cpus, view.tasks.len());
@@ -81,9 +91,23 @@ impl Balancers {
             );
             system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]));
         }
-        let core = |cpu| Core { cpu, speed: FULL, rest: 0, rounds: 0 };
+        let core = |cpu| Core { cpu, speed: FULL, rest: 0, rounds: 0, threads: Vec::new() };
         let draws = Draws::new(system.seed(), Purpose::Policy, u64::from(app.0));
-        Self { cores: cpus.into_iter().map(core).collect(), threads, draws }
+        let mut cores: Vec<Core> = cpus.into_iter().map(core).collect();
+        for (number, thread) in threads.iter().enumerate() {
+            cores[thread.core].threads.push(number);
+        }
+        let mut nodes = Vec::new();
+        for (at, core) in cores.iter().enumerate() {
+            let node = system.machine().node_of(core.cpu).index();
+            if node >= nodes.len() {
+                nodes.resize_with(node + 1, Vec::new);
+            }
+            nodes[node].push(at);
+        }
+        let all = (0..cores.len()).filter(|_| policy.cross_nodes);
+        let order = all.map(|at| (FULL, at)).collect();
+        Self { speeds: FULL * cores.len() as u64, cores, threads, nodes, order, draws }
     }
 
     /// All threads exist: measuring begins.
@@ -102,14 +126,25 @@ impl Balancers {
     }
 
     /// The mean speed of all cores, as published.
-    pub(super) fn global(&self) -> u64 {
-        self.cores.iter().map(|core| core.speed).sum::<u64>() / self.cores.len().max(1) as u64
+    pub(super) const fn global(&self) -> u64 {
+        let cores = self.cores.len() as u64;
+        if cores == 0 { 0 } else { self.speeds / cores }
+    }
+
+    /// A core publishes its speed.
+    fn publish(&mut self, core: usize, speed: u64) {
+        let before = std::mem::replace(&mut self.cores[core].speed, speed);
+        self.speeds = self.speeds - before + speed;
+        if before != speed && self.order.remove(&(before, core)) {
+            self.order.insert((speed, core));
+        }
     }
 
     /// Measures the threads of a core and publishes its speed: the mean over those that count, 1 without any.
     pub(super) fn measure(&mut self, policy: &Speed, system: &mut dyn System, core: usize) {
         let (mut sum, mut count) = (0u64, 0);
-        for thread in self.threads.iter_mut().filter(|thread| thread.core == core) {
+        for number in &self.cores[core].threads {
+            let thread = &mut self.threads[*number];
             let (gained, real) = thread.gauge.look(system, policy.reading());
             if let Some(speed) = speed(gained, real).filter(|_| policy.counts(system, thread)) {
                 sum += speed;
@@ -121,7 +156,7 @@ impl Balancers {
             Measure::Queue => Some(FULL / u64::from(system.nr_running(cpu).max(1))),
             _ => sum.checked_div(count),
         };
-        self.cores[core].speed = mean.unwrap_or(FULL);
+        self.publish(core, mean.unwrap_or(FULL));
         self.cores[core].rounds += 1;
         self.cores[core].rest = self.cores[core].rest.saturating_sub(1);
     }
@@ -131,29 +166,44 @@ impl Balancers {
         self.cores[me].speed > global && self.cores[me].rest == 0
     }
 
-    /// The slowest cores that may be pulled from, all of the same speed.
+    /// The slowest cores that may be pulled from, all of the same speed: those of its node, or of all.
     pub(super) fn slowest(&self, policy: &Speed, view: &dyn View, me: usize, global: u64) -> Vec<usize> {
-        let machine = view.machine();
-        let mine = &self.cores[me];
+        let limit = global * policy.threshold;
         let mut best: Vec<usize> = Vec::new();
-        for (i, core) in self.cores.iter().enumerate() {
-            let slow = core.speed * 10_000 < global * policy.threshold;
-            let rested = core.rest == 0;
-            let near = policy.cross_nodes || machine.node_of(core.cpu) == machine.node_of(mine.cpu);
-            let due = mine.rounds.is_multiple_of(1 << level_of(machine, core.cpu, mine.cpu));
-            let some = || self.threads.iter().any(|t| t.core == i && policy.counts(view, t));
-            if i == me || !slow || !rested || !near || !due || !some() {
+        let least = |best: &[usize]| best.first().map_or(u64::MAX, |b| self.cores[*b].speed);
+        if policy.cross_nodes {
+            // Slowest first, those of the same speed in order.
+            let slow = self.order.iter().take_while(|(speed, _)| speed * 10_000 < limit);
+            for (speed, at) in slow.copied() {
+                if speed > least(&best) {
+                    break;
+                }
+                if self.may_give(policy, view, me, at) {
+                    best.push(at);
+                }
+            }
+            return best;
+        }
+        let node = view.machine().node_of(self.cores[me].cpu).index();
+        for at in self.nodes.get(node).into_iter().flatten().copied() {
+            let speed = self.cores[at].speed;
+            if speed * 10_000 >= limit || speed > least(&best) || !self.may_give(policy, view, me, at) {
                 continue;
             }
-            let least = best.first().map_or(u64::MAX, |b| self.cores[*b].speed);
-            if core.speed < least {
+            if speed < least(&best) {
                 best.clear();
             }
-            if core.speed <= least {
-                best.push(i);
-            }
+            best.push(at);
         }
         best
+    }
+
+    /// True when a core is considered at this look of `me`, does not rest, and has a thread that counts.
+    fn may_give(&self, policy: &Speed, view: &dyn View, me: usize, at: usize) -> bool {
+        let (core, mine) = (&self.cores[at], &self.cores[me]);
+        let due = || mine.rounds.is_multiple_of(1 << level_of(view.machine(), core.cpu, mine.cpu));
+        let some = || core.threads.iter().any(|t| policy.counts(view, &self.threads[*t]));
+        at != me && core.rest == 0 && due() && some()
     }
 
     /// Takes the least migrated thread of a core to another one (`cores`: to, from); both rest.
@@ -165,11 +215,10 @@ impl Balancers {
         global: u64,
     ) {
         let (me, from) = cores;
-        let ours = |t: &Thread| t.core == from && policy.counts(system, t);
-        let least = self.threads.iter().filter(|t| ours(t)).map(|t| t.migrations).min();
-        let candidates: Vec<usize> = (0..self.threads.len())
-            .filter(|i| ours(&self.threads[*i]) && Some(self.threads[*i].migrations) == least)
-            .collect();
+        let there = self.cores[from].threads.iter().copied();
+        let mut candidates: Vec<usize> = there.filter(|t| policy.counts(system, &self.threads[*t])).collect();
+        let least = candidates.iter().map(|t| self.threads[*t].migrations).min();
+        candidates.retain(|t| Some(self.threads[*t].migrations) == least);
         let Some(victim) = candidates.get(self.draws.below(candidates.len() as u64) as usize) else {
             return;
         };
@@ -186,6 +235,9 @@ impl Balancers {
             thread.core = me;
             thread.migrations += 1;
             thread.gauge.look(system, policy.reading());
+            self.cores[from].threads.retain(|other| other != victim);
+            let threads = &mut self.cores[me].threads;
+            threads.insert(threads.partition_point(|other| other < victim), *victim);
             self.cores[me].rest = policy.block;
             self.cores[from].rest = policy.block;
         }

@@ -228,7 +228,7 @@ impl Policy for Speed {
         if system.app(app).background {
             return;
         }
-        let balancers = Balancers::start(system, app);
+        let balancers = Balancers::start(self, system, app);
         if let Some(slot) = self.balancers.get_mut(app.0 as usize) {
             *slot = Some(balancers);
         }

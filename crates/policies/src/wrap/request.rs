@@ -145,6 +145,9 @@ impl View for Tapped<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.system.is_buddy(task)
     }
+    fn band(&self, task: TaskId) -> u8 {
+        self.system.band(task)
+    }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.system.waits_in_vain(task)
     }
@@ -165,6 +168,9 @@ impl System for Tapped<'_> {
     }
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
         self.system.queued(cpu, out);
+    }
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.system.newest(cpu, most, out);
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)

@@ -84,6 +84,10 @@ impl<O: Observer> View for Kernel<'_, O> {
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
+    fn band(&self, task: TaskId) -> u8 {
+        self.world.tasks[task].band
+    }
+
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.world.tasks[task].waiting != Waiting::No && self.world.tasks[task].ready > self.world.now
     }
@@ -141,6 +145,10 @@ impl<O: Observer> System for Kernel<'_, O> {
     }
 
     fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        self.newest(cpu, usize::MAX, out);
+    }
+
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.settle(cpu);
         out.clear();
         let mut at = self.cpus[cpu].head;
@@ -148,7 +156,12 @@ impl<O: Observer> System for Kernel<'_, O> {
             out.push(id);
             at = self.world.tasks[id].next;
         }
-        out.sort_unstable_by_key(|id| std::cmp::Reverse(self.world.tasks[*id].entered));
+        let newest_first = |id: &TaskId| std::cmp::Reverse(self.world.tasks[*id].entered);
+        if most < out.len() {
+            out.select_nth_unstable_by_key(most, newest_first);
+            out.truncate(most);
+        }
+        out.sort_unstable_by_key(newest_first);
     }
 
     fn cpu_time(&mut self, task: TaskId) -> Span {

@@ -1,27 +1,27 @@
-//! What observing costs: the bare engine, and a run reduced to all default metrics.
+//! What observing costs: the bare engine, a run reduced to all default metrics, and full traces streamed to a file.
 
+use std::fs::File;
 use std::hint::black_box;
+use std::io::BufWriter;
+use std::path::Path;
 
 use criterion::{Criterion, Throughput};
 use experiment::plan::Experiment;
 use experiment::run::{run, simulate};
 use experiment::scenario::{Overrides, load};
+use testkit::job::OBSERVED;
+use timeline::trace::{self, About, Form};
 
 use crate::support::group;
 
-const SCENARIO: &str = "\
-name: observed
-machine: barcelona
-kernel: { linux-2.6.28: { yield: posix } }
-apps:
-  a: { workload: { spmd: { work: 2s, intervals: 500, spread: 15% } }, runtime: upc, threads_per_core: 2 }
-  b: { workload: { spmd: { work: 2s, intervals: 500, spread: 15% } }, runtime: upc, threads_per_core: 2 }
-policies: [PIN]
-baseline: none
-";
-
 fn experiment() -> Experiment {
-    load("observed", SCENARIO, &Overrides::default()).expect("a legal scenario")
+    load("observed", OBSERVED, &Overrides::default()).expect("a legal scenario")
+}
+
+/// Simulates the only run and writes its trace over a file.
+fn traced(experiment: &Experiment, form: Form, path: &Path) {
+    let mut out = BufWriter::new(File::create(path).expect("a file in a new folder"));
+    trace::run(&experiment.runs[0], &About::default(), form, &mut out).expect("a legal run");
 }
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -37,5 +37,10 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.bench_function("metrics", |bencher| {
         bencher.iter(|| black_box(run(&experiment, 1, &quiet).expect("a legal run")));
     });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("trace");
+    for (name, form) in [("trace-perfetto", Form::Perfetto), ("trace-ftrace", Form::Ftrace)] {
+        group.bench_function(name, |bencher| bencher.iter(|| traced(&experiment, form, &path)));
+    }
     group.finish();
 }

@@ -8,17 +8,19 @@ use crate::support::{add, group};
 
 /// Policies whose own rule for new tasks makes long queues, or asks every cpu: here their tasks begin evenly spread.
 const SEATED: [&str; 5] = ["LOAD", "ULE", "LGROUP", "DWRR", "SWOMPS"];
-/// What looks at all tasks or cpus at each wait of a task, and on how many cpus that takes too long.
-const SLOW: [(&str, u32); 2] = [("YIELD_TO", 256), ("LEWI", 4_096)];
+/// What looks at all tasks at each wait, and on how many cpus that takes too long.
+const SLOW: (&str, u32) = ("YIELD_TO", 256);
+/// The same policy when it looks at the queue of one cpu only.
+const LOCAL: &str = "YIELD_TO-same-cpu";
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = group(criterion, "policies");
-    for entry in ALL {
-        let name =
-            if SEATED.contains(&entry.name) { format!("{}+", entry.name) } else { entry.name.to_owned() };
-        let most = SLOW.iter().find(|(slow, _)| *slow == entry.name).map_or(u32::MAX, |(_, most)| *most);
-        for (cpus, intervals) in [(16, 1_000), (256, 100), (4_096, 10), (65_536, 3)] {
-            if cpus <= most {
+    let named = |name: &str| if SEATED.contains(&name) { format!("{name}+") } else { name.to_owned() };
+    let names = ALL.iter().map(|entry| named(entry.name)).chain([LOCAL.to_owned()]);
+    for name in names {
+        // Two steps at the most: a run of 65,536 cpus takes seconds, and most of that before its first barrier.
+        for (cpus, intervals) in [(256, 60), (4_096, 6), (65_536, 2)] {
+            if name != SLOW.0 || cpus <= SLOW.1 {
                 add(&mut group, &name, &cpus.to_string(), Job::central(cpus, intervals));
             }
         }

@@ -17,14 +17,19 @@ pub(crate) fn base() -> Machine {
     machines::resolve("barcelona").expect("a machine of the shelf").machine()
 }
 
-/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread.
+/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is one cpu.
 pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
     if let Some(bare) = name.strip_suffix('+') {
         return Box::new(Seated(policy(bare, job)));
     }
-    let entry = policies::find(name).expect("a policy of the shelf");
+    let (bare, near) = name.strip_suffix("-same-cpu").map_or((name, false), |bare| (bare, true));
+    let entry = policies::find(bare).expect("a policy of the shelf");
     let machine = job.machine(&base()).expect("a legal machine");
-    Choice::new(entry).build(&machine, &job.kernel(), &[job.app().expect("a legal program")])
+    let mut choice = Choice::new(entry);
+    if near {
+        choice.values.set("scope", 1).expect("a value of the parameter");
+    }
+    choice.build(&machine, &job.kernel(), &[job.app().expect("a legal program")])
 }
 
 /// The time of the steady part of one run: all steps but each task's first.

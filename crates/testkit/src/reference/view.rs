@@ -87,6 +87,10 @@ impl View for Reference<'_> {
         let cpu = &self.cpus[self.tasks[t].cpu];
         cpu.next_buddy == Some(t) || cpu.last_buddy == Some(t)
     }
+
+    fn band(&self, task: TaskId) -> u8 {
+        self.tasks[task.0 as usize].band
+    }
 }
 
 impl Reference<'_> {

@@ -43,6 +43,8 @@ pub(super) struct Cast {
     pub(super) node: Vec<u32>,
     /// How often each task has been replaced by another one.
     replaced: Vec<u32>,
+    /// The most of these.
+    most_replaced: u32,
     /// Tasks that meet at barriers.
     meets: Vec<bool>,
     pub(super) guests: BTreeSet<(Guest, u32)>,
@@ -56,6 +58,7 @@ impl Cast {
             apps: apps.iter().map(|app| app.name.clone()).collect(),
             node: (0..machine.cpus()).map(|cpu| machine.node_of(CpuId(cpu)).0).collect(),
             replaced: vec![0; tasks],
+            most_replaced: 0,
             meets: vec![false; tasks],
             owners,
             guests: BTreeSet::new(),
@@ -67,6 +70,7 @@ impl Cast {
     pub(super) fn another(&mut self, task: u32) {
         if let Some(count) = self.replaced.get_mut(task as usize) {
             *count += 1;
+            self.most_replaced = self.most_replaced.max(*count);
         }
     }
 
@@ -93,8 +97,8 @@ impl Cast {
         format!("{}.{}", self.app(self.owners.app(task).0), self.owners.rank(task))
     }
 
-    fn generations(&self) -> u32 {
-        self.replaced.iter().copied().max().unwrap_or(0) + 1
+    const fn generations(&self) -> u32 {
+        self.most_replaced + 1
     }
 
     /// The number of a stand-in on a cpu, behind those of all tasks.
@@ -105,6 +109,16 @@ impl Cast {
             Guest::System => self.apps.len() + 1,
         };
         self.tid(0, self.generations()) + row as u64 * self.node.len() as u64 + u64::from(cpu)
+    }
+
+    /// The first number that may be that of a stand-in.
+    pub(super) fn first_guest(&self) -> Tid {
+        self.tid(0, self.generations())
+    }
+
+    /// Numbers for stand-ins.
+    pub(super) fn guest_numbers(&self) -> usize {
+        (self.apps.len() + 2) * self.node.len()
     }
 
     /// The process of an application: its first task, as in Linux.

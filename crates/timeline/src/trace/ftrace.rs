@@ -1,21 +1,69 @@
 //! Writes a trace as text, as Linux's ftrace prints its `sched` events: for scripts and tools that read those.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::About;
 use super::cast::{Cast, Tid};
+use super::digits::{decimal, digits};
 use super::story::{Event, State, Who, Writer};
 
 /// Most bytes of the name of a task in Linux (TASK_COMM_LEN - 1).
 const COMM: usize = 15;
 /// The priority of ordinary tasks, and of the idle ones.
-const PRIO: u32 = 120;
+const PRIO: &str = "120";
+
+/// Bytes that are gathered before they are written.
+const GATHERED: usize = 1 << 15;
+
+/// Characters of a name and its number, to which lines are aligned.
+const WIDTH: usize = 22;
+
+/// A thread as lines show it.
+struct Shown {
+    tid: Tid,
+    /// `  NAME-PID`
+    text: String,
+    /// Where the name begins and ends there, in bytes.
+    name: Range<usize>,
+}
+
+impl Shown {
+    fn new(tid: Tid, name: &str, pid: Tid) -> Self {
+        let long = name.chars().count() + 1 + digits(pid);
+        let mut text = " ".repeat(WIDTH.saturating_sub(long));
+        let first = text.len();
+        text.push_str(name);
+        let name = first..text.len();
+        text.push('-');
+        decimal(&mut text, pid, 1);
+        Self { tid, text, name }
+    }
+
+    fn name(&self) -> &str {
+        self.text.get(self.name.clone()).unwrap_or_default()
+    }
+
+    fn pid(&self) -> &str {
+        self.text.get(self.name.end + 1..).unwrap_or_default()
+    }
+}
+
+/// What comes before the name, the number and the priority of a thread.
+type Keys = [&'static str; 3];
+const PREV: Keys = ["prev_comm=", " prev_pid=", " prev_prio="];
+const NEXT: Keys = ["next_comm=", " next_pid=", " next_prio="];
+const ONLY: Keys = ["comm=", " pid=", " prio="];
 
 /// Writes lines.
 pub(super) struct Ftrace<'a> {
-    names: BTreeMap<Tid, String>,
+    /// In order of their numbers, which have gaps behind those of tasks.
+    threads: Vec<Shown>,
+    /// One that is in no list, and nobody.
+    unknown: Shown,
+    idle: Shown,
     out: &'a mut dyn Write,
+    text: String,
 }
 
 impl<'a> Ftrace<'a> {
@@ -30,34 +78,90 @@ impl<'a> Ftrace<'a> {
             "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   |||||     |         |"
         )?;
         let threads = cast.threads().into_iter();
-        Ok(Self { names: threads.map(|thread| (thread.tid, comm(&thread.name))).collect(), out })
+        let mut threads: Vec<_> =
+            threads.map(|thread| Shown::new(thread.tid, &comm(&thread.name), thread.tid)).collect();
+        threads.sort_unstable_by_key(|thread| thread.tid);
+        let (unknown, idle) = (Shown::new(0, "?", 0), Shown::new(0, "<idle>", 0));
+        Ok(Self { threads, unknown, idle, out, text: String::with_capacity(GATHERED + 1_024) })
     }
 
-    fn name(&self, who: Who) -> &str {
-        self.names.get(&who.tid).map_or("?", String::as_str)
+    /// What lines show of a thread.
+    fn shown<'b>(threads: &'b [Shown], unknown: &'b Shown, tid: Tid) -> &'b Shown {
+        // As long as no task is replaced, those of tasks are at the places of their numbers.
+        let near = threads.get((tid as usize).wrapping_sub(1)).filter(|thread| thread.tid == tid);
+        near.unwrap_or_else(|| {
+            let place = threads.binary_search_by_key(&tid, |thread| thread.tid).ok();
+            place.and_then(|place| threads.get(place)).unwrap_or(unknown)
+        })
     }
 
-    fn line(&mut self, at: u64, cpu: u32, current: Option<Who>, text: &str) -> io::Result<()> {
-        let (name, pid) = current.map_or(("<idle>", 0), |who| (self.name(who), who.tid));
-        let (s, ns) = (at / 1_000_000_000, at % 1_000_000_000);
-        let task = format!("{name}-{pid}");
-        writeln!(self.out, "{task:>22} [{cpu:03}] d..2. {s}.{ns:09}: {text}")
+    fn say(&mut self, words: &str) {
+        self.text.push_str(words);
+    }
+
+    fn number(&mut self, number: u64) {
+        decimal(&mut self.text, number, 1);
+    }
+
+    /// Name, number and priority, those of the idle thread of the cpu where there is none.
+    fn thread(&mut self, [comm, pid, prio]: Keys, who: Option<Who>, cpu: u32) {
+        let Self { threads, unknown, text, .. } = self;
+        text.push_str(comm);
+        if let Some(who) = who {
+            let shown = Self::shown(threads, unknown, who.tid);
+            text.push_str(shown.name());
+            text.push_str(pid);
+            text.push_str(shown.pid());
+        } else {
+            text.push_str("swapper/");
+            decimal(text, u64::from(cpu), 1);
+            text.push_str(pid);
+            text.push('0');
+        }
+        text.push_str(prio);
+        text.push_str(PRIO);
+    }
+
+    /// What comes before the event: who runs on which cpu, and when.
+    fn line(&mut self, at: u64, cpu: u32, current: Option<Who>) {
+        let Self { threads, unknown, idle, text, .. } = self;
+        let shown = current.map_or(&*idle, |who| Self::shown(threads, unknown, who.tid));
+        text.push_str(&shown.text);
+        text.push_str(" [");
+        decimal(text, u64::from(cpu), 3);
+        text.push_str("] d..2. ");
+        decimal(text, at / 1_000_000_000, 1);
+        text.push('.');
+        decimal(text, at % 1_000_000_000, 9);
+        text.push_str(": ");
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.text.push('\n');
+        self.flush_at(GATHERED)
+    }
+
+    /// Writes what has been gathered if that is so much.
+    fn flush_at(&mut self, bytes: usize) -> io::Result<()> {
+        if self.text.len() >= bytes {
+            self.out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
     }
 
     fn switch(&mut self, at: u64, cpu: u32, prev: Option<(Who, State)>, next: Option<Who>) -> io::Result<()> {
-        let idle = || (format!("swapper/{cpu}"), 0);
-        let (prev_comm, prev_pid) = prev.map_or_else(idle, |(who, _)| (self.name(who).to_owned(), who.tid));
-        let (next_comm, next_pid) = next.map_or_else(idle, |who| (self.name(who).to_owned(), who.tid));
-        let state = match prev.map(|(_, state)| state) {
-            Some(State::Asleep) => "S",
-            Some(State::Dead) => "X",
-            Some(State::Runnable) | None => "R",
-        };
-        let text = format!(
-            "sched_switch: prev_comm={prev_comm} prev_pid={prev_pid} prev_prio={PRIO} prev_state={state} ==> \
-             next_comm={next_comm} next_pid={next_pid} next_prio={PRIO}"
-        );
-        self.line(at, cpu, prev.map(|(who, _)| who), &text)
+        let who = prev.map(|(who, _)| who);
+        self.line(at, cpu, who);
+        self.say("sched_switch: ");
+        self.thread(PREV, who, cpu);
+        self.say(match prev.map(|(_, state)| state) {
+            Some(State::Asleep) => " prev_state=S ==> ",
+            Some(State::Dead) => " prev_state=X ==> ",
+            Some(State::Runnable) | None => " prev_state=R ==> ",
+        });
+        self.thread(NEXT, next, cpu);
+        self.end()
     }
 }
 
@@ -83,20 +187,22 @@ impl Writer for Ftrace<'_> {
             Event::Off { cpu, who, state, .. } => self.switch(at, cpu, Some((who, state)), None),
             Event::On { cpu, who, from } => self.switch(at, cpu, from, Some(who)),
             Event::Becomes { cpu, who, state: State::Runnable } => {
-                let text = format!(
-                    "sched_wakeup: comm={} pid={} prio={PRIO} target_cpu={cpu:03}",
-                    self.name(who),
-                    who.tid
-                );
-                self.line(at, cpu, None, &text)
+                self.line(at, cpu, None);
+                self.say("sched_wakeup: ");
+                self.thread(ONLY, Some(who), cpu);
+                self.say(" target_cpu=");
+                decimal(&mut self.text, u64::from(cpu), 3);
+                self.end()
             }
             Event::Moved { who, from, to } => {
-                let text = format!(
-                    "sched_migrate_task: comm={} pid={} prio={PRIO} orig_cpu={from} dest_cpu={to}",
-                    self.name(who),
-                    who.tid
-                );
-                self.line(at, to, None, &text)
+                self.line(at, to, None);
+                self.say("sched_migrate_task: ");
+                self.thread(ONLY, Some(who), to);
+                self.say(" orig_cpu=");
+                self.number(u64::from(from));
+                self.say(" dest_cpu=");
+                self.number(u64::from(to));
+                self.end()
             }
             // What Linux has no event for.
             Event::Becomes { .. }
@@ -108,6 +214,10 @@ impl Writer for Ftrace<'_> {
             | Event::App { .. }
             | Event::Decided { .. } => Ok(()),
         }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush_at(1)
     }
 }
 

@@ -5,8 +5,10 @@
 
 mod cast;
 mod collect;
+mod digits;
 mod ftrace;
 pub mod messages;
+mod packets;
 mod perfetto;
 mod sort;
 mod story;

@@ -4,20 +4,22 @@
 //! switch the one that leaves before the one that comes, at the same instant; nothing after DEAD; idle time as no slice;
 //! no thread 0.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use prost::Message;
+use sim_core::ids::TaskId;
 
 use super::About;
 use super::cast::Cast;
+use super::digits::decimal;
 use super::messages::{
-    Attribute, Attributes, Counter, Process, ProcessTree, TaskState, Thread, ThreadOfTrack, Trace,
-    TracePacket, TrackDescriptor, TrackEvent, event, state,
+    Attribute, Attributes, Counter, Process, ProcessTree, Thread, ThreadOfTrack, Trace, TracePacket,
+    TrackDescriptor, event, state,
 };
+use super::packets::{self, SEQUENCE};
 use super::story::{Event, State, Who, Writer};
 
-/// The only writer of the file.
-const SEQUENCE: u32 = 1;
 /// Numbers of tracks: fixed ones, then one per cpu, node and thread.
 const MIGRATIONS: u64 = 1;
 const BARRIERS: u64 = 2;
@@ -30,6 +32,9 @@ const COMPUTING_OF: u64 = 2 << 40;
 const POLLING_OF: u64 = 3 << 40;
 const THREAD_OF: u64 = 4 << 40;
 
+/// Bytes that are gathered before they are written.
+const GATHERED: usize = 1 << 15;
+
 /// Names of circles in the order of their numbers.
 const CIRCLES: [&str; 3] = ["barrier", "barrier of the team", "barrier of the first ones"];
 
@@ -39,12 +44,20 @@ pub(super) struct Perfetto<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
     begun: bool,
+    /// Scratch: the name of an event.
+    text: String,
 }
 
 impl<'a> Perfetto<'a> {
     /// Writes what comes before the events.
     pub(super) fn begin(cast: &'a Cast, about: &About, out: &'a mut dyn Write) -> io::Result<Self> {
-        let mut this = Self { cast, out, buffer: Vec::new(), begun: false };
+        let mut this = Self {
+            cast,
+            out,
+            buffer: Vec::with_capacity(GATHERED + 4_096),
+            begun: false,
+            text: String::new(),
+        };
         let attribute = |(key, value): &(String, String)| Attribute {
             key: Some(key.clone()),
             string_value: Some(value.clone()),
@@ -127,45 +140,52 @@ impl<'a> Perfetto<'a> {
         let flags = (!std::mem::replace(&mut self.begun, true)).then_some(1);
         let packet =
             TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), sequence_flags: flags, ..packet };
-        self.buffer.clear();
         Trace { packet: vec![packet] }.encode(&mut self.buffer).map_err(io::Error::other)?;
-        self.out.write_all(&self.buffer)
+        self.flush_at(GATHERED)
+    }
+
+    /// Writes what has been gathered if that is so much.
+    fn flush_at(&mut self, bytes: usize) -> io::Result<()> {
+        if self.buffer.len() >= bytes {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
     }
 
     fn state(&mut self, at: u64, cpu: u32, who: Who, state: i32) -> io::Result<()> {
-        let event = TaskState { cpu: Some(cpu as i32), tid: Some(who.tid as i64), state: Some(state) };
-        self.packet(TracePacket {
-            timestamp: Some(at),
-            generic_kernel_task_state_event: Some(event),
-            ..TracePacket::default()
-        })
-    }
-
-    fn on_track(&mut self, at: u64, event: TrackEvent) -> io::Result<()> {
-        self.packet(TracePacket { timestamp: Some(at), track_event: Some(event), ..TracePacket::default() })
+        packets::state(&mut self.buffer, at, cpu, who.tid, state);
+        self.flush_at(GATHERED)
     }
 
     fn count(&mut self, at: u64, track: u64, value: u32) -> io::Result<()> {
-        self.on_track(
-            at,
-            TrackEvent {
-                r#type: Some(event::COUNTER),
-                track_uuid: Some(track),
-                name: None,
-                counter_value: Some(i64::from(value)),
-            },
-        )
+        let value = Some(u64::from(value));
+        packets::on_track(&mut self.buffer, at, (event::COUNTER, track), None, value);
+        self.flush_at(GATHERED)
     }
 
-    fn named(&mut self, at: u64, kind: i32, track: u64, name: Option<String>) -> io::Result<()> {
-        self.on_track(
-            at,
-            TrackEvent { r#type: Some(kind), track_uuid: Some(track), name, counter_value: None },
-        )
+    /// An event whose name is in `text`.
+    fn named(&mut self, at: u64, kind: i32, track: u64) -> io::Result<()> {
+        packets::on_track(&mut self.buffer, at, (kind, track), Some(&self.text), None);
+        self.flush_at(GATHERED)
+    }
+}
+
+impl Perfetto<'_> {
+    fn say(&mut self, words: fmt::Arguments<'_>) {
+        // A string refuses nothing.
+        let _ = self.text.write_fmt(words);
     }
 
-    fn name(&self, who: Who) -> String {
-        who.task.map_or_else(String::new, |task| self.cast.task_name(task))
+    /// Appends the name of a task; a stand-in has none.
+    fn name(&mut self, who: Who) {
+        if let Some(task) = who.task {
+            let task = TaskId(task);
+            let owners = &self.cast.owners;
+            self.text.push_str(self.cast.app(owners.app(task).0));
+            self.text.push('.');
+            decimal(&mut self.text, u64::from(owners.rank(task)), 1);
+        }
     }
 }
 
@@ -189,8 +209,10 @@ impl Writer for Perfetto<'_> {
             }
             Event::On { cpu, who, .. } => self.state(at, cpu, who, state::RUNNING),
             Event::Moved { who, from, to } => {
-                let name = format!("{} cpu {from} -> cpu {to}", self.name(who));
-                self.named(at, event::INSTANT, MIGRATIONS, Some(name))
+                self.text.clear();
+                self.name(who);
+                self.say(format_args!(" cpu {from} -> cpu {to}"));
+                self.named(at, event::INSTANT, MIGRATIONS)
             }
             Event::Queue { cpu, length } => self.count(at, QUEUE_OF + u64::from(cpu), length),
             Event::Busy { node, computing, polling } => {
@@ -198,23 +220,45 @@ impl Writer for Perfetto<'_> {
                 self.count(at, POLLING_OF + u64::from(node), polling)
             }
             Event::Waits { who, circle: number, episode } => {
-                let name = format!("{} {episode}", circle(number));
-                self.named(at, event::BEGIN, THREAD_OF + who.tid, Some(name))
+                self.text.clear();
+                self.text.push_str(circle(number));
+                self.text.push(' ');
+                decimal(&mut self.text, u64::from(episode), 1);
+                self.named(at, event::BEGIN, THREAD_OF + who.tid)
             }
-            Event::GoesOn { who } => self.named(at, event::END, THREAD_OF + who.tid, None),
+            Event::GoesOn { who } => {
+                let what = (event::END, THREAD_OF + who.tid);
+                packets::on_track(&mut self.buffer, at, what, None, None);
+                self.flush_at(GATHERED)
+            }
             Event::Barrier { app, circle: number, episode } => {
-                let name = format!("{}: {} {episode} complete", self.cast.app(app), circle(number));
-                self.named(at, event::INSTANT, BARRIERS, Some(name))
+                self.text.clear();
+                let cast = self.cast;
+                self.say(format_args!("{}: {} {episode} complete", cast.app(app), circle(number)));
+                self.named(at, event::INSTANT, BARRIERS)
             }
             Event::App { app, ends } => {
-                let name = format!("{} {}", self.cast.app(app), if ends { "ends" } else { "starts" });
-                self.named(at, event::INSTANT, APPS, Some(name))
+                self.text.clear();
+                let cast = self.cast;
+                self.say(format_args!("{} {}", cast.app(app), if ends { "ends" } else { "starts" }));
+                self.named(at, event::INSTANT, APPS)
             }
             Event::Decided { who, did, rule } => {
+                self.text.clear();
+                self.text.push_str(did);
+                if let Some(who) = who {
+                    self.text.push(' ');
+                    self.name(who);
+                }
                 let rule = self.cast.rules.get(rule as usize).copied().unwrap_or_default();
-                let of = who.map_or_else(String::new, |who| format!(" {}", self.name(who)));
-                self.named(at, event::INSTANT, POLICY, Some(format!("{did}{of}: {rule}")))
+                self.text.push_str(": ");
+                self.text.push_str(rule);
+                self.named(at, event::INSTANT, POLICY)
             }
         }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush_at(1)
     }
 }

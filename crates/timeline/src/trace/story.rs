@@ -1,7 +1,7 @@
 //! Tells a trace in order: who leaves and who gets each cpu, who becomes runnable, queues, barriers, moves. Instant by instant,
 //! so that all who leave at an instant are told before all who come.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use super::cast::{Cast, Guest, Tid};
@@ -54,6 +54,17 @@ pub(super) enum Event {
 /// Writes a trace.
 pub(super) trait Writer {
     fn event(&mut self, at: u64, event: &Event) -> io::Result<()>;
+    /// All has been told: writes what is still kept.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// What was last told of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Told {
+    #[default]
+    Nothing,
+    Runs,
+    Is(State),
 }
 
 /// What is known of a task.
@@ -65,6 +76,7 @@ struct Task {
     /// Whose queue it is in, or on.
     on: Option<u32>,
     meets: bool,
+    told: Told,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -74,6 +86,9 @@ struct Cpu {
     length: u32,
     /// What runs there: [`WORKS`] and so on.
     sort: Option<u32>,
+    /// Its occupant changes at this instant: who comes.
+    changes: bool,
+    comes: Option<Who>,
 }
 
 /// The state of the play.
@@ -81,8 +96,11 @@ pub(super) struct Story<'a> {
     cast: &'a Cast,
     tasks: Vec<Task>,
     cpus: Vec<Cpu>,
-    /// What was last told of each thread; `None` while it runs.
-    told: BTreeMap<Tid, Option<State>>,
+    /// What was last told of stand-ins, by number from `first_guest` on.
+    guests: Vec<Told>,
+    first_guest: Tid,
+    /// The same of threads that another one has replaced, until they are told to be dead.
+    past: BTreeMap<Tid, Told>,
     nodes: Vec<(u32, u32)>,
     /// Threads whose slice begins before their last one on another cpu has ended (books of pollers lag by a poll): where
     /// they will go on then.
@@ -91,17 +109,55 @@ pub(super) struct Story<'a> {
     touched: Touched,
 }
 
+/// Lists that are cleared at the end of an instant, their memory kept; in the order of their numbers once that begins.
 #[derive(Default)]
 struct Touched {
-    tasks: BTreeSet<u32>,
-    /// For each cpu whose occupant changes: who comes.
-    cpus: BTreeMap<u32, Option<Who>>,
-    queues: BTreeSet<u32>,
-    nodes: BTreeSet<u32>,
+    tasks: Vec<u32>,
+    cpus: Vec<u32>,
+    queues: Vec<u32>,
+    nodes: Vec<u32>,
     /// Tasks that died and were replaced: their last state and cpu.
     dead: Vec<(Who, u32)>,
     /// Facts for after the switches.
     later: Vec<Event>,
+    /// What happens on cpus.
+    changes: Vec<Change>,
+    /// Who comes to a cpu.
+    comes: Vec<Tid>,
+    /// Who may be something else now.
+    becomes: Vec<(Who, u32, State)>,
+}
+
+/// The occupant of a cpu changes.
+#[derive(Clone, Copy)]
+struct Change {
+    cpu: u32,
+    leaves: Option<(Who, State)>,
+    comes: Option<Who>,
+}
+
+impl Touched {
+    /// Brings numbers in order, each of them once.
+    fn order(&mut self) {
+        for list in [&mut self.tasks, &mut self.cpus, &mut self.queues, &mut self.nodes] {
+            if list.len() > 1 {
+                list.sort_unstable();
+                list.dedup();
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        let Self { tasks, cpus, queues, nodes, dead, later, changes, comes, becomes } = self;
+        for list in [tasks, cpus, queues, nodes] {
+            list.clear();
+        }
+        dead.clear();
+        later.clear();
+        changes.clear();
+        comes.clear();
+        becomes.clear();
+    }
 }
 
 impl<'a> Story<'a> {
@@ -110,7 +166,9 @@ impl<'a> Story<'a> {
         Self {
             tasks: vec![Task::default(); cast.owners.tasks() as usize],
             cpus: vec![Cpu::default(); cast.node.len()],
-            told: BTreeMap::new(),
+            first_guest: cast.first_guest(),
+            guests: vec![Told::Nothing; cast.guest_numbers()],
+            past: BTreeMap::new(),
             nodes: vec![(0, 0); nodes],
             late: BTreeMap::new(),
             touched: Touched::default(),
@@ -119,7 +177,7 @@ impl<'a> Story<'a> {
     }
 
     /// Tells everything to a writer.
-    pub(super) fn tell(mut self, records: &mut Sorted, writer: &mut dyn Writer) -> io::Result<()> {
+    pub(super) fn tell(mut self, records: &mut Sorted, writer: &mut impl Writer) -> io::Result<()> {
         let mut now = 0;
         while let Some(record) = records.next()? {
             if record.at != now {
@@ -128,7 +186,8 @@ impl<'a> Story<'a> {
             }
             self.take(&record);
         }
-        self.close_instant(now, writer)
+        self.close_instant(now, writer)?;
+        writer.finish()
     }
 
     fn who(&self, task: u32) -> Who {
@@ -174,12 +233,12 @@ impl<'a> Story<'a> {
                 self.touched.later.push(Event::Decided { who, did, rule: b });
             }
             Kind::End => {
-                self.touched.cpus.insert(cpu, None);
+                self.changes(cpu, None);
                 self.busy(cpu, None);
             }
             Kind::Begin => {
                 let who = self.occupant(record);
-                self.touched.cpus.insert(cpu, Some(who));
+                self.changes(cpu, Some(who));
                 self.busy(cpu, Some(b));
             }
         }
@@ -191,10 +250,14 @@ impl<'a> Story<'a> {
         if record.state == Some(State::Dead) {
             record.generation += 1;
             let last = record.on.unwrap_or(cpu);
+            let told = std::mem::take(&mut record.told);
+            if told != Told::Is(State::Dead) {
+                self.past.insert(who.tid, told);
+            }
             self.touched.dead.push((who, last));
         }
         record.state = Some(State::Runnable);
-        self.touched.tasks.insert(task);
+        self.touched.tasks.push(task);
         self.queued(task, Some(cpu));
     }
 
@@ -202,7 +265,7 @@ impl<'a> Story<'a> {
         if let Some(record) = self.tasks.get_mut(task as usize) {
             record.state = Some(state);
         }
-        self.touched.tasks.insert(task);
+        self.touched.tasks.push(task);
         if state == State::Dead {
             self.meets(task, false);
         }
@@ -227,7 +290,7 @@ impl<'a> Story<'a> {
             let Some(cpu) = cpu else { continue };
             let Some(record) = self.cpus.get_mut(cpu as usize) else { continue };
             record.length = if more { record.length + 1 } else { record.length.saturating_sub(1) };
-            self.touched.queues.insert(cpu);
+            self.touched.queues.push(cpu);
         }
     }
 
@@ -245,7 +308,43 @@ impl<'a> Story<'a> {
             };
             *count = if more { *count + 1 } else { count.saturating_sub(1) };
         }
-        self.touched.nodes.insert(*node);
+        self.touched.nodes.push(*node);
+    }
+
+    /// Somebody else, or nobody, has the cpu from this instant on.
+    fn changes(&mut self, cpu: u32, comes: Option<Who>) {
+        let Some(record) = self.cpus.get_mut(cpu as usize) else { return };
+        record.comes = comes;
+        if !std::mem::replace(&mut record.changes, true) {
+            self.touched.cpus.push(cpu);
+        }
+    }
+
+    /// What was last told of a thread. Whoever was replaced and is not known any more has been told to be dead.
+    fn told(&self, who: Who) -> Told {
+        let Some(task) = who.task else {
+            let guest = who.tid.checked_sub(self.first_guest).and_then(|at| self.guests.get(at as usize));
+            return guest.copied().unwrap_or_default();
+        };
+        match self.tasks.get(task as usize) {
+            Some(record) if self.cast.tid(task, record.generation) == who.tid => record.told,
+            _ => self.past.get(&who.tid).copied().unwrap_or(Told::Is(State::Dead)),
+        }
+    }
+
+    fn set_told(&mut self, who: Who, told: Told) {
+        let Some(task) = who.task else {
+            let at = who.tid.checked_sub(self.first_guest);
+            if let Some(guest) = at.and_then(|at| self.guests.get_mut(at as usize)) {
+                *guest = told;
+            }
+            return;
+        };
+        match self.tasks.get_mut(task as usize) {
+            Some(record) if self.cast.tid(task, record.generation) == who.tid => record.told = told,
+            _ if told == Told::Is(State::Dead) => drop(self.past.remove(&who.tid)),
+            _ => drop(self.past.insert(who.tid, told)),
+        }
     }
 
     /// The state of a thread that does not run.
@@ -260,89 +359,124 @@ impl<'a> Story<'a> {
     }
 
     /// Everything of the instant is known: tells it.
-    fn close_instant(&mut self, at: u64, writer: &mut dyn Writer) -> io::Result<()> {
+    fn close_instant(&mut self, at: u64, writer: &mut impl Writer) -> io::Result<()> {
+        self.in_one_place();
         let mut touched = std::mem::take(&mut self.touched);
-        self.in_one_place(&mut touched);
-        let changes: Vec<(u32, Option<Who>, Option<Who>)> = touched
-            .cpus
-            .iter()
-            .map(|(cpu, comes)| (*cpu, self.runs(*cpu), *comes))
-            .filter(|(_, leaves, comes)| leaves != comes)
-            .collect();
-        let comes: BTreeSet<Tid> = changes.iter().filter_map(|(.., who)| Some((*who)?.tid)).collect();
-        let mut left = BTreeMap::new();
-        for (cpu, leaves, next) in &changes {
-            let Some(who) = *leaves else { continue };
-            // Whoever goes on elsewhere at once was runnable in between.
-            let state = if comes.contains(&who.tid) { State::Runnable } else { self.state(who) };
-            self.told.insert(who.tid, Some(state));
-            left.insert(*cpu, (who, state));
-            writer.event(at, &Event::Off { cpu: *cpu, who, state, replaced: next.is_some() })?;
-        }
-        self.become_something(at, &touched, &changes, writer)?;
-        for (cpu, _, next) in changes {
-            if let Some(record) = self.cpus.get_mut(cpu as usize) {
-                record.runs = next;
+        touched.order();
+        self.leave(at, &mut touched, writer)?;
+        self.become_something(at, &mut touched, writer)?;
+        for Change { cpu, leaves, comes } in &touched.changes {
+            if let Some(record) = self.cpus.get_mut(*cpu as usize) {
+                record.runs = *comes;
             }
-            let Some(who) = next else { continue };
-            self.told.insert(who.tid, None);
-            writer.event(at, &Event::On { cpu, who, from: left.get(&cpu).copied() })?;
+            let Some(who) = *comes else { continue };
+            self.set_told(who, Told::Runs);
+            writer.event(at, &Event::On { cpu: *cpu, who, from: *leaves })?;
         }
         for event in &touched.later {
             writer.event(at, event)?;
         }
-        self.count(at, &touched, writer)
+        self.count(at, &touched, writer)?;
+        touched.clear();
+        self.touched = touched;
+        Ok(())
     }
 
-    fn runs(&self, cpu: u32) -> Option<Who> {
-        self.cpus.get(cpu as usize).and_then(|cpu| cpu.runs)
+    /// Works out what changes on cpus, and tells who leaves.
+    fn leave(&mut self, at: u64, touched: &mut Touched, writer: &mut impl Writer) -> io::Result<()> {
+        for cpu in &touched.cpus {
+            let Some(record) = self.cpus.get_mut(*cpu as usize) else { continue };
+            record.changes = false;
+            let (leaves, comes) = (record.runs, record.comes);
+            if leaves != comes {
+                // Its state is looked up when all who come are known.
+                let leaves = leaves.map(|who| (who, State::Runnable));
+                touched.changes.push(Change { cpu: *cpu, leaves, comes });
+                touched.comes.extend(comes.map(|who| who.tid));
+            }
+        }
+        touched.comes.sort_unstable();
+        for Change { cpu, leaves, comes } in &mut touched.changes {
+            let Some((who, state)) = leaves else { continue };
+            // Whoever goes on elsewhere at once was runnable in between.
+            if touched.comes.binary_search(&who.tid).is_err() {
+                *state = self.state(*who);
+            }
+            self.set_told(*who, Told::Is(*state));
+            let (who, state, replaced) = (*who, *state, comes.is_some());
+            writer.event(at, &Event::Off { cpu: *cpu, who, state, replaced })?;
+        }
+        Ok(())
+    }
+
+    /// Who comes to a cpu but still runs on another one.
+    fn elsewhere(&self, cpu: u32) -> Option<Who> {
+        let record = self.cpus.get(cpu as usize)?;
+        record.comes.filter(|who| record.runs != Some(*who) && self.told(*who) == Told::Runs)
+    }
+
+    /// Who leaves a cpu.
+    fn leaver(&self, cpu: u32) -> Option<Who> {
+        let record = self.cpus.get(cpu as usize)?;
+        record.runs.filter(|who| Some(*who) != record.comes)
     }
 
     /// Nobody is in two places: whoever still runs elsewhere comes when that is over.
-    fn in_one_place(&mut self, touched: &mut Touched) {
-        self.late.retain(|_, cpu| !touched.cpus.contains_key(cpu));
-        let leaves = |(cpu, comes): (&u32, &Option<Who>)| self.runs(*cpu).filter(|who| Some(*who) != *comes);
-        let free: Vec<Who> = touched.cpus.iter().filter_map(leaves).collect();
+    fn in_one_place(&mut self) {
+        if self.late.is_empty() && self.touched.cpus.iter().all(|cpu| self.elsewhere(*cpu).is_none()) {
+            return;
+        }
+        self.touched.order();
+        let changes = |this: &Self, cpu: u32| this.cpus.get(cpu as usize).is_none_or(|cpu| cpu.changes);
+        let mut late = std::mem::take(&mut self.late);
+        late.retain(|_, cpu| !changes(self, *cpu));
+        let mut free: Vec<Who> = self.touched.cpus.iter().filter_map(|cpu| self.leaver(*cpu)).collect();
         for who in &free {
-            if let Some(cpu) = self.late.remove(&who.tid) {
-                touched.cpus.entry(cpu).or_insert(Some(*who));
+            if let Some(cpu) = late.remove(&who.tid).filter(|cpu| !changes(self, *cpu)) {
+                self.changes(cpu, Some(*who));
             }
         }
-        for (cpu, comes) in &mut touched.cpus {
-            let Some(who) = *comes else { continue };
-            let elsewhere = self.told.get(&who.tid) == Some(&None)
-                && self.cpus.get(*cpu as usize).and_then(|cpu| cpu.runs) != Some(who);
-            if elsewhere && !free.contains(&who) {
-                self.late.insert(who.tid, *cpu);
-                *comes = None;
+        free.sort_unstable_by_key(|who| who.tid);
+        self.touched.order();
+        let mut cpus = std::mem::take(&mut self.touched.cpus);
+        for cpu in &cpus {
+            let Some(who) = self.elsewhere(*cpu) else { continue };
+            if free.binary_search_by_key(&who.tid, |who| who.tid).is_err() {
+                late.insert(who.tid, *cpu);
+                if let Some(record) = self.cpus.get_mut(*cpu as usize) {
+                    record.comes = None;
+                }
             }
         }
+        std::mem::swap(&mut self.touched.cpus, &mut cpus);
+        self.late = late;
     }
 
     /// Threads without a cpu that sleep, wake up or die, and those that get one and were not runnable.
     fn become_something(
         &mut self,
         at: u64,
-        touched: &Touched,
-        changes: &[(u32, Option<Who>, Option<Who>)],
-        writer: &mut dyn Writer,
+        touched: &mut Touched,
+        writer: &mut impl Writer,
     ) -> io::Result<()> {
-        let dead = touched.dead.iter().map(|(who, cpu)| (*who, *cpu, State::Dead));
-        let tasks = touched.tasks.iter().map(|task| {
+        let Touched { tasks, dead, changes, becomes, .. } = touched;
+        becomes.extend(dead.iter().map(|(who, cpu)| (*who, *cpu, State::Dead)));
+        becomes.extend(tasks.iter().map(|task| {
             let who = self.who(*task);
             let on = self.tasks.get(*task as usize).and_then(|task| task.on);
             (who, on.unwrap_or(0), self.state(who))
-        });
-        let coming = changes.iter().filter_map(|(cpu, _, comes)| Some(((*comes)?, *cpu, State::Runnable)));
-        let all: Vec<(Who, u32, State)> = dead.chain(tasks).chain(coming).collect();
-        for (who, cpu, state) in all {
+        }));
+        becomes
+            .extend(changes.iter().filter_map(|change| Some((change.comes?, change.cpu, State::Runnable))));
+        for (who, cpu, state) in becomes.iter().copied() {
             // Whoever runs is told of when it leaves; nobody is told of twice, and the dead are dead.
-            match self.told.get(&who.tid) {
-                Some(None | Some(State::Dead)) => continue,
-                Some(Some(before)) if *before == state => continue,
-                _ => {}
-            }
-            let first = self.told.insert(who.tid, Some(state)).is_none();
+            let first = match self.told(who) {
+                Told::Runs | Told::Is(State::Dead) => continue,
+                Told::Is(before) if before == state => continue,
+                Told::Is(_) => false,
+                Told::Nothing => true,
+            };
+            self.set_told(who, Told::Is(state));
             if first && state != State::Runnable {
                 // It came and went within the instant.
                 writer.event(at, &Event::Becomes { cpu, who, state: State::Runnable })?;
@@ -352,7 +486,7 @@ impl<'a> Story<'a> {
         Ok(())
     }
 
-    fn count(&self, at: u64, touched: &Touched, writer: &mut dyn Writer) -> io::Result<()> {
+    fn count(&self, at: u64, touched: &Touched, writer: &mut impl Writer) -> io::Result<()> {
         for cpu in &touched.queues {
             let length = self.cpus.get(*cpu as usize).map_or(0, |cpu| cpu.length);
             writer.event(at, &Event::Queue { cpu: *cpu, length })?;

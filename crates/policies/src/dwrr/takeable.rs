@@ -1,0 +1,169 @@
+//! How many threads could be taken from each cpu, at most, kept up to date so that the one with the most is found without a
+//! look at every queue.
+
+use std::ops::Range;
+
+use sim_core::ids::CpuId;
+use sim_core::machine::PerCpu;
+use sim_core::policy::View;
+use sim_core::time::Time;
+
+use crate::queues::Lengths;
+
+/// Threads are counted of rounds up to the last one, up to the highest one, and of all.
+const LIMITS: usize = 3;
+
+/// Counts of one cpu.
+#[derive(Clone, Copy, Debug, Default)]
+struct Here {
+    /// Its round.
+    round: u64,
+    counts: [u32; LIMITS],
+    /// Something has changed at this instant, so that the thread that runs there may be none of those that are counted.
+    touched: bool,
+}
+
+/// Upper bounds on the threads that wait on each cpu and may run in a round.
+#[derive(Clone, Debug)]
+pub(super) struct Takeable {
+    highest: u64,
+    cpus: PerCpu<Here>,
+    bounds: [Lengths; LIMITS],
+    /// Bands are what has been asked for, so that a thread that waits for the next round does not run while others may.
+    trusts: bool,
+    /// The instant of the last change, and what has changed then.
+    at: Time,
+    touched: Vec<CpuId>,
+    /// A hook has told something since the last refresh.
+    told: bool,
+    /// What has not been told, but was seen by the last refresh.
+    seen: usize,
+}
+
+impl Takeable {
+    pub(super) fn new(cpus: u32) -> Self {
+        let bounds = Lengths::new(cpus);
+        Self {
+            highest: 1,
+            cpus: PerCpu::filled(cpus as usize, Here { round: 1, ..Here::default() }),
+            bounds: [bounds.clone(), bounds.clone(), bounds],
+            trusts: true,
+            at: Time::ZERO,
+            touched: Vec::new(),
+            told: false,
+            seen: 0,
+        }
+    }
+
+    /// The rounds up to which threads are counted.
+    const fn limits(&self) -> [u64; LIMITS] {
+        [self.highest.saturating_sub(1), self.highest, u64::MAX]
+    }
+
+    /// One thread runs on a cpu and cannot be taken. Between instants a cpu that has threads that may run in its round runs one
+    /// of them, unless bands cannot be trusted.
+    fn settle(&mut self, cpu: CpuId) {
+        let here = self.cpus[cpu];
+        let limits = self.limits();
+        for ((bounds, count), limit) in self.bounds.iter_mut().zip(here.counts).zip(limits) {
+            let all = count == here.counts[LIMITS - 1];
+            let sure = !here.touched && (all || (self.trusts && here.round <= limit));
+            bounds.set(cpu.0, count.saturating_sub(u32::from(sure)));
+        }
+    }
+
+    /// What was changed at another instant than this one is settled by now.
+    fn pass(&mut self, now: Time) {
+        if now == self.at {
+            return;
+        }
+        self.at = now;
+        let touched = std::mem::take(&mut self.touched);
+        for cpu in &touched {
+            self.cpus[*cpu].touched = false;
+            self.settle(*cpu);
+        }
+        self.touched = touched;
+        self.touched.clear();
+    }
+
+    /// Somebody does not do at once what is asked for: from now on threads in any band may run.
+    pub(super) fn distrust(&mut self) {
+        if std::mem::replace(&mut self.trusts, false) {
+            (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
+        }
+    }
+
+    fn touch(&mut self, now: Time, cpu: CpuId) {
+        self.pass(now);
+        if !std::mem::replace(&mut self.cpus[cpu].touched, true) {
+            self.touched.push(cpu);
+        }
+        self.settle(cpu);
+    }
+
+    /// A thread of this round has come to a cpu, or gone from it.
+    pub(super) fn count(&mut self, now: Time, cpu: CpuId, round: u64, comes: bool) {
+        let limits = self.limits();
+        for (count, limit) in self.cpus[cpu].counts.iter_mut().zip(limits) {
+            if round <= limit {
+                *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+            }
+        }
+        self.told = true;
+        self.touch(now, cpu);
+    }
+
+    /// A cpu is in this round now.
+    pub(super) fn enter(&mut self, now: Time, cpu: CpuId, round: u64) {
+        self.cpus[cpu].round = round;
+        self.touch(now, cpu);
+    }
+
+    /// A round begins that is higher than all before; `threads` are all cpus' threads with their rounds.
+    pub(super) fn rise(&mut self, now: Time, highest: u64, threads: impl Iterator<Item = (CpuId, u64)>) {
+        self.pass(now);
+        self.highest = highest;
+        let limits = self.limits();
+        for here in self.cpus.iter_mut() {
+            here.counts = [0; LIMITS];
+        }
+        for (cpu, round) in threads {
+            for (count, limit) in self.cpus[cpu].counts.iter_mut().zip(limits) {
+                *count += u32::from(round <= limit);
+            }
+        }
+        (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
+    }
+
+    /// Before searches: cpus whose queues have changed without a hook having told so may have anything.
+    pub(super) fn refresh(&mut self, view: &dyn View) {
+        self.pass(view.now());
+        if std::mem::take(&mut self.told) {
+            self.seen = 0;
+        }
+        view.untold(self.seen, &mut |cpu| {
+            self.seen += 1;
+            if !std::mem::replace(&mut self.cpus[cpu].touched, true) {
+                self.touched.push(cpu);
+            }
+            for bounds in &mut self.bounds {
+                bounds.set(cpu.0, view.nr_running(cpu));
+            }
+        });
+    }
+
+    /// The bounds for threads of rounds up to this one.
+    pub(super) fn up_to(&self, latest: u64) -> &Lengths {
+        let at = self.limits().iter().position(|limit| latest <= *limit);
+        &self.bounds[at.unwrap_or(LIMITS - 1)]
+    }
+}
+
+/// The next cpu, once round from the one behind `from`, with at least so many; `done` are behind us.
+pub(super) fn next_round(lengths: &Lengths, from: CpuId, cpus: u32, done: u32, least: u32) -> Option<CpuId> {
+    let after = from.0 + 1 + done;
+    let first: Range<u32> = after.min(cpus)..cpus;
+    let found = if first.is_empty() { None } else { lengths.first_at_least(&first, least) };
+    found.or_else(|| lengths.first_at_least(&(after.saturating_sub(cpus)..from.0), least)).map(CpuId)
+}
