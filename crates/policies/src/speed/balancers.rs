@@ -128,7 +128,7 @@ impl Balancers {
     /// The mean speed of all cores, as published.
     pub(super) const fn global(&self) -> u64 {
         let cores = self.cores.len() as u64;
-        if cores == 0 { 0 } else { self.speeds / cores }
+        self.speeds.checked_div(cores).unwrap_or(0)
     }
 
     /// A core publishes its speed.

@@ -249,10 +249,10 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         self.world.tasks[id].state = TaskState::Sleeping;
         self.leave(cpu, LeaveReason::Slept);
-        if let Discipline::Cfs(params) = &self.world.model.discipline {
-            if params.release == CfsRelease::V30 {
-                self.world.tasks[id].history.waker.sleeps(params);
-            }
+        if let Discipline::Cfs(params) = &self.world.model.discipline
+            && params.release == CfsRelease::V30
+        {
+            self.world.tasks[id].history.waker.sleeps(params);
         }
         if let Some(span) = nap {
             self.arm_pending(self.world.now.saturating_add(span), Timer::Wake(id, cpu));

@@ -1,0 +1,136 @@
+//! The record of a task.
+
+use crate::contention::ClassId;
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::kernel::state::{Apart, Cpu, History, MaybeNode};
+use crate::limits::MAX_LOOP_DEPTH;
+use crate::policy::TaskState;
+use crate::time::{Span, Time, Work};
+use crate::wait::Circle;
+
+/// What a waiting task waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waiting {
+    /// Nothing: it does not wait.
+    No,
+    /// Its children in the gather phase of a tree barrier.
+    Gather,
+    /// The release of a barrier.
+    Release,
+    /// A round of a dissemination barrier.
+    Round(u32),
+    /// A neighbour's signal.
+    Exchange,
+    /// A lock.
+    Lock,
+}
+
+/// How far a task's start-up is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    /// It has not got beyond creating others and touching its data.
+    New,
+    /// It waits at the start-up barrier.
+    Meeting,
+    /// It runs its program.
+    Program,
+}
+
+/// A task. The order of the fields is that of their use: what one event touches lies together in memory.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Task {
+    // Where it stands: what the run queue and polling look at.
+    /// The key of its queue: virtual runtime, or what the discipline orders by.
+    pub(crate) vruntime: i64,
+    /// When what it waits for is (or will be) visible to it.
+    pub(crate) ready: Time,
+    /// When it stops polling and sleeps.
+    pub(crate) deadline: Time,
+    /// Work of the present compute operation still to do, at nominal speed.
+    pub(crate) remaining: Work,
+    pub(crate) last_ran: Time,
+    pub(crate) cpu_time: Span,
+    pub(crate) previous: TaskId,
+    pub(crate) next: TaskId,
+    pub(crate) band: u8,
+    pub(crate) state: TaskState,
+    pub(crate) stage: Stage,
+    /// The policy was told that it waits, or will be.
+    pub(crate) told: bool,
+    /// While it polls it yields after each look (as its runtime says).
+    pub(crate) yields: bool,
+    pub(crate) depth: u8,
+    /// Who meets at the barrier it is at or was at last.
+    pub(crate) circle: Circle,
+    /// EEVDF: it sleeps and still competes on its cpu.
+    pub(crate) delayed: bool,
+    // What it is, and how it waits.
+    pub(crate) app: AppId,
+    pub(crate) rank: u32,
+    pub(crate) cpu: CpuId,
+    pub(crate) weight: u32,
+    /// Position in the program.
+    pub(crate) pc: u32,
+    /// Profile of the running compute operation (index into the run's table).
+    pub(crate) profile: u32,
+    /// The contention class it last computed in.
+    pub(crate) class: ClassId,
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    pub(crate) waiting: Waiting,
+    /// Number of its process: switches between tasks of equal numbers are switches between threads.
+    pub(crate) process: u64,
+    /// When it arrived at the barrier it is at.
+    pub(crate) arrived: Time,
+    /// What is left of a cache refill that was interrupted.
+    pub(crate) refill: Span,
+    // Its caches and its program.
+    /// What had been brought into the caches of the cpu where it last computed by then.
+    pub(crate) filled: u64,
+    /// Key and position of its stream of work variation.
+    pub(crate) noise: u64,
+    pub(crate) draws: u32,
+    /// Where it last computed; [`NOWHERE`] at first.
+    pub(crate) warm: CpuId,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) allotted: MaybeNode,
+    /// Where its pages are, once they have been touched.
+    pub(crate) home: MaybeNode,
+    /// Passes left of the loops around `pc`.
+    pub(crate) loops: [u32; MAX_LOOP_DEPTH],
+    /// Barrier episode it is in, for each circle.
+    pub(crate) episodes: [u32; Circle::COUNT],
+    // What it has done.
+    /// Work asked for so far, in raw units.
+    pub(crate) asked: u128,
+    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
+    pub(crate) fetched: u128,
+    pub(crate) entered: u64,
+    /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
+    pub(crate) woken: Time,
+    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
+    pub(crate) vdeadline: i64,
+    pub(crate) history: Apart<History>,
+}
+
+impl Task {
+    /// The episode of the barrier it is at.
+    #[inline]
+    pub(crate) const fn episode(&self) -> u32 {
+        self.episodes[self.circle as usize]
+    }
+
+    /// It leaves the caches of this cpu as they are now.
+    #[inline]
+    pub(crate) const fn keep(&mut self, record: &Cpu) {
+        self.warm = record.id;
+        self.filled = record.filled;
+    }
+
+    /// Work done so far, in raw units: all that was asked for but what remains.
+    #[inline]
+    pub(crate) fn done(&self) -> u128 {
+        self.asked - u128::from(self.remaining.raw())
+    }
+}
