@@ -117,7 +117,7 @@ impl Balancers {
         }
     }
 
-    pub(super) const fn cores(&self) -> usize {
+    pub(super) fn cores(&self) -> usize {
         self.cores.len()
     }
 
@@ -126,7 +126,7 @@ impl Balancers {
     }
 
     /// The mean speed of all cores, as published.
-    pub(super) const fn global(&self) -> u64 {
+    pub(super) fn global(&self) -> u64 {
         let cores = self.cores.len() as u64;
         self.speeds.checked_div(cores).unwrap_or(0)
     }
