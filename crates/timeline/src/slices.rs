@@ -308,10 +308,10 @@ impl<S: Sink> Slices<S> {
         {
             cpu.waiters.remove(place);
         }
-        if let Some(cpu) = on.and_then(|on| self.cpus.get_mut(on.index())) {
-            if let Err(place) = cpu.waiters.binary_search(&task) {
-                cpu.waiters.insert(place, task);
-            }
+        if let Some(cpu) = on.and_then(|on| self.cpus.get_mut(on.index()))
+            && let Err(place) = cpu.waiters.binary_search(&task)
+        {
+            cpu.waiters.insert(place, task);
         }
     }
 
