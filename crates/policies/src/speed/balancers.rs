@@ -127,8 +127,7 @@ impl Balancers {
 
     /// The mean speed of all cores, as published.
     pub(super) const fn global(&self) -> u64 {
-        let cores = self.cores.len() as u64;
-        if cores == 0 { 0 } else { self.speeds / cores }
+        self.speeds / if self.cores.is_empty() { 1 } else { self.cores.len() as u64 }
     }
 
     /// A core publishes its speed.
