@@ -117,7 +117,7 @@ impl Balancers {
         }
     }
 
-    pub(super) fn cores(&self) -> usize {
+    pub(super) const fn cores(&self) -> usize {
         self.cores.len()
     }
 
@@ -126,9 +126,8 @@ impl Balancers {
     }
 
     /// The mean speed of all cores, as published.
-    pub(super) fn global(&self) -> u64 {
-        let cores = self.cores.len() as u64;
-        self.speeds.checked_div(cores).unwrap_or(0)
+    pub(super) const fn global(&self) -> u64 {
+        self.speeds / if self.cores.is_empty() { 1 } else { self.cores.len() as u64 }
     }
 
     /// A core publishes its speed.

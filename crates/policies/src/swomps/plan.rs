@@ -1,6 +1,7 @@
 //! The two algorithms of `SWOMPS`: how many cores each program gets on each package, and which thread gets which core.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, Topology};
@@ -59,16 +60,18 @@ pub(super) fn allocate(
     for at in order {
         let app = who[at];
         let mut remaining = granted[at];
+        let held = |s: usize| before.get(app).and_then(|q| q.get(s)).copied().unwrap_or(0);
+        // The package with the most free cores, then with the most of its own before, the first of equals.
+        let mut best: BinaryHeap<_> = (0..packages).map(|s| (free[s], held(s), Reverse(s))).collect();
         while remaining > 0 {
-            let held = |s: usize| before.get(app).and_then(|q| q.get(s)).copied().unwrap_or(0);
-            // The first of the best: `max_by_key` would take the last.
-            let best = (0..packages).min_by_key(|s| Reverse((free[*s], held(*s))));
-            let Some(s) = best.filter(|s| free[*s] > 0) else {
+            let Some(mut top) = best.peek_mut().filter(|top| top.0 > 0) else {
                 break;
             };
+            let Reverse(s) = top.2;
             let take = if requests[app].preference > 0 { remaining.min(free[s]) } else { 1 };
             quota[at][s] += take;
             free[s] -= take;
+            top.0 = free[s];
             remaining -= take;
         }
     }

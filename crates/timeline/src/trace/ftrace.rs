@@ -64,6 +64,9 @@ pub(super) struct Ftrace<'a> {
     idle: Shown,
     out: &'a mut dyn Write,
     text: String,
+    /// The last instant, as lines show it: the next line is often of the same.
+    at: Option<u64>,
+    stamp: String,
 }
 
 impl<'a> Ftrace<'a> {
@@ -82,7 +85,15 @@ impl<'a> Ftrace<'a> {
             threads.map(|thread| Shown::new(thread.tid, &comm(&thread.name), thread.tid)).collect();
         threads.sort_unstable_by_key(|thread| thread.tid);
         let (unknown, idle) = (Shown::new(0, "?", 0), Shown::new(0, "<idle>", 0));
-        Ok(Self { threads, unknown, idle, out, text: String::with_capacity(GATHERED + 1_024) })
+        Ok(Self {
+            threads,
+            unknown,
+            idle,
+            out,
+            text: String::with_capacity(GATHERED + 1_024),
+            at: None,
+            stamp: String::new(),
+        })
     }
 
     /// What lines show of a thread.
@@ -124,16 +135,21 @@ impl<'a> Ftrace<'a> {
 
     /// What comes before the event: who runs on which cpu, and when.
     fn line(&mut self, at: u64, cpu: u32, current: Option<Who>) {
-        let Self { threads, unknown, idle, text, .. } = self;
+        let Self { threads, unknown, idle, text, stamp, .. } = self;
+        if self.at != Some(at) {
+            self.at = Some(at);
+            stamp.clear();
+            decimal(stamp, at / 1_000_000_000, 1);
+            stamp.push('.');
+            decimal(stamp, at % 1_000_000_000, 9);
+            stamp.push_str(": ");
+        }
         let shown = current.map_or(&*idle, |who| Self::shown(threads, unknown, who.tid));
         text.push_str(&shown.text);
         text.push_str(" [");
         decimal(text, u64::from(cpu), 3);
         text.push_str("] d..2. ");
-        decimal(text, at / 1_000_000_000, 1);
-        text.push('.');
-        decimal(text, at % 1_000_000_000, 9);
-        text.push_str(": ");
+        text.push_str(stamp);
     }
 
     fn end(&mut self) -> io::Result<()> {

@@ -167,7 +167,7 @@ impl Sorter {
             none => none.insert(tempfile::tempfile()?),
         };
         let mut out = io::BufWriter::with_capacity(1 << 16, file);
-        for record in in_order(&self.piece, &self.order) {
+        for record in (0..self.order.len()).filter_map(|at| nth(&self.piece, &self.order, at)) {
             out.write_all(&record.bytes())?;
         }
         out.flush()?;
@@ -190,7 +190,7 @@ impl Sorter {
             next += count;
         }
         // The last piece never left the memory.
-        runs.push(Run { next: 0, left: piece.len() as u64, block: Vec::new(), at: 0 });
+        runs.push(Run { next: 0, left: 0, block: Vec::new(), at: 0 });
         let block = (size / runs.len()).clamp(BLOCK.1, BLOCK.0) as u64;
         let mut sorted =
             Sorted { file, piece, order, block, bytes: Vec::new(), runs, heads: BinaryHeap::new() };
@@ -203,12 +203,13 @@ impl Sorter {
     }
 }
 
-/// The records of a piece in this order.
-fn in_order<'a>(piece: &'a [Record], order: &'a [u128]) -> impl Iterator<Item = &'a Record> {
-    order.iter().filter_map(|place| piece.get((*place as u32) as usize))
+/// One record of a piece in this order.
+#[inline]
+fn nth<'a>(piece: &'a [Record], order: &[u128], at: usize) -> Option<&'a Record> {
+    piece.get((*order.get(at)? as u32) as usize)
 }
 
-/// A sorted piece: what has not been looked at yet, and the block that is being read.
+/// A sorted piece: what has not been looked at yet, and the block that is being read. The last piece is in memory: no blocks.
 struct Run {
     next: u64,
     left: u64,
@@ -236,16 +237,16 @@ impl Sorted {
     fn head(&mut self, number: usize) -> io::Result<Option<(u64, u8)>> {
         let last = self.runs.len() - 1;
         let Some(run) = self.runs.get_mut(number) else { return Ok(None) };
+        if number == last {
+            return Ok(nth(&self.piece, &self.order, run.at).map(Record::key));
+        }
         if let Some(record) = run.block.get(run.at) {
             return Ok(Some(record.key()));
         }
         let count = run.left.min(self.block);
         (run.at, run.left) = (0, run.left - count);
         run.block.clear();
-        if number == last {
-            let order = self.order.get(run.next as usize..).unwrap_or_default();
-            run.block.extend(in_order(&self.piece, order).take(count as usize));
-        } else if count > 0
+        if count > 0
             && let Some(file) = &mut self.file
         {
             self.bytes.resize(count as usize * BYTES, 0);
@@ -260,9 +261,11 @@ impl Sorted {
     /// The next record.
     pub(super) fn next(&mut self) -> io::Result<Option<Record>> {
         let Some(Reverse((_, number))) = self.heads.peek().copied() else { return Ok(None) };
+        let last = self.runs.len() - 1;
         let record = self.runs.get_mut(number).and_then(|run| {
             run.at += 1;
-            run.block.get(run.at - 1).copied()
+            let at = run.at - 1;
+            if number == last { nth(&self.piece, &self.order, at) } else { run.block.get(at) }.copied()
         });
         let next = self.head(number)?;
         if let Some(mut first) = self.heads.peek_mut() {
