@@ -45,6 +45,9 @@ impl Observer for Watched {
     fn decided(&mut self, at: Time, decision: &Decision) {
         self.0.decided(at, decision);
     }
+    fn keeps_books(&self) -> bool {
+        self.0.keeps_books()
+    }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         self.0.accounted(cpu, account);
     }
