@@ -1,4 +1,4 @@
-//! The packets that make up nearly all of a Perfetto trace, put together byte by byte: a tenth of what the general encoder takes.
+//! The packets that make up nearly all of a Perfetto trace, put together byte by byte: a sixth of what the general encoder takes.
 //!
 //! The same bytes as those of the messages in [`super::messages`], which a test compares.
 
