@@ -100,7 +100,7 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
-    /// Whether [`Self::accounted`] is to be called.
+    /// Whether [`Self::accounted`] is to be called. An observer that wraps another one has to pass its answer on.
     #[inline]
     fn keeps_books(&self) -> bool {
         false
