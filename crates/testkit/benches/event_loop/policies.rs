@@ -10,8 +10,8 @@ use crate::support::{add, group};
 const SEATED: [&str; 5] = ["LOAD", "ULE", "LGROUP", "DWRR", "SWOMPS"];
 /// What looks at all tasks at each wait, and on how many cpus that takes too long.
 const SLOW: (&str, u32) = ("YIELD_TO", 256);
-/// The same policy when it looks at the queue of one cpu only.
-const LOCAL: &str = "YIELD_TO-same-cpu";
+/// The same policy when it looks at the queue of one cpu only; new tasks are placed by LOAD.
+const LOCAL: &str = "YIELD_TO-same-cpu+";
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = group(criterion, "policies");
