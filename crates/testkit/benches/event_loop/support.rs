@@ -9,6 +9,7 @@ use sim_core::machine::Machine;
 use sim_core::outcome::Outcome;
 use sim_core::policy::Policy;
 use testkit::job::Job;
+use testkit::policies::Fixed;
 use testkit::seated::Seated;
 use testkit::stopwatch::Stopwatch;
 
@@ -17,8 +18,12 @@ pub(crate) fn base() -> Machine {
     machines::resolve("barcelona").expect("a machine of the shelf").machine()
 }
 
-/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is one cpu.
+/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is one cpu. `fixed`: tasks
+/// stay where they begin, and no kernel looks after them.
 pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
+    if name == "fixed" {
+        return Box::new(Fixed);
+    }
     if let Some(bare) = name.strip_suffix('+') {
         return Box::new(Seated(policy(bare, job)));
     }
