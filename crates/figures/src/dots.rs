@@ -141,7 +141,7 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
         let (Some(point), Some(policy), Some(series)) = (point, policy, app) else { continue };
         dots.push(Dot { point, policy, series, mean: c.ratio, ci95: c.ci95 });
         let [lo, hi] = c.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
-        let verdict = words::verdict(c.verdict);
+        let verdict = c.verdict.word();
         let words = [&c.point, &c.app, &c.metric, &c.baseline, &c.policy].map(Clone::clone);
         data.rows.push(words.into_iter().chain([c.ratio.to_string(), lo, hi, verdict.to_owned()]).collect());
     }

@@ -1,6 +1,5 @@
 //! Numbers and names as figures write them.
 
-use experiment::compare::Verdict;
 use experiment::result::{Cell, DEDICATED, Results};
 use experiment::statistics::Summary;
 use experiment::yardsticks::{FLUID, PARTITION, YARDSTICKS};
@@ -94,18 +93,6 @@ pub(crate) fn source(results: &Results) -> String {
     let p = &results.provenance;
     let digest = p.digest.get(..16).unwrap_or(&p.digest);
     format!("{} · {} {} ({}) · digest {digest}", p.scenario, p.tool, p.version, p.model)
-}
-
-/// A verdict as results write it.
-pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::NoDifference => "no difference",
-        Verdict::Undecided => "undecided",
-        Verdict::Higher => "higher",
-        Verdict::Lower => "lower",
-    }
 }
 
 /// Whether the runs of two summaries cannot be told apart.

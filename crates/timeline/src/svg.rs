@@ -2,18 +2,8 @@
 
 use std::fmt::Write;
 
+pub use drawing::canvas::Anchor;
 use drawing::font;
-
-/// How text stands at its point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Anchor {
-    /// It begins there.
-    Start,
-    /// Its middle is there.
-    Middle,
-    /// It ends there.
-    End,
-}
 
 /// The look of text.
 #[derive(Clone, Copy, PartialEq, Debug)]

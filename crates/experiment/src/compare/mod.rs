@@ -38,6 +38,21 @@ pub enum Verdict {
     Lower,
 }
 
+impl Verdict {
+    /// The verdict as results write it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifference => "no difference",
+            Self::Undecided => "undecided",
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+}
+
 /// A policy against the baseline policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {

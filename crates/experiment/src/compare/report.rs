@@ -63,12 +63,12 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
         (Verdict::Slower, Some(ratio)) => {
             format!("{b} is {} times slower than {a}", with_error(ratio.inverse()))
         }
-        (Verdict::Faster | Verdict::Slower, None) => format!("{b} is {} than {a}", word(one.verdict)),
+        (Verdict::Faster | Verdict::Slower, None) => format!("{b} is {} than {a}", one.verdict.word()),
         (Verdict::Higher | Verdict::Lower, Some(ratio)) => {
             format!("{b} has {} times the {} of {a}", with_error(ratio.inverse()), one.metric)
         }
         (Verdict::Higher | Verdict::Lower, None) => {
-            format!("the {} of {b} is {} than that of {a}", one.metric, word(one.verdict))
+            format!("the {} of {b} is {} than that of {a}", one.metric, one.verdict.word())
         }
         (Verdict::NoDifference, _) if one.difference_ci95 == Some([0.0, 0.0]) => {
             format!("{b} and {a} are exactly the same")
@@ -85,17 +85,6 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     let pairs = if one.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", one.pairs) };
     let p = one.p.map_or_else(String::new, |p| format!("{}, ", probability(p)));
     format!("{said}: {mean_a} -> {mean_b} ({p}{pairs})")
-}
-
-const fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::NoDifference => "no difference",
-        Verdict::Undecided => "undecided",
-        Verdict::Higher => "higher",
-        Verdict::Lower => "lower",
-    }
 }
 
 /// `p < 0.001`, `p = 0.023`, `p = 0.41`.
@@ -242,7 +231,7 @@ fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
             bound(ratio.and_then(|ratio| ratio.ci95), 1),
             known(one.p),
             one.pairs.to_string(),
-            word(one.verdict).into(),
+            one.verdict.word().into(),
             one.too_slow.to_string(),
         ])?;
     }
@@ -259,7 +248,7 @@ fn markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "| | | |\n|---|---|---|")?;
         for one in here {
-            let verdict = if one.too_slow { "**slower**" } else { word(one.verdict) };
+            let verdict = if one.too_slow { "**slower**" } else { one.verdict.word() };
             writeln!(out, "| {} | {verdict} | {} |", escaped(&place(one)), escaped(&sentence(all, one)))?;
         }
     }

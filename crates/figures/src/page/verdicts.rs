@@ -92,7 +92,7 @@ fn contrasted(results: &Results, point: &str, app: &str, metric: &str, a: &str, 
 }
 
 fn verdict(found: &Contrast) -> String {
-    match words::verdict(found.verdict) {
+    match found.verdict.word() {
         "faster" => "ahead".into(),
         "no difference" => "level".into(),
         other => other.into(),
@@ -116,7 +116,7 @@ fn against_first(results: &Results) -> Vec<Vec<String>> {
         let interval =
             c.ci95.map_or_else(|| "-".into(), |[lo, hi]| format!("{} to {}", number(lo), number(hi)));
         let app = if c.app == ALL_APPS { "all (makespan)".to_owned() } else { c.app.clone() };
-        let verdict = words::verdict(c.verdict).to_owned();
+        let verdict = c.verdict.word().to_owned();
         let rest = [app, number(c.ratio), interval, probability(c.p), verdict];
         row(&c.policy, &c.point, rest, results.provenance.points.len())
     };

@@ -118,7 +118,7 @@ impl Caches {
 impl<O: Observer> Kernel<'_, O> {
     /// The node that holds the pages of the current task's operation (of its private ones).
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
-        let here = self.touched_node(cpu, id);
+        let here = self.world.touched_node(cpu, id);
         let task = &mut self.world.tasks[id];
         let own = task.home.get_or_insert(here);
         let (app, profile) = (task.app, task.profile);

@@ -67,9 +67,8 @@ impl<O: Observer> World<'_, O> {
             return false;
         }
         self.announce(record);
-        let here = self.memory.node(record.id);
-        let task = &mut self.tasks[record.current];
-        let home = task.home.get_or_insert(task.allotted.node().unwrap_or(here));
+        let here = self.touched_node(record.id, record.current);
+        let home = self.tasks[record.current].home.get_or_insert(here);
         self.begin_compute(record, home, Span::ZERO);
         true
     }

@@ -306,44 +306,75 @@ fn usable(machine: &Machine, model: &KernelModel) -> Speed {
     Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
 }
 
+/// Whether polling is worked out in place, turn by turn of a rotation, and whether on small copies under the plain fair yield.
+fn polling_rules(
+    discipline: &Discipline,
+    apps: &IdVec<AppId, App>,
+    tasks: &IdVec<TaskId, Task>,
+) -> (bool, bool) {
+    let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
+    let one_weight = tasks.iter().all(|task| task.weight == tasks[TaskId(0)].weight);
+    let fair = matches!(discipline, Discipline::Cfs(params) if params.yield_mode == YieldMode::Default);
+    (rotates(discipline) && undirected, fair && undirected && one_weight)
+}
+
+/// The applications of a run with their tasks, and what is set up along with them.
+#[derive(Default)]
+struct Population {
+    tasks: IdVec<TaskId, Task>,
+    apps: IdVec<AppId, App>,
+    profiles: Vec<MemoryProfile>,
+    /// Foreground applications.
+    left: u32,
+    /// Armed starts.
+    pending: u32,
+}
+
+impl Population {
+    fn add(
+        &mut self,
+        spec: AppSpec,
+        (machine, model, options): (&Machine, &KernelModel, &Options),
+        caches: &mut Caches,
+        timers: &mut Timers,
+    ) {
+        let Self { tasks, apps, profiles, left, pending } = self;
+        let app = AppId(apps.len() as u32);
+        let first = tasks.len() as u32;
+        add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
+        profiles.push(transfer_profile(machine));
+        let base = profiles.len() as u32;
+        profiles.extend_from_slice(spec.program.profiles());
+        caches.add_app(machine, &spec, &profiles[base as usize - 1..]);
+        let phase = start_phase(options, app);
+        if spec.after.is_none() {
+            timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
+            *pending += 1;
+        }
+        *left += u32::from(!spec.background);
+        let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
+        let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
+        apps.push(build_app(spec, first, base, fork_noise, delay));
+    }
+}
+
 impl<'o, O: Observer> Kernel<'o, O> {
     pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
         let Simulation { machine, model, apps: specs, options } = simulation;
-        let mut profiles: Vec<MemoryProfile> = Vec::new();
-        let mut caches = Caches::new(&machine);
-        let mut tasks = IdVec::default();
-        let mut apps: IdVec<AppId, App> = IdVec::default();
-        let mut timers = Timers::with_capacity(1 << 10);
-        let (mut left, mut pending) = (0, 0);
         let affinities = affinities(&specs);
-        for (number, spec) in specs.into_iter().enumerate() {
-            let app = AppId(number as u32);
-            let first = tasks.len() as u32;
-            add_tasks(&mut tasks, &spec, (app, options.seed), &model.discipline);
-            profiles.push(transfer_profile(&machine));
-            let base = profiles.len() as u32;
-            profiles.extend_from_slice(spec.program.profiles());
-            caches.add_app(&machine, &spec, &profiles[base as usize - 1..]);
-            let phase = start_phase(&options, app);
-            if spec.after.is_none() {
-                timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
-                pending += 1;
-            }
-            left += u32::from(!spec.background);
-            let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
-            let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
-            apps.push(build_app(spec, first, base, fork_noise, delay));
+        let mut caches = Caches::new(&machine);
+        let mut timers = Timers::with_capacity(1 << 10);
+        let mut population = Population::default();
+        for spec in specs {
+            population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
+        let Population { tasks, apps, profiles, left, pending } = population;
         if let Discipline::Ts(params) = &model.discipline {
             timers.arm(Time::ZERO + params.update, Timer::Update);
         }
-        let memory = Contention::new(&machine, &profiles);
-        let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
-        let one_weight = tasks.iter().all(|task: &Task| task.weight == tasks[TaskId(0)].weight);
-        let fair =
-            matches!(&model.discipline, Discipline::Cfs(params) if params.yield_mode == YieldMode::Default);
         let cpus = machine.cpus() as usize;
-        let cores = Cores::new(&machine, usable(&machine, &model));
+        let memory = Contention::new(&machine, &profiles);
+        let (rotates, fair) = polling_rules(&model.discipline, &apps, &tasks);
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
             marks: Vec::with_capacity(cpus),
@@ -371,10 +402,11 @@ impl<'o, O: Observer> Kernel<'o, O> {
                 sources: Tournament::new(cpus + memory.room()),
                 watched: false,
                 waits: Vec::new(),
-                rotates: rotates(&model.discipline) && undirected,
-                fair: fair && undirected && one_weight,
+                rotates,
+                fair,
                 passed: 0,
                 digest: Digest::default(),
+                cores: Cores::new(&machine, usable(&machine, &model)),
                 machine,
                 model,
                 options,
@@ -382,7 +414,6 @@ impl<'o, O: Observer> Kernel<'o, O> {
                 affinities,
                 apps,
                 profiles,
-                cores,
                 caches,
                 memory,
                 observer,

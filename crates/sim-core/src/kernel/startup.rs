@@ -1,7 +1,7 @@
 //! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the program.
 
 use crate::event::Timer;
-use crate::ids::{AppId, CpuId, NodeId, TaskId};
+use crate::ids::{AppId, CpuId};
 use crate::kernel::Kernel;
 use crate::kernel::state::{After, Stage};
 use crate::observe::Observer;
@@ -62,15 +62,10 @@ impl<O: Observer> Kernel<'_, O> {
         true
     }
 
-    /// Where the pages are put that a task touches first on this cpu.
-    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
-        self.world.tasks[id].allotted.node().unwrap_or_else(|| self.world.memory.node(cpu))
-    }
-
     /// The data of the current task, as a master everybody's that nobody has touched yet, lie where it runs.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
-        let (app, node) = (self.world.tasks[id].app, self.touched_node(cpu, id));
+        let (app, node) = (self.world.tasks[id].app, self.world.touched_node(cpu, id));
         self.world.tasks[id].home.get_or_insert(node);
         if self.world.apps[app].runtime.startup.touch == Touch::Master {
             for rank in 0..self.world.apps[app].tasks {

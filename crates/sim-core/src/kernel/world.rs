@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::account::Category;
 use crate::contention::Contention;
 use crate::event::Tournament;
-use crate::ids::{AppId, Id, IdVec, TaskId};
+use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::kernel::advance::awaited;
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
@@ -260,6 +260,12 @@ impl<O: Observer> World<'_, O> {
     #[inline]
     pub(crate) fn sees(&self, record: &Cpu) -> bool {
         sight(&self.tasks[record.current]) <= self.now
+    }
+
+    /// Where the pages are put that a task touches first on this cpu.
+    #[inline]
+    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].allotted.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
     /// Where a task may run.
