@@ -8,7 +8,7 @@ use experiment::metrics::ALL_APPS;
 use experiment::result::{Cell, Results};
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, Key, LABEL, Layout, Sizes};
+use crate::frame::{self, Frame, Key, LABEL, Layout, Sheet};
 use crate::plane::Plane;
 use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
@@ -130,19 +130,7 @@ fn message(bars: &[Bar], rows: &[words::Row<'_>], plane: &Plane) -> Option<Strin
 }
 
 fn draw(words: &Frame, layout: &Layout, bars: &[Bar]) -> Result<String, String> {
-    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
-    let sizes = |head| Sizes {
-        panels: layout.panels.len(),
-        most: 3,
-        height: ROW * labels.len() as f64,
-        left,
-        own: false,
-        head,
-        foot: 26.0,
-    };
-    let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
-    let (names, head) = frame::names(&layout.panels, width);
-    let grid = Grid::of(&sizes(head));
+    let Sheet { left, labels, names, grid } = layout.sheet(&layout.panels, 3, ROW);
     frame::compose(words, grid.height, |canvas, body| {
         for (at, panel) in grid.within(body).into_iter().enumerate() {
             if let Some(lines) = names.get(at) {

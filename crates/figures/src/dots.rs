@@ -8,7 +8,7 @@ use experiment::result::{Cell, Results};
 use experiment::statistics::Summary;
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, Key, LABEL, Layout, Sizes};
+use crate::frame::{self, Frame, Key, LABEL, Layout, Sheet};
 use crate::plane::Plane;
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
@@ -271,20 +271,8 @@ fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
         Vec::new()
     };
     let layout = Layout::of(plane, &plot.rows)?;
-    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
     let row = row_height(plot.series.len());
-    let sizes = |head| Sizes {
-        panels: layout.panels.len(),
-        most: 3,
-        height: row * labels.len() as f64,
-        left,
-        own: false,
-        head,
-        foot: 26.0,
-    };
-    let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
-    let (names, head) = frame::names(&layout.panels, width);
-    let grid = Grid::of(&sizes(head));
+    let Sheet { left, labels, names, grid } = layout.sheet(&layout.panels, 3, row);
     let words = Frame {
         title: plot.title.clone(),
         about: format!("{}{}", plot.about, layout.remark(plane)),

@@ -189,7 +189,27 @@ pub(crate) struct Layout {
     turned: bool,
 }
 
+/// Panels that share the labels of their rows.
+pub(crate) struct Sheet {
+    /// Width of the labels.
+    pub(crate) left: f64,
+    pub(crate) labels: Vec<String>,
+    /// The lines of each panel's name.
+    pub(crate) names: Vec<Vec<String>>,
+    pub(crate) grid: Grid,
+}
+
 impl Layout {
+    /// The sheet of panels of these names, at most so many side by side, with one row of this height for each of the layout's rows.
+    pub(crate) fn sheet(&self, panels: &[String], most: usize, row: f64) -> Sheet {
+        let (left, labels) = row_labels(self.rows.iter().map(String::as_str));
+        let height = row * labels.len() as f64;
+        let sizes = |head| Sizes { panels: panels.len(), most, height, left, own: false, head, foot: 26.0 };
+        let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
+        let (names, head) = names(panels, width);
+        Sheet { left, labels, names, grid: Grid::of(&sizes(head)) }
+    }
+
     /// `rows` are the policies with their words, yardsticks included.
     ///
     /// # Errors

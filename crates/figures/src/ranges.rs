@@ -6,7 +6,7 @@ use drawing::palette::{Colour, GRID, INK, MUTED, Mark, series};
 use experiment::result::{Cell, DEDICATED, Results};
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Grid, LABEL, Layout, MOST_PANELS, Sizes};
+use crate::frame::{self, Frame, LABEL, Layout, MOST_PANELS, Sheet};
 use crate::plane::Plane;
 use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
@@ -182,25 +182,14 @@ fn draw(
     (unit, length): (&str, f64),
     kind: &Kind,
 ) -> Result<String, String> {
-    let (left, labels) = frame::row_labels(layout.rows.iter().map(String::as_str));
-    let sizes = |head| Sizes {
-        panels: apps.len() * layout.panels.len(),
-        most: if apps.len() == 1 { 3 } else { apps.len().min(4) },
-        height: ROW * labels.len() as f64,
-        left,
-        own: false,
-        head,
-        foot: 26.0,
-    };
     let name = |panel: usize| {
         let point = &layout.panels[panel / apps.len()];
         let app = apps[panel % apps.len()];
         if point.is_empty() { app.to_owned() } else { format!("{app}, {point}") }
     };
     let names: Vec<String> = (0..apps.len() * layout.panels.len()).map(name).collect();
-    let width = Grid::of(&sizes(0.0)).panels.first().map_or(100.0, |p| p.width);
-    let (names, head) = frame::names(&names, width);
-    let grid = Grid::of(&sizes(head));
+    let most = if apps.len() == 1 { 3 } else { apps.len().min(4) };
+    let Sheet { left, labels, names, grid } = layout.sheet(&names, most, ROW);
     // One axis per application: their times differ by more than policies do.
     let axes: Vec<Option<Axis>> = (0..apps.len()).map(|app| axis(strips, app, apps.len(), length)).collect();
     frame::compose(words, grid.height, |canvas, body| {
