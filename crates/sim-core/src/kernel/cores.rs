@@ -7,7 +7,7 @@ use crate::contention::ONE;
 use crate::ids::CpuId;
 use crate::kernel::Kernel;
 use crate::kernel::state::Activity;
-use crate::machine::{Level, Machine, PerCpu, Topology};
+use crate::machine::{Level, Machine, Topology};
 use crate::observe::Observer;
 use crate::time::Speed;
 
@@ -32,7 +32,10 @@ pub(crate) struct Cores {
     poll: u64,
     /// Factor on the speed by busy cores of the package, 1/65,536.
     turbo: Vec<u64>,
-    threads: PerCpu<Pace>,
+    /// By cpu; one for all where none ever differs.
+    threads: Vec<Pace>,
+    /// All bits where cpus have paces of their own, else none.
+    own_pace: u32,
     /// By core: whether one of its cpus was busy at the end of the last instant.
     busy: Vec<bool>,
     /// By package: such cores.
@@ -55,7 +58,8 @@ impl Cores {
             let own = scaled(base, highest);
             Pace { base, own, factor: ONE, speed: own }
         };
-        let threads: PerCpu<Pace> = machine.cpu_ids().map(pace).collect();
+        let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
+        let threads = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(pace).collect();
         let cores = topology.count(Level::Core) as usize;
         Self {
             core: topology.span(Level::Core),
@@ -65,6 +69,7 @@ impl Cores {
             poll: fixed(smt.poll),
             turbo,
             threads,
+            own_pace: if varies { u32::MAX } else { 0 },
             busy: vec![false; cores],
             busy_cores: vec![0; cpus / package_span(topology) as usize],
             dirty: Vec::with_capacity(cores),
@@ -75,29 +80,29 @@ impl Cores {
     /// Speed of a cpu.
     #[inline]
     pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
-        self.threads[cpu].speed
+        self.pace(cpu).speed
     }
 
     /// How fast a cpu is.
     #[inline]
     pub(crate) fn pace(&self, cpu: CpuId) -> Pace {
-        self.threads[cpu]
+        self.threads[(cpu.0 & self.own_pace) as usize]
     }
 
     /// Speed its core has for it alone.
     #[inline]
     pub(crate) fn own(&self, cpu: CpuId) -> Speed {
-        self.threads[cpu].own
+        self.pace(cpu).own
     }
 
     /// What sharing the core leaves of it, 1/65,536.
     #[inline]
     pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
-        self.threads[cpu].factor
+        self.pace(cpu).factor
     }
 
     pub(crate) fn set(&mut self, cpu: CpuId, own: Speed, factor: u64) {
-        let pace = &mut self.threads[cpu];
+        let pace = &mut self.threads[(cpu.0 & self.own_pace) as usize];
         *pace = Pace { own, factor, speed: scaled(own, factor), ..*pace };
     }
 
@@ -184,7 +189,7 @@ impl<O: Observer> Kernel<'_, O> {
     fn refresh_core(&mut self, core: u32) {
         let first = CpuId(core * self.world.cores.core);
         let busy = self.world.cores.busy_cores[(first.0 / self.world.cores.package) as usize];
-        let own = scaled(self.world.cores.threads[first].base, self.world.cores.boost(busy));
+        let own = scaled(self.world.cores.pace(first).base, self.world.cores.boost(busy));
         let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
         for cpu in self.threads(core).map(CpuId) {
             let factor = self.share_of_core(cpu, drawn);

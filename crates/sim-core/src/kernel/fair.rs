@@ -8,7 +8,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::ring::TURNS_FORETOLD;
 use crate::kernel::rotation::{polls, sight};
-use crate::kernel::state::Lead;
+use crate::kernel::state::{Lead, ProcessId};
 use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Costs;
 use crate::observe::Observer;
@@ -24,7 +24,7 @@ pub(crate) const FAIR_RINGS: usize = 256;
 struct Member {
     vruntime: i64,
     sight: Time,
-    process: u64,
+    process: ProcessId,
     /// Where its record is.
     number: u32,
     polls: bool,

@@ -39,7 +39,7 @@ use crate::rng::draw;
 use crate::time::{Span, Time};
 use fair::FairRing;
 use ring::Ring;
-use state::{Cpu, NO_PROCESS, Task};
+use state::{Cpu, ProcessId, Task};
 use world::World;
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ pub(crate) struct Kernel<'o, O> {
     /// Foreground applications that run, and their tasks.
     admitted: (u32, u64),
     /// Processes that took the place of others, for their numbers.
-    respawned: u64,
+    respawned: u32,
 }
 
 impl<O: Observer> Kernel<'_, O> {
@@ -418,9 +418,9 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// Context-switch cost to a task from the process that ran last on a cpu.
-    fn switch_cost(&self, last: u64, next: TaskId) -> Span {
+    fn switch_cost(&self, last: ProcessId, next: TaskId) -> Span {
         let costs = &self.world.machine.costs;
-        if last == NO_PROCESS || last == self.world.tasks[next].process {
+        if last == ProcessId::NONE || last == self.world.tasks[next].process {
             costs.switch_thread
         } else {
             costs.switch_process

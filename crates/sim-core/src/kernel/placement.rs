@@ -3,7 +3,7 @@
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
-use crate::kernel::state::{Activity, MaybeNode, NOWHERE, Part};
+use crate::kernel::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
 use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
@@ -265,10 +265,9 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         self.world.tasks[id].state = TaskState::Embryo;
         self.leave(cpu, LeaveReason::Exited);
-        self.respawned += 1;
+        self.respawned = self.respawned.saturating_add(1);
         let task = &mut self.world.tasks[id];
-        // Above all numbers of processes that were there from the start.
-        task.process = 1 << 63 | self.respawned;
+        task.process = ProcessId::respawned(self.respawned);
         task.home = MaybeNode::NONE;
         task.refill = Span::ZERO;
         task.warm = NOWHERE;

@@ -7,7 +7,7 @@
 
 use crate::ids::{AppId, TaskId};
 use crate::kernel::ring_eevdf::Mark;
-use crate::kernel::state::{Lead, Part};
+use crate::kernel::state::{Lead, Part, ProcessId};
 use crate::kernel_model::EevdfParams;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::ladder::{Ladder, Setting, Share};
@@ -50,7 +50,7 @@ pub(crate) struct Member {
     /// Its yields are directed.
     pub(crate) directed: bool,
     /// Switches to it cost as between threads when the previous task has the same number, else as between processes.
-    pub(crate) process: u64,
+    pub(crate) process: ProcessId,
     /// Cycles it went through in this run of the ring.
     pub(crate) cycles: u64,
     /// Times it was switched out.

@@ -5,7 +5,7 @@
 
 use crate::account::Category;
 use crate::ids::TaskId;
-use crate::kernel::state::{Cpu, Lead, Task, Waiting};
+use crate::kernel::state::{Cpu, Lead, Task};
 use crate::kernel::world::World;
 use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::machine::Costs;
@@ -33,7 +33,7 @@ pub(crate) fn sight(task: &Task) -> Time {
 /// A task that polls and yields.
 #[inline]
 pub(crate) fn polls(task: &Task) -> bool {
-    task.waiting != Waiting::No && task.yields
+    task.polls
 }
 
 /// The price of a switch between two tasks.

@@ -12,7 +12,7 @@ use crate::kernel::cores::Cores;
 use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
-use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, NOWHERE, Stage, Task, Waiting};
+use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, NOWHERE, ProcessId, Stage, Task, Waiting};
 use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{CfsRelease, Discipline, KernelModel, YieldMode};
@@ -146,12 +146,12 @@ fn meetings(spec: &AppSpec) -> Vec<Meeting> {
 }
 
 /// The number of a task's process: that of its team's leader, its own, or that of its application.
-fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> u64 {
-    let of_task = |rank: u32| 1 << 32 | u64::from(first + rank);
+fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> ProcessId {
+    let of_task = |rank: u32| ProcessId::of_task(TaskId(first + rank));
     match spec.team {
         team if team > 1 => of_task(rank / team * team),
         _ if spec.runtime.processes => of_task(rank),
-        _ => u64::from(app.0),
+        _ => ProcessId::of_app(app),
     }
 }
 
@@ -194,7 +194,7 @@ fn build_task(
     rank: u32,
     history: Apart<History>,
     noise: u64,
-    process: u64,
+    process: ProcessId,
 ) -> Task {
     Task {
         vruntime: 0,
@@ -208,6 +208,7 @@ fn build_task(
         band: 0,
         state: TaskState::Embryo,
         waiting: Waiting::No,
+        polls: false,
         told: false,
         stage: Stage::New,
         yields: spec.runtime.wait.yields(),

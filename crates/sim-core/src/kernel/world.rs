@@ -178,6 +178,7 @@ impl<O: Observer> World<'_, O> {
         let from = self.now + record.lead.total();
         task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
         record.since = self.now;
+        task.polls = task.yields;
         record.activity = if task.yields { Activity::Poll } else { Activity::Spin };
     }
 
@@ -189,6 +190,7 @@ impl<O: Observer> World<'_, O> {
         let app = &mut self.apps[task.app];
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
+        task.polls = false;
         let seat = app.seat(task.circle, task.rank);
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),

@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::contention::ClassId;
 use crate::ids::{CpuId, TaskId};
-use crate::kernel::state::{Lead, Part};
+use crate::kernel::state::{Lead, Part, ProcessId};
 use crate::time::{Span, Time};
 
 /// What the current task of a cpu does.
@@ -81,8 +81,8 @@ pub(crate) struct Cpu {
     pub(crate) several: bool,
     /// It owes kernel or daemon work.
     pub(crate) owes: bool,
-    /// The process that ran last, to price the next switch; [`NO_PROCESS`] at first.
-    pub(crate) last_process: u64,
+    /// The process that ran last, to price the next switch; none at first.
+    pub(crate) last_process: ProcessId,
     /// Polls and switches not yet told.
     pub(crate) polled: (u64, u64),
     // The overhead that the turn begins with, and what has happened.
@@ -99,11 +99,11 @@ pub(crate) struct Cpu {
     pub(crate) heir: TaskId,
     /// How far its ticks are behind those of the first cpu, ns.
     pub(crate) tick_phase: u64,
+    /// When a buddy was last not followed (2.6.27).
+    pub(crate) pair_start: Time,
     // What seldom matters.
     /// Kernel and daemon work that the next segment begins with.
     debt: Lead,
-    /// When a buddy was last not followed (2.6.27).
-    pub(crate) pair_start: Time,
     /// Since when a task waits in the expired array (O(1)).
     pub(crate) expired_since: Time,
     /// The system call that the current task is in: how long it takes, and what follows.
@@ -116,9 +116,6 @@ pub(crate) struct Cpu {
 
 /// The number of no cpu.
 pub(crate) const NOWHERE: CpuId = CpuId(u32::MAX);
-
-/// The number of no process.
-pub(crate) const NO_PROCESS: u64 = u64::MAX;
 
 impl Cpu {
     pub(crate) fn new(id: CpuId) -> Self {
@@ -144,7 +141,7 @@ impl Cpu {
             fired: false,
             several: false,
             owes: false,
-            last_process: NO_PROCESS,
+            last_process: ProcessId::NONE,
             polled: (0, 0),
             lead: Lead::NONE,
             next_buddy: TaskId::NONE,

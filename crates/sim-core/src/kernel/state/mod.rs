@@ -4,12 +4,14 @@ mod apart;
 mod app;
 mod cpu;
 mod lead;
+mod process;
 mod task;
 
 pub(crate) use apart::{Apart, History, MaybeNode};
 pub(crate) use app::{App, Seat};
-pub(crate) use cpu::{Activity, After, Cpu, NO_PROCESS, NOWHERE};
+pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
 pub(crate) use lead::{Lead, Part};
+pub(crate) use process::ProcessId;
 pub(crate) use task::{Stage, Task, Waiting};
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::contention::ClassId;
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::kernel::state::{Apart, Cpu, History, MaybeNode};
+use crate::kernel::state::{Apart, Cpu, History, MaybeNode, ProcessId};
 use crate::limits::MAX_LOOP_DEPTH;
 use crate::policy::TaskState;
 use crate::time::{Span, Time, Work};
@@ -40,21 +40,42 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Task {
-    // Where it stands: what the run queue and polling look at.
+    // Where it stands: all that the run queue and polling look at, one line.
     /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
     /// When what it waits for is (or will be) visible to it.
     pub(crate) ready: Time,
     /// When it stops polling and sleeps.
     pub(crate) deadline: Time,
-    /// Work of the present compute operation still to do, at nominal speed.
-    pub(crate) remaining: Work,
     pub(crate) last_ran: Time,
     pub(crate) cpu_time: Span,
     pub(crate) previous: TaskId,
     pub(crate) next: TaskId,
+    pub(crate) cpu: CpuId,
+    pub(crate) weight: u32,
+    pub(crate) process: ProcessId,
     pub(crate) band: u8,
     pub(crate) state: TaskState,
+    /// It waits, and yields after each look.
+    pub(crate) polls: bool,
+    /// EEVDF: it sleeps and still competes on its cpu.
+    pub(crate) delayed: bool,
+    // What it is, what it does, and how it waits.
+    /// Work of the present compute operation still to do, at nominal speed.
+    pub(crate) remaining: Work,
+    /// When it arrived at the barrier it is at.
+    pub(crate) arrived: Time,
+    /// What is left of a cache refill that was interrupted.
+    pub(crate) refill: Span,
+    pub(crate) app: AppId,
+    pub(crate) rank: u32,
+    /// Position in the program.
+    pub(crate) pc: u32,
+    /// Profile of the running compute operation (index into the run's table).
+    pub(crate) profile: u32,
+    /// The contention class it last computed in.
+    pub(crate) class: ClassId,
+    pub(crate) waiting: Waiting,
     pub(crate) stage: Stage,
     /// The policy was told that it waits, or will be.
     pub(crate) told: bool,
@@ -63,34 +84,14 @@ pub(crate) struct Task {
     pub(crate) depth: u8,
     /// Who meets at the barrier it is at or was at last.
     pub(crate) circle: Circle,
-    /// EEVDF: it sleeps and still competes on its cpu.
-    pub(crate) delayed: bool,
-    // What it is, and how it waits.
-    pub(crate) app: AppId,
-    pub(crate) rank: u32,
-    pub(crate) cpu: CpuId,
-    pub(crate) weight: u32,
-    /// Position in the program.
-    pub(crate) pc: u32,
-    /// Profile of the running compute operation (index into the run's table).
-    pub(crate) profile: u32,
-    /// The contention class it last computed in.
-    pub(crate) class: ClassId,
-    /// Blocks read of the present transfer.
-    pub(crate) block: u32,
-    pub(crate) waiting: Waiting,
-    /// Number of its process: switches between tasks of equal numbers are switches between threads.
-    pub(crate) process: u64,
-    /// When it arrived at the barrier it is at.
-    pub(crate) arrived: Time,
-    /// What is left of a cache refill that was interrupted.
-    pub(crate) refill: Span,
     // Its caches and its program.
     /// What had been brought into the caches of the cpu where it last computed by then.
     pub(crate) filled: u64,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u32,
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
     /// Where it last computed; [`NOWHERE`] at first.
     pub(crate) warm: CpuId,
     /// Where the policy wants the pages that the task touches first.
