@@ -31,9 +31,9 @@ pub(crate) const fn awaited(waiting: Waiting, circle: Circle) -> Awaited {
 
 /// Sets the work of a compute operation; false when there is none.
 #[inline]
-fn ask(app: &App, task: &mut Task, work: Work, spread: Spread) -> bool {
+fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
     let raw = vary(task, work.raw(), spread);
-    let scale = app.rank_scale.get(task.rank as usize).copied().unwrap_or(1_000);
+    let scale = app.rank_scale.get(rank as usize).copied().unwrap_or(1_000);
     let scaled = if scale == 1_000 {
         raw.min(Work::MAX.raw())
     } else {
@@ -81,21 +81,21 @@ impl<O: Observer> World<'_, O> {
     fn look_ahead(&mut self, record: &Cpu) -> Ahead {
         let task = &mut self.tasks[record.current];
         let app = &self.apps[task.app];
-        let ops = app.program.ops();
+        let (ops, rank) = (app.program.ops(), app.rank(record.current));
         loop {
             let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
             match op {
-                Op::Serial { .. } if task.rank != 0 => task.pc += 1,
+                Op::Serial { .. } if rank != 0 => task.pc += 1,
                 Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
                     task.pc += 1;
-                    if ask(app, task, *work, *spread) {
+                    if ask(app, rank, task, *work, *spread) {
                         task.profile = app.profiles + profile.0;
                         return Ahead::Compute;
                     }
                 }
-                Op::LeadersBarrier if !task.rank.is_multiple_of(app.team) => task.pc += 1,
+                Op::LeadersBarrier if !rank.is_multiple_of(app.team) => task.pc += 1,
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    task.circle = circle_of(op);
+                    task.meets(circle_of(op));
                     return Ahead::Barrier;
                 }
                 Op::Repeat(_) | Op::End => turn_loop(&app.program, task),
@@ -155,7 +155,8 @@ impl<O: Observer> Kernel<'_, O> {
     /// Performs an operation; true when it takes time.
     fn perform(&mut self, cpu: CpuId, op: Op) -> bool {
         let id = self.cpus[cpu].current;
-        let (app, rank, pc) = (self.world.tasks[id].app, self.world.tasks[id].rank, self.world.tasks[id].pc);
+        let (app, pc) = (self.world.tasks[id].app, self.world.tasks[id].pc);
+        let rank = self.world.apps[app].rank(id);
         match op {
             Op::Transfer { block, order } => {
                 if self.next_block(id, block, order) {
@@ -242,14 +243,14 @@ impl<O: Observer> Kernel<'_, O> {
     /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
     fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
         let app = self.world.tasks[id].app;
-        let ranks = self.world.apps[app].tasks;
+        let (ranks, rank) = (self.world.apps[app].tasks, self.world.apps[app].rank(id));
         let profile = self.world.apps[app].profiles - 1;
         let bandwidth = self.world.machine.memory.core_bandwidth.max(1);
         let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
         let task = &mut self.world.tasks[id];
         // Nobody reads its own block.
         let own = match order {
-            TransferOrder::Sequential => task.rank,
+            TransferOrder::Sequential => rank,
             TransferOrder::Rotated => ranks - 1,
         };
         if task.block == own {
@@ -268,7 +269,8 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     /// The rank whose block a task is reading, when it is inside a bulk transfer.
-    pub(crate) fn transfer_source(&self, task: &Task) -> Option<u32> {
+    pub(crate) fn transfer_source(&self, id: TaskId) -> Option<u32> {
+        let task = &self.world.tasks[id];
         let app = &self.world.apps[task.app];
         if task.profile + 1 != app.profiles {
             return None;
@@ -277,7 +279,7 @@ impl<O: Observer> Kernel<'_, O> {
         let block = task.block.saturating_sub(1);
         Some(match order {
             TransferOrder::Sequential => block,
-            TransferOrder::Rotated => (task.rank + 1 + block) % app.tasks,
+            TransferOrder::Rotated => (app.rank(id) + 1 + block) % app.tasks,
         })
     }
 
@@ -300,7 +302,7 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
         record.since = self.world.now;
-        let yields = self.world.tasks[record.current].yields;
+        let yields = self.world.apps[self.world.tasks[record.current].app].runtime.wait.yields();
         record.activity = if yields { Activity::Poll } else { Activity::Spin };
     }
 

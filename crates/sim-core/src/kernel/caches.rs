@@ -122,7 +122,7 @@ impl<O: Observer> Kernel<'_, O> {
         let task = &mut self.world.tasks[id];
         let own = task.home.get_or_insert(here);
         let (app, profile) = (task.app, task.profile);
-        let from = match self.transfer_source(&self.world.tasks[id]) {
+        let from = match self.transfer_source(id) {
             Some(rank) => rank,
             None if self.world.profiles[profile as usize].pages == Pages::Master => 0,
             None => return own,

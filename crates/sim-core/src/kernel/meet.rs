@@ -22,13 +22,14 @@ impl<O: Observer> Kernel<'_, O> {
     #[inline]
     fn seat(&self, id: TaskId) -> (AppId, Seat, Circle, u32) {
         let task = &self.world.tasks[id];
-        (task.app, self.world.apps[task.app].seat(task.circle, task.rank), task.circle, task.episode())
+        let app = &self.world.apps[task.app];
+        (task.app, app.seat(task.circle, app.rank(id)), task.circle, task.episode)
     }
 
     /// Does what the barrier asks of the current task and begins the wait that follows.
     pub(crate) fn take_turn(&mut self, cpu: CpuId, turn: Turn, seat: Seat) {
         let task = &self.world.tasks[self.cpus[cpu].current];
-        let (app, circle, episode) = (task.app, task.circle, task.episode());
+        let (app, circle, episode) = (task.app, task.circle, task.episode);
         let at = seat.meeting;
         match turn {
             Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
@@ -58,11 +59,11 @@ impl<O: Observer> Kernel<'_, O> {
                 meeting.set_flag(partner, round, episode, visible);
                 let ready = meeting.flag_time(seat.number, round, episode);
                 let other = &self.world.tasks[task];
-                let together = other.circle == circle && other.episode() == episode;
-                if other.waiting == Waiting::Round(round) && together {
+                let together = other.circle == circle && other.episode == episode;
+                if other.waiting == Waiting::Round(round as u8) && together {
                     self.signal(cpu, task, Some(visible));
                 }
-                self.begin_wait(cpu, Waiting::Round(round), ready);
+                self.begin_wait(cpu, Waiting::Round(round as u8), ready);
             }
             // Alone: nobody to wait for, but the flag is looked at once.
             Turn::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
@@ -72,7 +73,8 @@ impl<O: Observer> Kernel<'_, O> {
     /// Tells a neighbour and waits for the other one.
     pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32) {
         let id = self.cpus[cpu].current;
-        let (app, rank, pc) = (self.world.tasks[id].app, self.world.tasks[id].rank, self.world.tasks[id].pc);
+        let (app, pc) = (self.world.tasks[id].app, self.world.tasks[id].pc);
+        let rank = self.world.apps[app].rank(id);
         let ranks = u64::from(self.world.apps[app].tasks);
         let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
         let other = self.world.apps[app].task(to);
@@ -116,8 +118,11 @@ impl<O: Observer> Kernel<'_, O> {
             }
             TaskState::Queued | TaskState::Running => {
                 let there = other.cpu;
+                if there == cpu || self.world.marked[there] {
+                    return;
+                }
                 let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
-                if there != cpu && polling && self.world.sources.get(there.0 as usize) > ready {
+                if polling && self.world.sources.get(there.0 as usize) > ready {
                     self.mark(there);
                 }
             }

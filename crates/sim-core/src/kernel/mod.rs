@@ -39,7 +39,7 @@ use crate::rng::draw;
 use crate::time::{Span, Time};
 use fair::FairRing;
 use ring::Ring;
-use state::{Cpu, ProcessId, Task};
+use state::{Cpu, ProcessId};
 use world::World;
 
 #[cfg(test)]
@@ -241,7 +241,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        self.cpus[cpu].marked = false;
+        self.world.marked[cpu] = false;
         self.turn = Some(cpu);
         self.world.passed = self.world.passed.max(cpu.0);
         self.step(cpu, policy);
@@ -251,15 +251,20 @@ impl<O: Observer> Kernel<'_, O> {
     /// these sources are armed anew before the instant is over.
     fn mark_due(&mut self, only: Option<usize>) {
         let Self { world, marks, cpus, events, .. } = self;
-        let World { sources, memory, now, .. } = world;
+        let World { sources, memory, now, marked, .. } = world;
+        let mut mark = |cpu: CpuId| {
+            if !std::mem::replace(&mut marked[cpu], true) {
+                marks.push(cpu);
+            }
+        };
         let mut due = |source: usize| {
             *events += 1;
             if let Some(class) = source.checked_sub(cpus.len()) {
-                memory.each_due(class as u32, *now, |cpu| mark_in(&mut cpus[cpu], marks));
+                memory.each_due(class as u32, *now, &mut mark);
             } else {
-                let record = &mut cpus[CpuId(source as u32)];
-                record.fired = true;
-                mark_in(record, marks);
+                let cpu = CpuId(source as u32);
+                cpus[cpu].fired = true;
+                mark(cpu);
             }
         };
         match only {
@@ -354,9 +359,7 @@ impl<O: Observer> Kernel<'_, O> {
     }
 
     fn mark(&mut self, cpu: CpuId) {
-        let record = &mut self.cpus[cpu];
-        if !record.marked {
-            record.marked = true;
+        if !std::mem::replace(&mut self.world.marked[cpu], true) {
             if self.turn.is_some_and(|turn| cpu > turn) {
                 self.late.push(Reverse(cpu));
             } else {
@@ -428,30 +431,23 @@ impl<O: Observer> Kernel<'_, O> {
     }
 }
 
-/// Marks a cpu in the list of those that have something to decide.
-#[inline]
-fn mark_in(record: &mut Cpu, marks: &mut Vec<CpuId>) {
-    if !std::mem::replace(&mut record.marked, true) {
-        marks.push(record.id);
-    }
-}
-
 /// A short list for messages.
 pub(crate) const FEW: usize = 5;
 
 impl<O: Observer> Kernel<'_, O> {
     /// For the deadlock message: how many wait, and the first few of them.
     fn who_waits(&self) -> String {
-        let waits = |t: &Task| !matches!(t.state, TaskState::Exited) && !self.background(t);
-        let all = self.world.tasks.iter().filter(|t| waits(t)).count();
-        let few = self.world.tasks.iter().filter(|t| waits(t)).take(FEW);
-        let names: Vec<String> = few
-            .map(|t| format!("{} rank {} ({:?})", self.world.apps[t.app].name, t.rank, t.waiting))
-            .collect();
+        let waits = |id: &TaskId| {
+            let task = &self.world.tasks[*id];
+            task.state != TaskState::Exited && !self.world.apps[task.app].background
+        };
+        let all = self.world.tasks.ids().filter(waits).count();
+        let name = |id: TaskId| {
+            let task = &self.world.tasks[id];
+            let app = &self.world.apps[task.app];
+            format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
+        };
+        let names: Vec<String> = self.world.tasks.ids().filter(waits).take(FEW).map(name).collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
-    }
-
-    fn background(&self, task: &Task) -> bool {
-        self.world.apps[task.app].background
     }
 }

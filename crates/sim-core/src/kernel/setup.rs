@@ -3,29 +3,28 @@
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::contention::ClassId;
 use crate::contention::Contention;
 use crate::event::{Timer, Timers, Tournament};
-use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::ids::{AppId, IdVec, TaskId};
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
 use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
-use crate::kernel::state::{Apart, App, Cpu, History, MaybeNode, NOWHERE, ProcessId, Stage, Task, Waiting};
+use crate::kernel::state::{Apart, App, Cpu, History, ProcessId, Task};
 use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{CfsRelease, Discipline, KernelModel, YieldMode};
-use crate::limits::{MAX_APPS, MAX_LOOP_DEPTH, MAX_TASKS};
+use crate::limits::{MAX_APPS, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
 use crate::outcome::{Admission, Counters, Options};
-use crate::policy::{Affinity, TaskState};
+use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
 use crate::sync::{Exchanges, Locks, Meeting, SharedLoops};
-use crate::time::{Span, Speed, Time, Work};
-use crate::wait::{BarrierKind, Circle, WaitMode};
+use crate::time::{Span, Speed, Time};
+use crate::wait::{BarrierKind, WaitMode};
 
 /// Refuses what cannot be simulated.
 pub(crate) fn check(
@@ -188,61 +187,6 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-fn build_task(
-    spec: &AppSpec,
-    app: AppId,
-    rank: u32,
-    history: Apart<History>,
-    noise: u64,
-    process: ProcessId,
-) -> Task {
-    Task {
-        vruntime: 0,
-        vdeadline: 0,
-        delayed: false,
-        remaining: Work::ZERO,
-        ready: Time::NEVER,
-        deadline: Time::NEVER,
-        previous: TaskId::NONE,
-        next: TaskId::NONE,
-        band: 0,
-        state: TaskState::Embryo,
-        waiting: Waiting::No,
-        polls: false,
-        told: false,
-        stage: Stage::New,
-        yields: spec.runtime.wait.yields(),
-        app,
-        rank,
-        weight: spec.weight,
-        cpu: CpuId(0),
-        home: MaybeNode::NONE,
-        allotted: MaybeNode::NONE,
-        pc: 0,
-        loops: [0; MAX_LOOP_DEPTH],
-        depth: 0,
-        block: 0,
-        circle: Circle::All,
-        episodes: [0; Circle::COUNT],
-        arrived: Time::ZERO,
-        woken: Time::NEVER,
-        process,
-        noise,
-        draws: 0,
-        refill: Span::ZERO,
-        warm: NOWHERE,
-        filled: 0,
-        fetched: 0,
-        cpu_time: Span::ZERO,
-        last_ran: Time::ZERO,
-        entered: 0,
-        asked: 0,
-        profile: 0,
-        class: ClassId::FREE,
-        history,
-    }
-}
-
 /// The cpus, all idle. Only EEVDF looks at every tick.
 fn build_cpus(machine: &Machine, model: &KernelModel, seed: u64) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
@@ -291,7 +235,8 @@ fn add_tasks(
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
-        tasks.push(build_task(spec, app, rank, history(discipline), noise, process));
+        let history = history(discipline);
+        tasks.push(Task { history, ..Task::new(app, spec.weight, process, noise) });
     }
 }
 
@@ -401,6 +346,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             world: World {
                 now: Time::ZERO,
                 sources: Tournament::new(cpus + memory.room()),
+                marked: PerCpu::filled(cpus, false),
                 watched: false,
                 waits: Vec::new(),
                 rotates,

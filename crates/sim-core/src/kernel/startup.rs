@@ -24,7 +24,7 @@ impl<O: Observer> Kernel<'_, O> {
         let id = self.cpus[cpu].current;
         let app = self.world.tasks[id].app;
         let startup = self.world.apps[app].runtime.startup;
-        let first = self.world.tasks[id].rank == 0;
+        let first = self.world.apps[app].rank(id) == 0;
         if first && startup.touch == Touch::Master && self.touches(cpu) {
             return true;
         }

@@ -62,7 +62,7 @@ impl<O: Observer> View for Kernel<'_, O> {
         let runs = record.state == TaskState::Running;
         TaskView {
             app: record.app,
-            rank: record.rank,
+            rank: self.world.apps[record.app].rank(task),
             state: record.state,
             cpu: record.cpu,
             weight: record.weight,

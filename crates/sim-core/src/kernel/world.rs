@@ -13,7 +13,7 @@ use crate::kernel::cores::Cores;
 use crate::kernel::rotation::sight;
 use crate::kernel::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
 use crate::kernel_model::KernelModel;
-use crate::machine::Machine;
+use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
 use crate::outcome::Options;
 use crate::policy::{Affinity, Awaited};
@@ -39,6 +39,8 @@ pub(crate) struct World<'o, O> {
     pub(crate) caches: Caches,
     pub(crate) memory: Contention,
     pub(crate) sources: Tournament,
+    /// Cpus that have something to decide at this instant.
+    pub(crate) marked: PerCpu<bool>,
     /// The policy wants to know who waits.
     pub(crate) watched: bool,
     /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
@@ -135,7 +137,9 @@ impl<O: Observer> World<'_, O> {
         match activity {
             Activity::Idle => record.account.add(Category::Idle, rest),
             Activity::Compute(class) => {
-                self.tasks[record.current].refill = refill;
+                if refill > Span::ZERO {
+                    self.tasks[record.current].refill = refill;
+                }
                 self.stop_compute(record, class, rest, elapsed);
             }
             Activity::Poll => {
@@ -178,8 +182,8 @@ impl<O: Observer> World<'_, O> {
         let from = self.now + record.lead.total();
         task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
         record.since = self.now;
-        task.polls = task.yields;
-        record.activity = if task.yields { Activity::Poll } else { Activity::Spin };
+        task.polls = runtime.wait.yields();
+        record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
     }
 
     /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
@@ -191,13 +195,13 @@ impl<O: Observer> World<'_, O> {
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
         task.polls = false;
-        let seat = app.seat(task.circle, task.rank);
+        let seat = app.seat(task.circle, app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
             Waiting::Gather => return Some((app.meetings[seat.meeting].gather_done(seat.number), seat)),
             Waiting::Round(round) => {
-                let meeting = &mut app.meetings[seat.meeting];
-                meeting.clear_flag(seat.number, round, task.episode());
+                let (meeting, round) = (&mut app.meetings[seat.meeting], u32::from(round));
+                meeting.clear_flag(seat.number, round, task.episode);
                 let turn = meeting.round(seat.number, round + 1);
                 if turn != Turn::Done {
                     return Some((turn, seat));
@@ -205,7 +209,7 @@ impl<O: Observer> World<'_, O> {
                 self.barrier_done(record);
             }
             Waiting::Exchange => {
-                app.exchanges.take(task.pc, task.rank);
+                app.exchanges.take(task.pc, app.rank(record.current));
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
@@ -221,8 +225,8 @@ impl<O: Observer> World<'_, O> {
     #[inline]
     fn barrier_done(&mut self, record: &mut Cpu) {
         let task = &mut self.tasks[record.current];
-        let (circle, episode) = (task.circle, task.episode());
-        task.episodes[circle as usize] = episode.wrapping_add(1);
+        let (circle, episode) = (task.circle, task.episode);
+        task.episode = episode.wrapping_add(1);
         let app = &mut self.apps[task.app];
         if task.stage == Stage::Program {
             task.pc += 1;
@@ -242,7 +246,7 @@ impl<O: Observer> World<'_, O> {
         self.announce(record);
         let task = &mut self.tasks[record.current];
         task.arrived = self.now;
-        let (circle, episode) = (task.circle, task.episode());
+        let (circle, episode) = (task.circle, task.episode);
         let meeting = &mut self.apps[task.app].meetings[seat.meeting];
         if meeting.is_central() {
             // The counter's cache line goes from arrival to arrival.

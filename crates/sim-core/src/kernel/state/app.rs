@@ -73,6 +73,12 @@ impl App {
         TaskId(self.first.0 + rank)
     }
 
+    /// The rank of one of its tasks.
+    #[inline]
+    pub(crate) const fn rank(&self, task: TaskId) -> u32 {
+        task.0 - self.first.0
+    }
+
     /// Where a rank sits in a circle.
     #[inline]
     pub(crate) const fn seat(&self, circle: Circle, rank: u32) -> Seat {

@@ -74,7 +74,6 @@ pub(crate) struct Cpu {
     pub(crate) resched: bool,
     /// Its last task has just left: new-idle balancing is due.
     pub(crate) emptied: bool,
-    pub(crate) marked: bool,
     /// Its own armed event is what it was marked for.
     pub(crate) fired: bool,
     /// Its runnable tasks belong to several processes.
@@ -137,7 +136,6 @@ impl Cpu {
             next_tick: Time::NEVER,
             resched: false,
             emptied: false,
-            marked: false,
             fired: false,
             several: false,
             owes: false,

@@ -2,7 +2,7 @@
 
 use crate::contention::ClassId;
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::kernel::state::{Apart, Cpu, History, MaybeNode, ProcessId};
+use crate::kernel::state::{Apart, Cpu, History, MaybeNode, NOWHERE, ProcessId};
 use crate::limits::MAX_LOOP_DEPTH;
 use crate::policy::TaskState;
 use crate::time::{Span, Time, Work};
@@ -18,7 +18,7 @@ pub(crate) enum Waiting {
     /// The release of a barrier.
     Release,
     /// A round of a dissemination barrier.
-    Round(u32),
+    Round(u8),
     /// A neighbour's signal.
     Exchange,
     /// A lock.
@@ -60,53 +60,51 @@ pub(crate) struct Task {
     pub(crate) polls: bool,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
-    // What it is, what it does, and how it waits.
+    // What it does and how it waits: what the end of a computation and an arrival need besides.
+    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
+    pub(crate) fetched: u128,
     /// Work of the present compute operation still to do, at nominal speed.
     pub(crate) remaining: Work,
     /// When it arrived at the barrier it is at.
     pub(crate) arrived: Time,
-    /// What is left of a cache refill that was interrupted.
-    pub(crate) refill: Span,
+    /// What had been brought into the caches of the cpu where it last computed by then.
+    pub(crate) filled: u64,
     pub(crate) app: AppId,
-    pub(crate) rank: u32,
     /// Position in the program.
     pub(crate) pc: u32,
     /// Profile of the running compute operation (index into the run's table).
     pub(crate) profile: u32,
-    /// The contention class it last computed in.
-    pub(crate) class: ClassId,
+    /// Where it last computed; [`NOWHERE`] at first.
+    pub(crate) warm: CpuId,
+    /// Episode of the barrier it is at or was at last, and who meets there.
+    pub(crate) episode: u32,
     pub(crate) waiting: Waiting,
-    pub(crate) stage: Stage,
-    /// The policy was told that it waits, or will be.
-    pub(crate) told: bool,
-    /// While it polls it yields after each look (as its runtime says).
-    pub(crate) yields: bool,
-    pub(crate) depth: u8,
-    /// Who meets at the barrier it is at or was at last.
     pub(crate) circle: Circle,
-    // Its caches and its program.
-    /// What had been brought into the caches of the cpu where it last computed by then.
-    pub(crate) filled: u64,
+    pub(crate) stage: Stage,
+    // What the beginning of a computation needs besides.
+    /// Work asked for so far, in raw units.
+    pub(crate) asked: u128,
+    /// What is left of a cache refill that was interrupted.
+    pub(crate) refill: Span,
     /// Key and position of its stream of work variation.
     pub(crate) noise: u64,
     pub(crate) draws: u32,
-    /// Blocks read of the present transfer.
-    pub(crate) block: u32,
-    /// Where it last computed; [`NOWHERE`] at first.
-    pub(crate) warm: CpuId,
-    /// Where the policy wants the pages that the task touches first.
-    pub(crate) allotted: MaybeNode,
     /// Where its pages are, once they have been touched.
     pub(crate) home: MaybeNode,
-    /// Passes left of the loops around `pc`.
+    /// The contention class it last computed in.
+    pub(crate) class: ClassId,
+    /// Passes left of the loops around `pc`, and their number.
     pub(crate) loops: [u32; MAX_LOOP_DEPTH],
-    /// Barrier episode it is in, for each circle.
-    pub(crate) episodes: [u32; Circle::COUNT],
-    // What it has done.
-    /// Work asked for so far, in raw units.
-    pub(crate) asked: u128,
-    /// Bytes fetched from memory, times [`crate::kernel::caches::NS_PER_S`].
-    pub(crate) fetched: u128,
+    pub(crate) depth: u8,
+    /// The policy was told that it waits, or will be.
+    pub(crate) told: bool,
+    // What seldom matters.
+    /// Barrier episodes of the circles it is not in.
+    pub(crate) elsewhere: [u32; Circle::COUNT],
+    /// Blocks read of the present transfer.
+    pub(crate) block: u32,
+    /// Where the policy wants the pages that the task touches first.
+    pub(crate) allotted: MaybeNode,
     pub(crate) entered: u64,
     /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
     pub(crate) woken: Time,
@@ -116,10 +114,62 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// The episode of the barrier it is at.
+    /// A task that does not exist yet.
+    pub(crate) const fn new(app: AppId, weight: u32, process: ProcessId, noise: u64) -> Self {
+        Self {
+            vruntime: 0,
+            ready: Time::NEVER,
+            deadline: Time::NEVER,
+            last_ran: Time::ZERO,
+            cpu_time: Span::ZERO,
+            previous: TaskId::NONE,
+            next: TaskId::NONE,
+            cpu: CpuId(0),
+            weight,
+            process,
+            band: 0,
+            state: TaskState::Embryo,
+            polls: false,
+            delayed: false,
+            fetched: 0,
+            remaining: Work::ZERO,
+            arrived: Time::ZERO,
+            filled: 0,
+            app,
+            pc: 0,
+            profile: 0,
+            warm: NOWHERE,
+            episode: 0,
+            waiting: Waiting::No,
+            circle: Circle::All,
+            stage: Stage::New,
+            asked: 0,
+            refill: Span::ZERO,
+            noise,
+            draws: 0,
+            home: MaybeNode::NONE,
+            class: ClassId::FREE,
+            loops: [0; MAX_LOOP_DEPTH],
+            depth: 0,
+            told: false,
+            elsewhere: [0; Circle::COUNT],
+            block: 0,
+            allotted: MaybeNode::NONE,
+            entered: 0,
+            woken: Time::NEVER,
+            vdeadline: 0,
+            history: Apart::NONE,
+        }
+    }
+
+    /// It comes to a barrier of these.
     #[inline]
-    pub(crate) const fn episode(&self) -> u32 {
-        self.episodes[self.circle as usize]
+    pub(crate) const fn meets(&mut self, circle: Circle) {
+        if circle as u8 != self.circle as u8 {
+            self.elsewhere[self.circle as usize] = self.episode;
+            self.episode = self.elsewhere[circle as usize];
+            self.circle = circle;
+        }
     }
 
     /// It leaves the caches of this cpu as they are now.
