@@ -118,10 +118,8 @@ impl Caches {
 impl<O: Observer> Kernel<'_, O> {
     /// The node that holds the pages of the current task's operation (of its private ones).
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
-        let here = self.world.touched_node(cpu, id);
-        let task = &mut self.world.tasks[id];
-        let own = task.home.get_or_insert(here);
-        let (app, profile) = (task.app, task.profile);
+        let own = self.world.own_node(cpu, id);
+        let (app, profile) = (self.world.tasks[id].app, self.world.tasks[id].profile);
         let from = match self.transfer_source(id) {
             Some(rank) => rank,
             None if self.world.profiles[profile as usize].pages == Pages::Master => 0,

@@ -67,8 +67,7 @@ impl<O: Observer> World<'_, O> {
             return false;
         }
         self.announce(record);
-        let here = self.touched_node(record.id, record.current);
-        let home = self.tasks[record.current].home.get_or_insert(here);
+        let home = self.own_node(record.id, record.current);
         self.begin_compute(record, home, Span::ZERO);
         true
     }

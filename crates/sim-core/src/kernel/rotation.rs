@@ -36,9 +36,15 @@ pub(crate) fn polls(task: &Task) -> bool {
     task.polls
 }
 
-/// The price of a switch between two tasks.
+/// The price of a switch between two tasks of a cpu.
 #[inline]
-pub(crate) fn price(costs: &Costs, from: &Task, to: &Task) -> Span {
+fn price(costs: &Costs, record: &Cpu, from: &Task, to: &Task) -> Span {
+    if record.several { price_of_processes(costs, from, to) } else { costs.switch_thread }
+}
+
+/// A function of its own, so that the numbers of processes are not read where there is one only: they lie in another line.
+#[inline(never)]
+fn price_of_processes(costs: &Costs, from: &Task, to: &Task) -> Span {
     if from.process == to.process { costs.switch_thread } else { costs.switch_process }
 }
 
@@ -111,7 +117,7 @@ impl<O: Observer> World<'_, O> {
             if !polls(task) {
                 return end;
             }
-            let look = end + self.between(last, task) + costs.poll;
+            let look = end + self.between(record, last, task) + costs.poll;
             if sight(task) <= look {
                 return look;
             }
@@ -123,7 +129,7 @@ impl<O: Observer> World<'_, O> {
             return Time::NEVER;
         }
         // From here on the same look comes once a round.
-        let look = end + self.between(last, first) + costs.poll;
+        let look = end + self.between(record, last, first) + costs.poll;
         let round = look - (start + costs.poll);
         let mut soonest = look_after(look, round, sight(first));
         end = start + costs.poll + costs.yield_call;
@@ -133,7 +139,7 @@ impl<O: Observer> World<'_, O> {
             if task.band != first.band {
                 break;
             }
-            let look = end + self.between(last, task) + costs.poll;
+            let look = end + self.between(record, last, task) + costs.poll;
             soonest = soonest.min(look_after(look, round, sight(task)));
             end = look + costs.yield_call;
             (last, at) = (task, task.next);
@@ -143,8 +149,8 @@ impl<O: Observer> World<'_, O> {
 
     /// The price of the switch between two members of a rotation, none for a task alone.
     #[inline]
-    fn between(&self, from: &Task, to: &Task) -> Span {
-        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, from, to) }
+    fn between(&self, record: &Cpu, from: &Task, to: &Task) -> Span {
+        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, record, from, to) }
     }
 
     /// Does all cycles of a rotation that end before `limit` and before anything but polling is due.
@@ -169,7 +175,7 @@ impl<O: Observer> World<'_, O> {
                 break;
             }
             soonest = soonest.min(if polls(task) { sight(task) } else { Time::ZERO });
-            length += self.between(last, task) + self.cycle();
+            length += self.between(record, last, task) + self.cycle();
             members += 1;
             gain += growth(task);
             (last, at) = (task, task.next);
@@ -184,7 +190,7 @@ impl<O: Observer> World<'_, O> {
         if members == 1 {
             self.rotate_alone(record, check, limit);
         } else {
-            let round = length + self.between(last, first) + self.cycle();
+            let round = length + self.between(record, last, first) + self.cycle();
             let end = check + self.machine.costs.yield_call;
             self.rotate_all(record, &Rounds { members, end, round, limit, gain });
         }
@@ -198,7 +204,7 @@ impl<O: Observer> World<'_, O> {
         let (task, rival) = (&tasks[record.current], &tasks[next]);
         let check = record.since + record.lead.total() + costs.poll;
         let end = check + costs.yield_call;
-        let cost = price(costs, task, rival);
+        let cost = price(costs, record, task, rival);
         let follows = rival.band == task.band && polls(rival) && sight(task) > check && end < limit;
         if !follows || end + cost + costs.poll + costs.yield_call < limit {
             return false;
@@ -234,7 +240,7 @@ impl<O: Observer> World<'_, O> {
         let (mut from, mut id, mut following) = (last, first, record.head);
         let (mut turns, mut switching, mut place) = (0, Span::ZERO, NOBODY);
         for number in 0..rounds.members {
-            let cost = price(&self.machine.costs, &self.tasks[from], &self.tasks[id]);
+            let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
             if number > 0 {
                 (charge, span) = (turn, cost + cycle);
                 end += span;
@@ -263,7 +269,7 @@ impl<O: Observer> World<'_, O> {
         }
         if place.next.is_none() {
             // Whole rounds.
-            let cost = price(&self.machine.costs, &self.tasks[last], &self.tasks[first]);
+            let cost = price(&self.machine.costs, record, &self.tasks[last], &self.tasks[first]);
             place = Place { next: first, before: last, number: 0, cost };
         }
         self.book_rotation(record, turns, switching);
@@ -359,7 +365,7 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
 #[inline]
 fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
-    record.last_process = before.process;
+    record.last_process = if record.several { before.process } else { tasks[place.next].process };
     record.since = before.last_ran;
     record.picked = record.since;
     record.pair_start = record.since;

@@ -274,6 +274,15 @@ impl<O: Observer> World<'_, O> {
         self.tasks[id].allotted.node().unwrap_or_else(|| self.memory.node(cpu))
     }
 
+    /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
+    #[inline]
+    pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].home.node().unwrap_or_else(|| {
+            let here = self.touched_node(cpu, id);
+            self.tasks[id].home.get_or_insert(here)
+        })
+    }
+
     /// Where a task may run.
     #[inline]
     pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {

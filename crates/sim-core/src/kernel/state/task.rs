@@ -53,7 +53,7 @@ pub(crate) struct Task {
     pub(crate) next: TaskId,
     pub(crate) cpu: CpuId,
     pub(crate) weight: u32,
-    pub(crate) process: ProcessId,
+    pub(crate) app: AppId,
     pub(crate) band: u8,
     pub(crate) state: TaskState,
     /// It waits, and yields after each look.
@@ -69,7 +69,7 @@ pub(crate) struct Task {
     pub(crate) arrived: Time,
     /// What had been brought into the caches of the cpu where it last computed by then.
     pub(crate) filled: u64,
-    pub(crate) app: AppId,
+    pub(crate) process: ProcessId,
     /// Position in the program.
     pub(crate) pc: u32,
     /// Profile of the running compute operation (index into the run's table).
