@@ -117,6 +117,11 @@ impl<I: Id, T> IdVec<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
+    /// Makes room for this many more entries.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.items.reserve(more);
+    }
+
     /// Adds an entry and returns its id.
     #[inline]
     pub fn push(&mut self, item: T) -> I {

@@ -1,6 +1,7 @@
 //! The end of a run: the last books are closed and the report is made.
 
 use crate::account::Category;
+use crate::ids::IdVec;
 use crate::kernel::Kernel;
 use crate::observe::Observer;
 use crate::outcome::{AppReport, Outcome, RunReport};
@@ -34,6 +35,8 @@ impl<O: Observer> Kernel<'_, O> {
             counters.work_asked_ns += (task.asked >> WORK_FRACTION_BITS) as u64;
         }
         let apps = self.world.apps.iter().map(|app| self.app_report(app)).collect();
+        // The largest part of the memory is given back before the report takes some.
+        self.world.tasks = IdVec::default();
         RunReport {
             outcome,
             makespan,

@@ -232,6 +232,7 @@ fn add_tasks(
     discipline: &Discipline,
 ) {
     let first = tasks.len() as u32;
+    tasks.reserve(spec.tasks as usize);
     for rank in 0..spec.tasks {
         let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
         let process = process_of(spec, app, first, rank);
