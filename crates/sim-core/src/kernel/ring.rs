@@ -235,12 +235,14 @@ impl Ring {
             return u64::MAX;
         }
         let rival = self.at(1);
-        if rival.band < current.band || current.directed {
+        // As long as a directed yield finds nobody, it is as good as an undirected one.
+        let most = if current.directed { self.cycles_before(self.able(), first_end) } else { u64::MAX };
+        if rival.band < current.band || most == 0 {
             return 1;
         }
         match self.rule {
             YieldRule::Fair => {}
-            YieldRule::Ladder(ladder) => return self.turn_on_ladder(&ladder, first_end),
+            YieldRule::Ladder(ladder) => return self.turn_on_ladder(&ladder, first_end).min(most),
             YieldRule::Posix | YieldRule::RoundRobin | YieldRule::Eevdf => return 1,
         }
         let first = weighted(first_end.since(self.charged), current.weight);
@@ -250,9 +252,15 @@ impl Ring {
         }
         match weighted(self.prices.cycle(), current.weight) {
             // A cycle too short to count: it never falls behind.
-            0 => u64::MAX,
-            each => 1 + (behind as u64).div_ceil(each as u64),
+            0 => most,
+            each => most.min(1 + (behind as u64).div_ceil(each as u64)),
         }
+    }
+
+    /// When the first of the members finds its wait over: from then on a directed yield may go there. At once where one does not poll.
+    fn able(&self) -> Time {
+        let able = |m: &Member| if m.polls { m.ready } else { Time::ZERO };
+        self.members.iter().map(able).min().unwrap_or(Time::NEVER)
     }
 
     /// The current member goes through whole cycles and stays current.
@@ -320,6 +328,11 @@ impl Ring {
         }
     }
 
+    /// Some yields are directed.
+    fn is_directed(&self) -> bool {
+        self.members.iter().any(|m| m.directed)
+    }
+
     const fn is_fair(&self) -> bool {
         matches!(self.rule, YieldRule::Fair)
     }
@@ -369,9 +382,11 @@ impl Ring {
             if let Some(at) = found {
                 return at + 1;
             }
-            // Undirected, the fair rule may prefer the caller itself once more; one cycle at a time decides that.
+            // Undirected, the fair rule may prefer the caller itself once more.
             if self.is_fair() {
-                let charge = weighted(end.since(self.charged), current.weight);
+                let (each, more) = (self.prices.cycle(), cycles - 1);
+                let first = weighted(end.saturating_sub(each * more).since(self.charged), current.weight);
+                let charge = first + weighted(each, current.weight) * more as i64;
                 let rival = self.at(1);
                 if rival.band == current.band && current.vruntime + charge < rival.vruntime {
                     return 0;
@@ -435,7 +450,7 @@ impl Ring {
         let mut round = Span::ZERO;
         let mut quiet = u64::MAX;
         let mut gain = 0i64;
-        let mut ready = Time::NEVER;
+        let mut ready = if self.is_directed() { self.able() } else { Time::NEVER };
         for at in 0..group {
             let member = self.at(at);
             round += self.turn_cost(group, at) + cycle;
@@ -569,10 +584,8 @@ impl Ring {
         } else if self.order.len() > group && self.at(group).band == first.band {
             return None;
         }
-        // Undirected yields only: a directed one leaves the rotation for anybody able.
-        let able = |m: &Member| !m.polls || !m.ready.is_never();
-        let directed = self.members.iter().any(|m| m.directed);
-        if group < 2 || (directed && (fair || self.members.iter().any(able))) {
+        // A directed yield leaves the rotation for whoever does not poll.
+        if group < 2 || (self.is_directed() && self.members.iter().any(|m| !m.polls)) {
             return None;
         }
         (fair || self.evenly_spaced(group)).then_some(group)
