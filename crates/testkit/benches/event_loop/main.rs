@@ -3,6 +3,7 @@
 //! `cargo bench -p testkit --bench event_loop`, or one group: `... -- 'task_steps/'`; summed up by `crates/testkit/benches/summarise`.
 
 mod contention;
+mod floor;
 mod observation;
 mod peers;
 mod policies;
@@ -15,6 +16,7 @@ use criterion::{criterion_group, criterion_main};
 criterion_group!(
     benches,
     steps::bench,
+    floor::bench,
     polling::bench,
     contention::bench,
     observation::bench,
