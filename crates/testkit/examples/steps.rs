@@ -1,7 +1,7 @@
 //! One run of a benchmark's job and nothing else, to count instructions or to profile: `steps JOB POLICY INTERVALS`.
 //!
 //! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per cpu), `compute` (no contention).
-//! `+` behind the name of a policy: its tasks begin evenly spread.
+//! `domain64`: 64 cpus on one memory controller, `domain64-off`: the same without contention. `+` behind the name of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
@@ -19,7 +19,13 @@ fn job(name: &str, intervals: u32) -> Result<Job, String> {
         "block" => Job { wait: WaitMode::Block, ..small },
         "alone" => Job { tasks_per_cpu: 1, ..small },
         "compute" => Job { contention: false, ..small },
-        cpus => Job::central(cpus.parse().map_err(|_| format!("no job `{cpus}`"))?, intervals),
+        _ => {
+            let (cpus, contention) = name.strip_suffix("-off").map_or((name, true), |cpus| (cpus, false));
+            let (number, shared) = cpus.strip_prefix("domain").map_or((cpus, false), |cpus| (cpus, true));
+            let cpus = number.parse().map_err(|_| format!("no job `{name}`"))?;
+            let main = Job::central(cpus, intervals);
+            Job { contention, domain: if shared { cpus } else { main.domain }, ..main }
+        }
     })
 }
 

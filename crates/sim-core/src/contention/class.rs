@@ -1,6 +1,5 @@
 //! Classes of tasks alike: their keys, their records, and the index that finds them again.
 
-use super::heap::NO_CPU;
 use super::law::{Demand, Distances, ONE};
 use super::loads::{FAR, KINDS};
 use crate::ids::CpuId;
@@ -53,8 +52,8 @@ pub(super) struct Class {
     /// How much slower distance alone makes its tasks, 1/65,536: they ask for as much less per second.
     pub(super) slow: u64,
     pub(super) key: Key,
-    /// Root of the pairing heap of running members by target.
-    pub(super) root: u32,
+    /// How many members run.
+    pub(super) members: u32,
     /// Memory-bound share, share of the accesses spread over all nodes, 1/65,536.
     pub(super) bound: u32,
     pub(super) spread: u32,
@@ -103,7 +102,7 @@ impl Class {
             rate: Speed::NOMINAL.raw(),
             slow: ONE - bound + ((bound * remote) >> 16),
             key,
-            root: NO_CPU,
+            members: 0,
             bound: bound as u32,
             spread: spread as u32,
             distance: distances.cost(near),
@@ -206,7 +205,7 @@ impl Classes {
         while at != NO_CLASS {
             let record = &mut self.records[at as usize];
             let next = record.next[kind];
-            if record.root != NO_CPU {
+            if record.members > 0 {
                 visit(at, record);
                 before = at;
             } else {

@@ -20,7 +20,7 @@ use crate::machine::{Level, Machine, PerCpu};
 use crate::program::{MemoryProfile, Pages};
 use crate::time::{Span, Speed, Time, Work};
 use class::{AFAR, Class, Classes, Key, Spans};
-use heap::{Heaps, NO_CPU};
+use heap::Heaps;
 use law::{CacheLaw, Demand, Distances};
 use loads::Loads;
 
@@ -71,7 +71,7 @@ impl Contention {
             demands,
             distances,
             classes: Classes::with_capacity(usual),
-            heaps: Heaps::new(cpus),
+            heaps: Heaps::new(cpus, usual),
             entries: PerCpu::filled(if cache.span > 0 { cpus as usize } else { 0 }, (0, 0)),
             cache,
         }
@@ -104,6 +104,8 @@ impl Contention {
             let kinds = self.loads.kinds(demand.spread);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
             let id = self.classes.add(at, class);
+            // Of those who are away any number can be in one class; most often they are few.
+            self.heaps.add(if key.place & AFAR == 0 { self.spans.place } else { 4 });
             self.loads.reserve(self.classes.records.capacity());
             id
         })
@@ -178,14 +180,15 @@ impl Contention {
         work: Work,
         bytes: u64,
     ) {
-        if self.classes.records[class.0 as usize].root == NO_CPU {
+        if self.classes.records[class.0 as usize].members == 0 {
             self.open(class.0, now);
         }
         let record = &mut self.classes.records[class.0 as usize];
         let bytes = if record.slow == ONE { bytes } else { bytes * ONE / record.slow };
         let clock = record.clock(now);
         let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
-        record.root = self.heaps.insert(record.root, cpu.0, target, bytes);
+        record.members += 1;
+        self.heaps.insert(class.0, cpu, target, bytes);
         if self.cache.span > 0 {
             self.entries[cpu] = (clock, record.excess(now));
             record.bytes += bytes;
@@ -200,8 +203,8 @@ impl Contention {
     pub(crate) fn stop(&mut self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> (Work, u64) {
         let record = &mut self.classes.records[class.0 as usize];
         let clock = record.clock(now);
-        let left = Self::left_at(clock, self.heaps.target(cpu.0)).min(work);
-        let bytes = self.heaps.bytes(cpu.0);
+        let left = Self::left_at(clock, self.heaps.target(cpu)).min(work);
+        let bytes = self.heaps.bytes(cpu);
         let mut growth = ONE;
         if self.cache.span > 0 {
             let entry = self.entries[cpu];
@@ -211,7 +214,8 @@ impl Contention {
             }
             record.bytes -= bytes;
         }
-        record.root = self.heaps.remove(record.root, cpu.0);
+        record.members -= 1;
+        self.heaps.remove(class.0, cpu);
         self.loads.note_move(class.0, record);
         self.loads.shift(record, bytes, false);
         (left, growth)
@@ -227,14 +231,14 @@ impl Contention {
     #[inline]
     pub(crate) fn left(&self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> Work {
         let clock = self.classes.records[class.0 as usize].clock(now);
-        Self::left_at(clock, self.heaps.target(cpu.0)).min(work)
+        Self::left_at(clock, self.heaps.target(cpu)).min(work)
     }
 
     /// Calls `found` for every member that has completed by `now` (they stay members until they are stopped).
     #[inline]
     pub(crate) fn each_due(&self, class: u32, now: Time, found: impl FnMut(CpuId)) {
         let record = &self.classes.records[class as usize];
-        self.heaps.each_due(record.root, record.clock(now), found);
+        self.heaps.each_due(class, record.clock(now), found);
     }
 
     /// Cpus of the machine.
@@ -259,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn pairing_heap_agrees_with_sorting() {
+    fn heap_agrees_with_sorting() {
         let machine = crate::kernel::test_machine(64);
         let mut memory = Contention::new(&machine, &[profile(0, 1)]);
         let class = memory.class(0, NodeId(0), CpuId(0), ClassId::FREE);
@@ -275,9 +279,9 @@ mod tests {
                 memory.start(class, CpuId(cpu), Time::ZERO, Span::ZERO, work, 0);
                 inside.push((work.raw(), cpu));
             }
-            let root = memory.classes.records[class.0 as usize].root;
             let least = inside.iter().map(|member| member.0).min();
-            assert_eq!((root != NO_CPU).then(|| memory.heaps.target(root)), least);
+            assert_eq!(memory.heaps.first(class.0), least);
+            assert_eq!(memory.classes.records[class.0 as usize].members as usize, inside.len());
             let mut due: Vec<_> =
                 inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
             let mut told = Vec::new();
@@ -296,7 +300,7 @@ mod tests {
         let work = Work::from_span(Span::from_ns(1_000));
         memory.start(class, CpuId(1), Time::ZERO, Span::from_ns(10), work, 1_000);
         assert_eq!(
-            memory.classes.records[class.0 as usize].when(memory.heaps.target(1)),
+            memory.classes.records[class.0 as usize].when(memory.heaps.target(CpuId(1))),
             Time::from_ns(1_010)
         );
         let (left, growth) = memory.stop(class, CpuId(1), Time::from_ns(410), work);

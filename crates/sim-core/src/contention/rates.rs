@@ -2,15 +2,15 @@
 
 use super::Contention;
 use super::class::Class;
-use super::heap::{Heaps, NO_CPU};
+use super::heap::Heaps;
 use super::law::{CacheLaw, Demand, Distances, ONE};
 use super::loads::{GROUP, List, Loads, SLOT};
 use crate::time::Time;
 
 /// When the next member of a class completes.
 #[inline]
-fn next(class: &Class, heaps: &Heaps) -> Time {
-    if class.root == NO_CPU { Time::NEVER } else { class.when(heaps.target(class.root)) }
+fn next(id: u32, class: &Class, heaps: &Heaps) -> Time {
+    heaps.first(id).map_or(Time::NEVER, |target| class.when(target))
 }
 
 /// Speed of a class's clock under the present stretches.
@@ -86,7 +86,7 @@ impl Contention {
         for id in &loads.moved {
             let class = &mut classes.records[*id as usize];
             class.moved = false;
-            changed(*id, next(class, heaps));
+            changed(*id, next(*id, class, heaps));
         }
         loads.moved.clear();
     }
@@ -116,7 +116,7 @@ impl Contention {
             class.retime(now);
             class.rate = rate;
             if !class.moved {
-                changed(id, next(class, heaps));
+                changed(id, next(id, class, heaps));
             }
         });
         *loads.head(list) = first;

@@ -98,9 +98,14 @@ impl Caches {
             task.keep(record);
             return;
         }
-        let possible = u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth);
-        let all = possible >= u128::from(lacking) * NS_PER_S;
-        let part = if all { lacking } else { (possible / NS_PER_S) as u64 };
+        // Division by a constant needs none in 64 bits, which mostly suffice.
+        let possible = match elapsed.ns().checked_mul(memory.core_bandwidth) {
+            Some(possible) => possible / (NS_PER_S as u64),
+            None => {
+                (u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth) / NS_PER_S).min(1 << 50) as u64
+            }
+        };
+        let part = lacking.min(possible);
         record.filler_part += part;
         record.filled = record.filled.saturating_add(part);
         task.keep(record);

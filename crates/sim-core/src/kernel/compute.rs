@@ -16,8 +16,13 @@ fn to_cpu(work: Work, speed: Speed) -> Work {
     if speed == Speed::NOMINAL {
         return work;
     }
-    let scaled = (u128::from(work.raw()) << WORK_FRACTION_BITS).div_ceil(u128::from(speed.raw()));
-    Work::from_raw(scaled as u64)
+    // In 64 bits where they suffice: below 2^44, 16 ms of work.
+    let scaled = if work.raw() >> (64 - WORK_FRACTION_BITS) == 0 {
+        (work.raw() << WORK_FRACTION_BITS).div_ceil(speed.raw())
+    } else {
+        (u128::from(work.raw()) << WORK_FRACTION_BITS).div_ceil(u128::from(speed.raw())) as u64
+    };
+    Work::from_raw(scaled)
 }
 
 /// The reverse of [`to_cpu`], rounded up.
