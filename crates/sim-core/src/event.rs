@@ -65,8 +65,11 @@ impl Tournament {
         let (mut group, mut slot, mut at) = (self.leaves + source / ARITY, source % ARITY, at.ns());
         loop {
             let slots = &mut self.groups[group];
+            // The others are compared first: that need not wait for `at`, which most often comes out of a chain of divisions.
+            slots[slot] = u64::MAX;
+            let others = best(slots);
             slots[slot] = at;
-            at = best(slots);
+            at = at.min(others);
             if group == 0 {
                 self.least = at;
                 return;

@@ -192,6 +192,16 @@ impl Loads {
     /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or takes it off.
     #[inline]
     pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
+        if self.plain {
+            // Nothing grows and nothing is spread.
+            self.shift_home(class, u128::from(bytes) << 32, add);
+        } else {
+            self.shift_any(class, bytes, add);
+        }
+    }
+
+    #[inline(never)]
+    fn shift_any(&mut self, class: &Class, bytes: u64, add: bool) {
         // Growth has 41 bits at most, so its product with a share fits.
         let (bytes, share) = (u128::from(bytes), u64::from(class.spread));
         if share < ONE {
