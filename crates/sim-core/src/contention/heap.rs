@@ -1,7 +1,4 @@
 //! Who of a class completes first: a 4-ary heap per class, and where each cpu stands in the one it is in.
-//!
-//! A pairing heap, its predecessor, took a third of contention's instructions and most of its mispredicted branches. What is
-//! removed here leaves a hole that goes down to the lowest level by three comparisons without branches each, and the last member goes up from there.
 
 use crate::ids::CpuId;
 use crate::machine::PerCpu;
@@ -107,7 +104,8 @@ impl Heaps {
         members[CpuId(slot.cpu)].place = at as u32;
     }
 
-    /// Removes a member.
+    /// Removes a member: the hole goes down to the lowest level, by three comparisons without a branch each, and the last member
+    /// goes up from there, most often nowhere.
     #[inline]
     pub(super) fn remove(&mut self, class: u32, cpu: CpuId) {
         let (heap, members) = (&mut self.heaps[class as usize], &mut self.members);

@@ -2,21 +2,34 @@
 
 use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, Throughput};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use testkit::floor::{Prices, Probe, Sum, Traffic};
 use testkit::job::Job;
 
 use crate::support::{base, group};
 
-/// The time of a run without setting it up. Every run gives the same.
-fn timed(times: u64, run: &dyn Fn() -> (Duration, Sum)) -> Duration {
-    let (mut whole, first) = run();
-    for _ in 1..times {
-        let (time, sum) = run();
-        assert_eq!(sum, first);
-        whole += time;
-    }
-    whole
+/// Times runs without setting them up. All must give the same.
+fn add<F: Clone>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    (name, cpus): (&str, u32),
+    floor: &F,
+    run: fn(F) -> Sum,
+) {
+    let expected = run(floor.clone());
+    group.bench_function(BenchmarkId::new(name, cpus), |bencher| {
+        bencher.iter_custom(|times| {
+            let mut whole = Duration::ZERO;
+            for _ in 0..times {
+                let floor = floor.clone();
+                let begin = Instant::now();
+                let sum = run(floor);
+                whole += begin.elapsed();
+                assert_eq!(sum, expected);
+            }
+            whole
+        });
+    });
 }
 
 pub(crate) fn bench(criterion: &mut Criterion) {
@@ -27,24 +40,8 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for (cpus, intervals) in [(16, 2_000), (256, 200), (4_096, 20), (65_536, 5)] {
         let job = Job::central(cpus, intervals);
         group.throughput(Throughput::Elements(job.steps()));
-        let traffic = || {
-            let floor = Traffic::new(&job, 1, gap);
-            let begin = Instant::now();
-            let sum = floor.run();
-            (begin.elapsed(), sum)
-        };
-        let probe = || {
-            let floor = Probe::new(&job, 1, prices);
-            let begin = Instant::now();
-            let sum = floor.run();
-            (begin.elapsed(), sum)
-        };
-        let forms: [(&str, &dyn Fn() -> (Duration, Sum)); 2] = [("traffic", &traffic), ("probe", &probe)];
-        for (name, run) in forms {
-            group.bench_function(BenchmarkId::new(name, cpus), |bencher| {
-                bencher.iter_custom(|times| timed(times, run));
-            });
-        }
+        add(&mut group, ("traffic", cpus), &Traffic::new(&job, 1, gap), Traffic::run);
+        add(&mut group, ("probe", cpus), &Probe::new(&job, 1, prices), Probe::run);
     }
     group.finish();
 }
