@@ -104,8 +104,8 @@ impl Contention {
             let kinds = self.loads.kinds(demand.spread);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
             let id = self.classes.add(at, class);
-            // Of those who are away any number can be in one class; most often they are few.
-            self.heaps.add(if key.place & AFAR == 0 { self.spans.place } else { 4 });
+            // All of a place, unless that is very large. Of those who are away any number can be in one class; most often they are few.
+            self.heaps.add(if key.place & AFAR == 0 { self.spans.place.min(1_024) } else { 4 });
             self.loads.reserve(self.classes.records.capacity());
             id
         })
