@@ -112,8 +112,8 @@ impl Tournament {
     }
 
     /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
-    pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
-        self.visit(0, &mut found);
+    pub(crate) fn each_first(&self, found: &mut impl FnMut(usize)) {
+        self.visit(0, found);
     }
 
     fn visit(&self, group: usize, found: &mut impl FnMut(usize)) {
@@ -125,6 +125,69 @@ impl Tournament {
                     self.visit(group * ARITY + 1 + slot, found);
                 }
             }
+        }
+    }
+}
+
+/// All sources: the cpus, then the clocks of contention. Each kind has a tree of its own, so that an event climbs one or two levels less.
+pub(crate) struct Sources {
+    cpus: Tournament,
+    clocks: Tournament,
+    /// Number of cpus, and of the first clock.
+    fixed: usize,
+}
+
+impl Sources {
+    /// So many cpus, and room for so many clocks.
+    pub(crate) fn new(cpus: usize, clocks: usize) -> Self {
+        Self { cpus: Tournament::new(cpus), clocks: Tournament::new(clocks), fixed: cpus }
+    }
+
+    /// Makes room for at least this many clocks.
+    #[inline]
+    pub(crate) fn grow(&mut self, clocks: usize) {
+        self.clocks.grow(clocks);
+    }
+
+    /// Arms a source; `Time::NEVER` disarms it.
+    #[inline]
+    pub(crate) fn set(&mut self, source: usize, at: Time) {
+        match source.checked_sub(self.fixed) {
+            None => self.cpus.set(source, at),
+            Some(clock) => self.clocks.set(clock, at),
+        }
+    }
+
+    /// When a cpu is armed.
+    #[inline]
+    pub(crate) fn get(&self, cpu: usize) -> Time {
+        self.cpus.get(cpu)
+    }
+
+    /// The earliest instant.
+    #[inline]
+    pub(crate) fn earliest(&self) -> Time {
+        self.cpus.earliest().min(self.clocks.earliest())
+    }
+
+    /// The source that is armed at the earliest instant, if it is the only one.
+    #[inline]
+    pub(crate) fn only_first(&self) -> Option<usize> {
+        match self.cpus.least.cmp(&self.clocks.least) {
+            Ordering::Less => self.cpus.only_first(),
+            Ordering::Greater => self.clocks.only_first().map(|clock| self.fixed + clock),
+            Ordering::Equal => None,
+        }
+    }
+
+    /// Calls `found` for every source that is armed at the earliest instant, in order; they stay armed.
+    pub(crate) fn each_first(&self, mut found: impl FnMut(usize)) {
+        let at = self.earliest();
+        if self.cpus.earliest() == at {
+            self.cpus.each_first(&mut found);
+        }
+        if self.clocks.earliest() == at {
+            self.clocks.each_first(&mut |clock| found(self.fixed + clock));
         }
     }
 }
@@ -235,7 +298,7 @@ mod tests {
 
     fn firsts(tree: &Tournament) -> Vec<usize> {
         let mut found = Vec::new();
-        tree.each_first(|source| found.push(source));
+        tree.each_first(&mut |source| found.push(source));
         let only = if let [only] = found[..] { Some(only) } else { None };
         assert_eq!(tree.only_first(), only);
         found
@@ -271,6 +334,28 @@ mod tests {
         assert_eq!((firsts(&tree), tree.get(2).ns()), (vec![49], 7));
         tree.set(49, Time::NEVER);
         assert_eq!((firsts(&tree), tree.earliest().ns()), (vec![2], 7));
+    }
+
+    #[test]
+    fn clocks_come_after_cpus() {
+        let mut sources = Sources::new(5, 1);
+        let firsts = |sources: &Sources| {
+            let mut found = Vec::new();
+            sources.each_first(|source| found.push(source));
+            (sources.earliest().ns(), found, sources.only_first())
+        };
+        sources.set(5, Time::from_ns(7));
+        assert_eq!(firsts(&sources), (7, vec![5], Some(5)));
+        sources.grow(9);
+        sources.set(13, Time::from_ns(7));
+        sources.set(3, Time::from_ns(7));
+        assert_eq!(firsts(&sources), (7, vec![3, 5, 13], None));
+        sources.set(4, Time::from_ns(6));
+        assert_eq!((firsts(&sources), sources.get(3).ns()), ((6, vec![4], Some(4)), 7));
+        sources.set(4, Time::NEVER);
+        sources.set(5, Time::NEVER);
+        sources.set(13, Time::NEVER);
+        assert_eq!(firsts(&sources), (7, vec![3], Some(3)));
     }
 
     #[test]

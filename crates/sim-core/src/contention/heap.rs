@@ -49,12 +49,6 @@ impl Heaps {
         Self { members: PerCpu::filled(cpus as usize, member), heaps: Vec::with_capacity(classes) }
     }
 
-    /// Cpus of the machine.
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.members.len()
-    }
-
     /// The heap of the next class, with room for so many members; more ask for memory.
     pub(super) fn add(&mut self, members: u32) {
         self.heaps.push(Vec::with_capacity(members as usize));

@@ -241,12 +241,6 @@ impl Contention {
         self.heaps.each_due(class, record.clock(now), found);
     }
 
-    /// Cpus of the machine.
-    #[inline]
-    pub(crate) fn cpus(&self) -> usize {
-        self.heaps.len()
-    }
-
     /// The home node of what is first touched on a cpu.
     #[inline]
     pub(crate) const fn node(&self, cpu: CpuId) -> NodeId {

@@ -88,7 +88,7 @@ impl<O: Observer> World<'_, O> {
         if class != task.class {
             task.class = class;
             if class != ClassId::FREE {
-                self.sources.grow(self.memory.cpus() + class.0 as usize + 1);
+                self.sources.grow(class.0 as usize + 1);
             }
         }
         self.start_compute(record, class);

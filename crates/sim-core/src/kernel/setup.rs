@@ -4,7 +4,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::contention::Contention;
-use crate::event::{Timer, Timers, Tournament};
+use crate::event::{Sources, Timer, Timers};
 use crate::ids::{AppId, IdVec, TaskId};
 use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
@@ -346,7 +346,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
             respawned: 0,
             world: World {
                 now: Time::ZERO,
-                sources: Tournament::new(cpus + memory.room()),
+                sources: Sources::new(cpus, memory.room()),
                 marked: PerCpu::filled(cpus, false),
                 watched: false,
                 waits: Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::account::Category;
 use crate::contention::Contention;
-use crate::event::Tournament;
+use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::kernel::advance::awaited;
 use crate::kernel::caches::Caches;
@@ -38,7 +38,7 @@ pub(crate) struct World<'o, O> {
     /// What tasks find again in caches.
     pub(crate) caches: Caches,
     pub(crate) memory: Contention,
-    pub(crate) sources: Tournament,
+    pub(crate) sources: Sources,
     /// Cpus that have something to decide at this instant.
     pub(crate) marked: PerCpu<bool>,
     /// The policy wants to know who waits.
