@@ -181,7 +181,8 @@ impl<O: Observer> World<'_, O> {
             (last, at) = (task, task.next);
         }
         // What is armed is what was foretold, unless something has happened since at this very instant.
-        let open = soonest < limit && (self.marked[record.id] || self.sources.get(record.id.0 as usize) < limit);
+        let open =
+            soonest < limit && (self.marked[record.id] || self.sources.get(record.id.0 as usize) < limit);
         let limit = if open { limit.min(self.forecast_rotation(record)) } else { limit };
         let check = record.since + record.lead.total() + self.machine.costs.poll;
         if check + self.machine.costs.yield_call >= limit {
