@@ -43,15 +43,18 @@ pub(super) struct Heaps {
 }
 
 impl Heaps {
-    /// For a machine of so many cpus and about so many classes.
-    pub(super) fn new(cpus: u32, classes: usize) -> Self {
+    /// For a machine of so many cpus and so many classes, each with room for so many members; more ask for memory.
+    pub(super) fn new(cpus: u32, classes: usize, members: usize) -> Self {
         let member = Member { target: 0, bytes: 0, place: 0 };
-        Self { members: PerCpu::filled(cpus as usize, member), heaps: Vec::with_capacity(classes) }
+        let heaps = (0..classes).map(|_| Vec::with_capacity(members)).collect();
+        Self { members: PerCpu::filled(cpus as usize, member), heaps }
     }
 
-    /// The heap of the next class, with room for so many members; more ask for memory.
-    pub(super) fn add(&mut self, members: u32) {
-        self.heaps.push(Vec::with_capacity(members as usize));
+    /// Makes sure that a class has a heap.
+    pub(super) fn add(&mut self, class: u32) {
+        if class as usize >= self.heaps.len() {
+            self.heaps.resize_with(class as usize + 1, Vec::new);
+        }
     }
 
     /// The earliest target of a class.

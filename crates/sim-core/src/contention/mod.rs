@@ -62,16 +62,18 @@ impl Contention {
         // Of each profile one class at home on each node and one of those who are away.
         let demanding = demands.iter().filter(|demand| !demand.is_free()).count();
         let usual = (2 * demanding * machine.nodes() as usize).min(cpus as usize);
+        let place = node.min(bus).min(group);
         Self {
             nodes: machine.nodes(),
-            spans: Spans { node, bus, group, place: node.min(bus).min(group) },
+            spans: Spans { node, bus, group, place },
             by_distance,
             core_bandwidth: memory.core_bandwidth,
             loads: Loads::new(machine, (cpus / bus, groups), usual, spread, distances.uniform()),
             demands,
             distances,
             classes: Classes::with_capacity(usual),
-            heaps: Heaps::new(cpus, usual),
+            // Room for all of a place, unless that is very large. Of those who are away from their pages any number can be in one class.
+            heaps: Heaps::new(cpus, usual, place.min(1_024) as usize),
             entries: PerCpu::filled(if cache.span > 0 { cpus as usize } else { 0 }, (0, 0)),
             cache,
         }
@@ -104,8 +106,7 @@ impl Contention {
             let kinds = self.loads.kinds(demand.spread);
             let class = Class::new(key, demand, &self.distances, self.spans.of(cpu), kinds);
             let id = self.classes.add(at, class);
-            // All of a place, unless that is very large. Of those who are away any number can be in one class; most often they are few.
-            self.heaps.add(if key.place & AFAR == 0 { self.spans.place.min(1_024) } else { 4 });
+            self.heaps.add(id.0);
             self.loads.reserve(self.classes.records.capacity());
             id
         })
