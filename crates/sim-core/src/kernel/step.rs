@@ -356,6 +356,7 @@ impl<O: Observer> Kernel<'_, O> {
         run_queue::picked(&self.world.model.discipline, &mut self.world.tasks, record, self.world.now);
         run_queue::note_pick(&self.world.model.discipline, &self.world.tasks, record);
         self.world.tasks[next].state = TaskState::Running;
+        self.world.stirred.note(cpu);
         self.resume(cpu, policy);
     }
 
