@@ -300,10 +300,15 @@ pub trait System: View {
         out.truncate(most);
     }
     /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or begun to wait, or the end of a
-    /// wait has come in sight; with more where that is simpler. Turns of tasks that poll are left out: as long as all wait in vain,
-    /// it makes no difference which of them holds the cpu. For one policy of a run, which [watches waits](Policy::watches_waits).
+    /// wait has come in sight; with more where that is simpler. Turns of tasks that poll are left out
+    /// ([`System::turn_ends`]). For one policy of a run, which [watches waits](Policy::watches_waits).
     fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
+    }
+    /// When the task that polls on a cpu will have looked and yielded once, if nothing happens there until then; never where nobody polls.
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        let _ = cpu;
+        self.now()
     }
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
@@ -523,6 +528,9 @@ impl System for UserSystem<'_> {
     }
     fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.0.stirred(found);
+    }
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.0.turn_ends(cpu)
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)

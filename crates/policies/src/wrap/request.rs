@@ -178,6 +178,9 @@ impl System for Tapped<'_> {
     fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.system.stirred(found);
     }
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.system.turn_ends(cpu)
+    }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)
     }

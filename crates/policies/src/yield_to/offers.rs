@@ -1,6 +1,7 @@
 //! Stragglers that wait for a cpu which runs none of theirs, oldest first, looked up anew only where something has happened.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::PerCpu;
@@ -40,12 +41,14 @@ impl Party {
 type Offer = (AppId, Party, Time, TaskId);
 
 /// What is known of a cpu.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Place {
     /// What stands in [`Offers::sorted`].
     offers: Vec<Offer>,
     /// It stands in [`Offers::doubtful`].
     doubtful: bool,
+    /// Its earliest time in [`Offers::due`].
+    due: Time,
 }
 
 /// A straggler is a task of a party that has something else to do than to wait. It is on offer while it stands in a queue and the task
@@ -56,6 +59,8 @@ pub(super) struct Offers {
     cpus: PerCpu<Place>,
     /// Cpus to be looked at before the next answer.
     doubtful: Vec<CpuId>,
+    /// Cpus to be looked at from an instant on.
+    due: BinaryHeap<Reverse<(Time, CpuId)>>,
     /// Room for a queue.
     queue: Vec<TaskId>,
 }
@@ -77,26 +82,29 @@ impl Offers {
     /// Looks at the cpus where something has happened, and at those that change by themselves.
     fn refresh(&mut self, system: &mut dyn System, apps: &[Option<Members>]) {
         if self.cpus.is_empty() {
-            self.cpus = PerCpu::filled(system.machine().cpus() as usize, Place::default());
+            self.cpus = PerCpu::filled(
+                system.machine().cpus() as usize,
+                Place { offers: Vec::new(), doubtful: false, due: Time::NEVER },
+            );
+        }
+        while let Some(Reverse((_, cpu))) = self.due.peek().filter(|due| due.0.0 <= system.now()).copied() {
+            self.due.pop();
+            self.cpus[cpu].due = Time::NEVER;
+            doubt(&mut self.cpus, &mut self.doubtful, cpu);
         }
         let (cpus, doubtful) = (&mut self.cpus, &mut self.doubtful);
-        system.stirred(&mut |cpu| {
-            if !std::mem::replace(&mut cpus[cpu].doubtful, true) {
-                doubtful.push(cpu);
-            }
-        });
+        system.stirred(&mut |cpu| doubt(cpus, doubtful, cpu));
         let mut doubtful = std::mem::take(&mut self.doubtful);
-        doubtful.retain(|cpu| {
-            let restless = self.look(system, apps, *cpu);
-            self.cpus[*cpu].doubtful = restless;
-            restless
-        });
+        for cpu in doubtful.drain(..) {
+            self.cpus[cpu].doubtful = false;
+            self.look(system, apps, cpu);
+        }
         self.doubtful = doubtful;
     }
 
-    /// Notes what a cpu has to offer. True when that changes without anything happening there: news of the end of a wait are under way
-    /// to it, or a task whose wait is over takes turns with others that poll.
-    fn look(&mut self, system: &mut dyn System, apps: &[Option<Members>], cpu: CpuId) -> bool {
+    /// Notes what a cpu has to offer, and until when: that changes without anything happening there when news of the end of a wait
+    /// come to it, and as long as a task whose wait is over takes turns with others that poll.
+    fn look(&mut self, system: &mut dyn System, apps: &[Option<Members>], cpu: CpuId) {
         let place = &mut self.cpus[cpu];
         for offer in place.offers.drain(..) {
             self.sorted.remove(&offer);
@@ -104,11 +112,16 @@ impl Offers {
         let current = system.current(cpu);
         system.queued(cpu, &mut self.queue);
         let now = system.now();
-        let polls = current.is_some_and(|task| system.wait_ends(task).is_some());
-        let mut restless = false;
-        for task in current.into_iter().chain(self.queue.iter().copied()) {
-            let end = system.wait_ends(task).filter(|end| !end.is_never());
-            restless |= end.is_some_and(|end| polls || end > now);
+        let turn = system.turn_ends(cpu);
+        let ends = current.into_iter().chain(self.queue.iter().copied());
+        let ends = ends.filter_map(|task| system.wait_ends(task)).filter(|end| !end.is_never());
+        let mut next = Time::NEVER;
+        for end in ends {
+            next = next.min(if end > now { end } else { turn });
+        }
+        if next < place.due {
+            place.due = next;
+            self.due.push(Reverse((next, cpu)));
         }
         let held = current.filter(|task| !system.waits_in_vain(*task));
         for task in self.queue.iter().copied() {
@@ -126,7 +139,13 @@ impl Offers {
             place.offers.extend(free.map(|party| (seen.app, party, seen.last_ran, task)));
         }
         self.sorted.extend(place.offers.iter().copied());
-        restless
+    }
+}
+
+/// Puts a cpu on the list, once.
+fn doubt(cpus: &mut PerCpu<Place>, doubtful: &mut Vec<CpuId>, cpu: CpuId) {
+    if !std::mem::replace(&mut cpus[cpu].doubtful, true) {
+        doubtful.push(cpu);
     }
 }
 

@@ -173,6 +173,13 @@ impl<O: Observer> System for Kernel<'_, O> {
         self.world.stirred.take(found);
     }
 
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.settle(cpu);
+        let record = &self.cpus[cpu];
+        let end = record.since + record.lead.total() + self.world.cycle();
+        if record.activity == Activity::Poll { end } else { Time::NEVER }
+    }
+
     fn cpu_time(&mut self, task: TaskId) -> Span {
         let cpu = self.world.tasks[task].cpu;
         self.settle(cpu);
