@@ -299,9 +299,10 @@ pub trait System: View {
         self.queued(cpu, out);
         out.truncate(most);
     }
-    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or begun to wait, or the end of a
-    /// wait has come in sight; with more where that is simpler. Turns of tasks that poll are left out
-    /// ([`System::turn_ends`]). For one policy of a run, which [watches waits](Policy::watches_waits).
+    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, begun to wait or to
+    /// poll (anew after a system call or an interruption too), or the end of a wait has come in sight; with more where that is
+    /// simpler. Turns of tasks that poll are left out ([`System::turn_ends`]). For one policy of a run, which
+    /// [watches waits](Policy::watches_waits).
     fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
     }

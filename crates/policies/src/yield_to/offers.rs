@@ -37,8 +37,9 @@ impl Party {
     }
 }
 
-/// A straggler as the search orders it: by party, then by when it last ran.
-type Offer = (AppId, Party, Time, TaskId);
+/// A straggler as the search orders it: by party, then by when it last ran. The cpu keeps what a task offered before it moved apart from
+/// what it offers now, whichever cpu is looked at first.
+type Offer = (AppId, Party, Time, TaskId, CpuId);
 
 /// What is known of a cpu.
 #[derive(Clone)]
@@ -75,7 +76,7 @@ impl Offers {
         party: Party,
     ) -> Option<TaskId> {
         self.refresh(system, apps);
-        let first = self.sorted.range((app, party, Time::ZERO, TaskId(0))..).next()?;
+        let first = self.sorted.range((app, party, Time::ZERO, TaskId(0), CpuId(0))..).next()?;
         (first.0 == app && first.1 == party).then_some(first.3)
     }
 
@@ -136,7 +137,7 @@ impl Offers {
                 })
             };
             let free = Party::of(members, task).filter(|party| !runs(*party));
-            place.offers.extend(free.map(|party| (seen.app, party, seen.last_ran, task)));
+            place.offers.extend(free.map(|party| (seen.app, party, seen.last_ran, task, cpu)));
         }
         self.sorted.extend(place.offers.iter().copied());
     }

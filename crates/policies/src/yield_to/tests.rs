@@ -62,6 +62,23 @@ fn a_team_waits_for_its_own_stragglers() {
 }
 
 #[test]
+fn a_straggler_is_still_on_offer_after_it_has_moved_to_a_cpu_looked_at_before_its_old_one() {
+    let mut system = FakeSystem::new(&[(Tree::Core, 3)]);
+    let (interval, offers) = (Span::from_ms(1), Offers::default());
+    let (apps, tasks, queue) = (Vec::new(), Vec::new(), Vec::new());
+    let mut policy = YieldTo { anywhere: true, interval, limit: 0, apps, tasks, queue, offers };
+    let tasks = system.fill(&mut policy, &[1, 1, 2]);
+    policy.app_started(&mut system, AppId(0));
+    let late = *tasks.iter().find(|task| system.task(**task).state == TaskState::Queued).unwrap();
+    let running: Vec<TaskId> = (0..3).filter_map(|cpu| system.current(CpuId(cpu))).collect();
+    system.in_vain.extend(&running);
+    policy.waits(&mut system, running[0], ALL);
+    assert!(system.migrate(late, CpuId(1)));
+    policy.waits(&mut system, running[0], ALL);
+    assert_eq!(system.yields, [(running[0], late); 2]);
+}
+
+#[test]
 fn the_limit_ends_a_wait_s_yields() {
     let (mut system, mut policy, tasks) = scene(true, 1);
     policy.waits(&mut system, tasks[0], ALL);

@@ -339,6 +339,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_process = self.world.tasks[id].process;
         record.current = TaskId::NONE;
         run_queue::insert(&self.world.model.discipline, &mut self.world.tasks, record, id);
+        self.world.stirred.note(cpu);
     }
 
     /// A waiting task takes the free cpu.
