@@ -265,6 +265,11 @@ pub trait View {
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
     /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
     fn waits_in_vain(&self, task: TaskId) -> bool;
+    /// When a task that waits for something of its application can see that it has happened: an instant that may lie ahead while the
+    /// news travels, or be over if the task has not looked since; [`Time::NEVER`] while it has not happened. None: it does not wait.
+    fn wait_ends(&self, task: TaskId) -> Option<Time> {
+        self.waits_in_vain(task).then_some(Time::NEVER)
+    }
     /// The priority of a task under the time-sharing class of Solaris, 0 to 59, larger is better: of a sleeping task the one
     /// with which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. What has
     /// run since is reckoned in when the policy [watches displaced tasks](Policy::watches_displaced).
@@ -293,6 +298,18 @@ pub trait System: View {
     fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.queued(cpu, out);
         out.truncate(most);
+    }
+    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, begun to wait or to
+    /// poll (anew after a system call or an interruption too), or the end of a wait has come in sight; with more where that is
+    /// simpler. Turns of tasks that poll are left out ([`System::turn_ends`]). For one policy of a run, which
+    /// [watches waits](Policy::watches_waits).
+    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
+    }
+    /// When the task that polls on a cpu will have looked and yielded once, if nothing happens there until then; never where nobody polls.
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        let _ = cpu;
+        self.now()
     }
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
@@ -486,6 +503,9 @@ impl View for UserSystem<'_> {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.0.waits_in_vain(task)
     }
+    fn wait_ends(&self, task: TaskId) -> Option<Time> {
+        self.0.wait_ends(task)
+    }
     fn priority(&self, task: TaskId) -> i64 {
         self.0.priority(task)
     }
@@ -506,6 +526,12 @@ impl System for UserSystem<'_> {
     }
     fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.0.newest(cpu, most, out);
+    }
+    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.0.stirred(found);
+    }
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.0.turn_ends(cpu)
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)

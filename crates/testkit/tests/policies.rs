@@ -1,6 +1,7 @@
 //! A swarm over all policies: random small scenarios under a random policy with random parameters and a random kernel.
 //!
-//! `OVERSIM_SWARM=100000 cargo test --release -p testkit --test policies` is the long campaign; `OVERSIM_SEED=7` repeats one run.
+//! `OVERSIM_SWARM=100000 cargo test --release -p testkit --test policies` is the long campaign; `OVERSIM_SEED=7` repeats one run,
+//! and with both the campaign begins there.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -26,7 +27,10 @@ const STRETCH: u64 = 40;
 /// The runs to make.
 fn seeds() -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    number("OVERSIM_SEED").map_or(0..number("OVERSIM_SWARM").unwrap_or(600), |seed| seed..seed + 1)
+    let (first, runs) = (number("OVERSIM_SEED"), number("OVERSIM_SWARM"));
+    let runs = runs.unwrap_or(if first.is_some() { 1 } else { 600 });
+    let first = first.unwrap_or(0);
+    first..first.saturating_add(runs)
 }
 
 /// A legal value: the default, one that fits the length of the scenarios, an end of the range, or anything in between with

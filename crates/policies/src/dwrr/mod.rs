@@ -162,29 +162,29 @@ impl Dwrr {
     }
 
     /// A thread runs in this round from now on, or waits for it.
-    fn set_round(&mut self, now: Time, task: TaskId, round: u64) {
+    fn set_round(&mut self, task: TaskId, round: u64) {
         let thread = self.thread(task);
         let before = std::mem::replace(&mut thread.round, round);
         if let Some(cpu) = thread.on {
-            self.takeable.count(now, cpu, before, false);
-            self.takeable.count(now, cpu, round, true);
+            self.takeable.count(cpu, before, false);
+            self.takeable.count(cpu, round, true);
         }
     }
 
     /// A thread is runnable on this cpu, or nowhere.
-    fn set_on(&mut self, now: Time, task: TaskId, on: Option<CpuId>) {
+    fn set_on(&mut self, task: TaskId, on: Option<CpuId>) {
         let thread = self.thread(task);
         let (before, round) = (std::mem::replace(&mut thread.on, on), thread.round);
         for (cpu, comes) in [(before, false), (on, true)] {
             if let Some(cpu) = cpu {
-                self.takeable.count(now, cpu, round, comes);
+                self.takeable.count(cpu, round, comes);
             }
         }
     }
 
-    fn set_turn(&mut self, now: Time, cpu: CpuId, round: u64) {
+    fn set_turn(&mut self, cpu: CpuId, round: u64) {
         self.cpus[cpu].round = round;
-        self.takeable.enter(now, cpu, round);
+        self.takeable.enter(cpu, round);
     }
 
     fn known(&self, task: TaskId) -> Member {
@@ -213,7 +213,7 @@ impl Dwrr {
             // What was used too much is missing now; of what was not used, no more than a slice is kept.
             thread.due = (thread.due + slice).min(used + 2 * slice);
         }
-        self.set_round(system.now(), task, round);
+        self.set_round(task, round);
         self.bring_forward(system, task, rule);
     }
 
@@ -250,7 +250,7 @@ impl Dwrr {
     /// The slice of the running thread is used up.
     fn expire(&mut self, system: &mut dyn System, cpu: CpuId, task: TaskId, used: u64) {
         let round = self.cpus[cpu].round;
-        self.set_round(system.now(), task, round + 1);
+        self.set_round(task, round + 1);
         let thread = self.thread(task);
         thread.expired = true;
         let beyond = used - thread.due;
@@ -308,7 +308,8 @@ impl Dwrr {
         if self.queues.crowded() == 0 {
             return None;
         }
-        self.takeable.refresh(system);
+        let threads = &self.threads;
+        self.takeable.refresh(system, |task| threads.get(task.0 as usize).map_or(0, |thread| thread.round));
         let found = self.search(system, cpu, latest);
         #[cfg(debug_assertions)]
         {
@@ -403,14 +404,13 @@ impl Dwrr {
 
     /// A cpu enters a round; whoever would now be two rounds behind is pulled along.
     fn enter(&mut self, system: &mut dyn System, cpu: CpuId, round: u64) {
-        let now = system.now();
-        self.set_turn(now, cpu, round);
+        self.set_turn(cpu, round);
         if round <= self.highest {
             return;
         }
         self.highest = round;
         let threads = self.threads.iter().filter_map(|thread| Some((thread.on?, thread.round)));
-        self.takeable.rise(now, round, threads);
+        self.takeable.rise(round, threads);
         for other in 0..system.machine().cpus() {
             let other = CpuId(other);
             let late = !self.cpus[other].idle && self.cpus[other].round + 1 < round;
@@ -418,7 +418,7 @@ impl Dwrr {
                 let why = Why::rule("round begins: pulled along, another cpu is two rounds ahead");
                 let why = why.with("round", round - 1).with("cpu", other.0.into());
                 system.remark(why.with("threads", system.nr_running(other).into()));
-                self.set_turn(now, other, round - 1);
+                self.set_turn(other, round - 1);
                 self.renew(system, other);
             }
         }
@@ -435,7 +435,7 @@ impl Policy for Dwrr {
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.set_turn(system.now(), cpu, self.highest);
+        self.set_turn(cpu, self.highest);
         self.cpus[cpu].idle = true;
         if self.balance(system, cpu, self.highest) == 0 {
             self.balance(system, cpu, u64::MAX);
@@ -465,7 +465,7 @@ impl Policy for Dwrr {
 
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.queues.note(view, cpu);
-        self.set_on(view.now(), task, Some(cpu));
+        self.set_on(task, Some(cpu));
     }
 
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
@@ -475,7 +475,7 @@ impl Policy for Dwrr {
         }
         let turn = &mut self.cpus[cpu];
         if std::mem::take(&mut turn.idle) || turn.round + 1 < self.highest {
-            self.set_turn(system.now(), cpu, self.highest);
+            self.set_turn(cpu, self.highest);
         }
         let round = self.cpus[cpu].round;
         let (slice, used) = (self.slice(system, task), system.cpu_time(task).ns());
@@ -487,7 +487,7 @@ impl Policy for Dwrr {
             thread.due += slice;
         }
         if thread.round <= round || !thread.expired {
-            self.set_round(system.now(), task, round);
+            self.set_round(task, round);
             self.bring_forward(system, task, "active again: the cpu it enters is in its round");
         }
         let due = self.known(task).due;
@@ -496,7 +496,7 @@ impl Policy for Dwrr {
 
     fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         self.queues.note(view, cpu);
-        self.set_on(view.now(), task, None);
+        self.set_on(task, None);
     }
 }
 

@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
-use sim_core::ids::CpuId;
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::PerCpu;
-use sim_core::policy::View;
-use sim_core::time::Time;
+use sim_core::policy::{System, View};
 
 use crate::queues::Lengths;
 
@@ -19,7 +18,7 @@ struct Here {
     /// Its round.
     round: u64,
     counts: [u32; LIMITS],
-    /// Something has changed at this instant, so that the thread that runs there may be none of those that are counted.
+    /// Something has changed, so that the thread that runs there may be none of those that are counted.
     touched: bool,
 }
 
@@ -31,8 +30,7 @@ pub(super) struct Takeable {
     bounds: [Lengths; LIMITS],
     /// Bands are what has been asked for, so that a thread that waits for the next round does not run while others may.
     trusts: bool,
-    /// The instant of the last change, and what has changed then.
-    at: Time,
+    /// Cpus that are touched.
     touched: Vec<CpuId>,
     /// A hook has told something since the last refresh.
     told: bool,
@@ -48,7 +46,6 @@ impl Takeable {
             cpus: PerCpu::filled(cpus as usize, Here { round: 1, ..Here::default() }),
             bounds: [bounds.clone(), bounds.clone(), bounds],
             trusts: true,
-            at: Time::ZERO,
             touched: Vec::new(),
             told: false,
             seen: 0,
@@ -60,8 +57,8 @@ impl Takeable {
         [self.highest.saturating_sub(1), self.highest, u64::MAX]
     }
 
-    /// One thread runs on a cpu and cannot be taken. Between instants a cpu that has threads that may run in its round runs one
-    /// of them, unless bands cannot be trusted.
+    /// One thread runs on a cpu and cannot be taken. A cpu that has threads that may run in its round runs one of them once it has
+    /// been seen to do so, unless bands cannot be trusted.
     fn settle(&mut self, cpu: CpuId) {
         let here = self.cpus[cpu];
         let limits = self.limits();
@@ -72,21 +69,6 @@ impl Takeable {
         }
     }
 
-    /// What was changed at another instant than this one is settled by now.
-    fn pass(&mut self, now: Time) {
-        if now == self.at {
-            return;
-        }
-        self.at = now;
-        let touched = std::mem::take(&mut self.touched);
-        for cpu in &touched {
-            self.cpus[*cpu].touched = false;
-            self.settle(*cpu);
-        }
-        self.touched = touched;
-        self.touched.clear();
-    }
-
     /// Somebody does not do at once what is asked for: from now on threads in any band may run.
     pub(super) fn distrust(&mut self) {
         if std::mem::replace(&mut self.trusts, false) {
@@ -94,8 +76,7 @@ impl Takeable {
         }
     }
 
-    fn touch(&mut self, now: Time, cpu: CpuId) {
-        self.pass(now);
+    fn touch(&mut self, cpu: CpuId) {
         if !std::mem::replace(&mut self.cpus[cpu].touched, true) {
             self.touched.push(cpu);
         }
@@ -103,7 +84,7 @@ impl Takeable {
     }
 
     /// A thread of this round has come to a cpu, or gone from it.
-    pub(super) fn count(&mut self, now: Time, cpu: CpuId, round: u64, comes: bool) {
+    pub(super) fn count(&mut self, cpu: CpuId, round: u64, comes: bool) {
         let limits = self.limits();
         for (count, limit) in self.cpus[cpu].counts.iter_mut().zip(limits) {
             if round <= limit {
@@ -111,18 +92,17 @@ impl Takeable {
             }
         }
         self.told = true;
-        self.touch(now, cpu);
+        self.touch(cpu);
     }
 
     /// A cpu is in this round now.
-    pub(super) fn enter(&mut self, now: Time, cpu: CpuId, round: u64) {
+    pub(super) fn enter(&mut self, cpu: CpuId, round: u64) {
         self.cpus[cpu].round = round;
-        self.touch(now, cpu);
+        self.touch(cpu);
     }
 
     /// A round begins that is higher than all before; `threads` are all cpus' threads with their rounds.
-    pub(super) fn rise(&mut self, now: Time, highest: u64, threads: impl Iterator<Item = (CpuId, u64)>) {
-        self.pass(now);
+    pub(super) fn rise(&mut self, highest: u64, threads: impl Iterator<Item = (CpuId, u64)>) {
         self.highest = highest;
         let limits = self.limits();
         for here in self.cpus.iter_mut() {
@@ -136,12 +116,22 @@ impl Takeable {
         (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
     }
 
-    /// Before searches: cpus whose queues have changed without a hook having told so may have anything.
-    pub(super) fn refresh(&mut self, view: &dyn View) {
-        self.pass(view.now());
+    /// Before searches. Where something has changed it is seen who runs: a thread that is counted, or one whose round is over and
+    /// that keeps the cpu until a call into the kernel ends. Cpus whose queues have changed without a hook having told so may have anything.
+    pub(super) fn refresh(&mut self, system: &mut dyn System, round_of: impl Fn(TaskId) -> u64) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.retain(|cpu| {
+            let here = &mut self.cpus[*cpu];
+            here.touched = system.current(*cpu).is_some_and(|task| round_of(task) > here.round);
+            let stays = here.touched;
+            self.settle(*cpu);
+            stays
+        });
+        self.touched = touched;
         if std::mem::take(&mut self.told) {
             self.seen = 0;
         }
+        let view: &dyn View = system;
         view.untold(self.seen, &mut |cpu| {
             self.seen += 1;
             if !std::mem::replace(&mut self.cpus[cpu].touched, true) {

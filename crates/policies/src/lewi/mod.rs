@@ -4,7 +4,10 @@
 //! Dynamic Load Balancing library: Garcia, Corbalan, Labarta, "LeWI: A Runtime Balancing Algorithm for Nested Parallelism"
 //! (ICPP 2009). The real one changes the number of OpenMP threads; here the threads exist and are bound elsewhere.
 
-use std::collections::BTreeSet;
+mod crowded;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
@@ -14,6 +17,7 @@ use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{allowed_cpus, shares};
+use crowded::{Crowded, rings};
 
 #[cfg(test)]
 mod tests;
@@ -130,10 +134,17 @@ struct Lewi {
     cpus: IdVec<CpuId, Place>,
     /// Of each application that takes part: its cpus when cpus are owned apart.
     lots: Vec<Option<CpuSet>>,
-    /// Cpus none of whose own tasks works there.
-    dry: BTreeSet<CpuId>,
-    /// Cpus with two or more working tasks of their own.
-    crowded: BTreeSet<CpuId>,
+    /// Cpus none of whose own tasks works there and that have one elsewhere, to be called home.
+    to_call: BTreeSet<CpuId>,
+    /// Cpus none of whose own tasks has worked there for a grain and that have room for a guest.
+    to_let: BTreeSet<CpuId>,
+    /// Those that have been so for less than a grain, and when it will be over.
+    resting: BTreeSet<(Time, CpuId)>,
+    crowded: Crowded,
+    /// Cpus of each process that have no guests.
+    unlent: BTreeMap<Process, u32>,
+    /// Tasks of each application.
+    apps: Vec<Range<u32>>,
     /// Guests anywhere.
     lent: usize,
     queue: Vec<TaskId>,
@@ -162,7 +173,8 @@ struct Place {
     guests: Vec<TaskId>,
     /// The process that owned it first.
     process: Option<Process>,
-    dry_since: Time,
+    /// Since when none of its own tasks works there.
+    dry_since: Option<Time>,
 }
 
 impl Lewi {
@@ -176,8 +188,12 @@ impl Lewi {
             tasks: IdVec::default(),
             cpus: IdVec::default(),
             lots: Vec::new(),
-            dry: BTreeSet::new(),
-            crowded: BTreeSet::new(),
+            to_call: BTreeSet::new(),
+            to_let: BTreeSet::new(),
+            resting: BTreeSet::new(),
+            crowded: Crowded::default(),
+            unlent: BTreeMap::new(),
+            apps: Vec::new(),
             lent: 0,
             queue: Vec::new(),
         }
@@ -202,14 +218,70 @@ impl Lewi {
     fn note(&mut self, now: Time, cpu: CpuId) {
         let own = self.at_home(cpu);
         if own > 0 {
-            self.dry.remove(&cpu);
-        } else if self.dry.insert(cpu) {
-            self.cpus[cpu].dry_since = now;
-        }
-        if own > 1 {
-            self.crowded.insert(cpu);
+            self.unlist(cpu);
+            self.cpus[cpu].dry_since = None;
         } else {
-            self.crowded.remove(&cpu);
+            self.cpus[cpu].dry_since.get_or_insert(now);
+            self.list(now, cpu);
+        }
+        self.crowded.set(cpu, own);
+    }
+
+    /// Takes a cpu off the lists of dry ones.
+    fn unlist(&mut self, cpu: CpuId) {
+        self.to_call.remove(&cpu);
+        self.to_let.remove(&cpu);
+        if let Some(since) = self.cpus[cpu].dry_since {
+            self.resting.remove(&(since.saturating_add(self.grain), cpu));
+        }
+    }
+
+    /// Puts a cpu on the lists on which it belongs.
+    fn list(&mut self, now: Time, cpu: CpuId) {
+        self.unlist(cpu);
+        let place = &self.cpus[cpu];
+        let Some(since) = place.dry_since else { return };
+        if !place.away.is_empty() {
+            self.to_call.insert(cpu);
+        }
+        let from = since.saturating_add(self.grain);
+        if place.guests.len() >= self.guests {
+        } else if now >= from {
+            self.to_let.insert(cpu);
+        } else {
+            self.resting.insert((from, cpu));
+        }
+    }
+
+    /// A guest comes to a cpu from its own one.
+    fn add_guest(&mut self, now: Time, task: TaskId, (host, home): (CpuId, CpuId)) {
+        self.count_unlent(host, false);
+        self.tasks[task].host = Some(host);
+        self.cpus[host].guests.push(task);
+        self.cpus[home].away.push(task);
+        self.lent += 1;
+        self.count_unlent(host, true);
+        self.list(now, host);
+        self.note(now, home);
+    }
+
+    /// A guest is no longer one.
+    fn remove_guest(&mut self, now: Time, guest: TaskId, (host, home): (CpuId, CpuId)) {
+        self.count_unlent(host, false);
+        self.cpus[host].guests.retain(|other| *other != guest);
+        self.cpus[home].away.retain(|other| *other != guest);
+        self.lent -= 1;
+        self.count_unlent(host, true);
+        self.list(now, host);
+        self.note(now, home);
+    }
+
+    /// Counts a cpu among those of its process that have no guests, or no longer; before and after a change.
+    fn count_unlent(&mut self, cpu: CpuId, counts: bool) {
+        let place = &self.cpus[cpu];
+        if let Some(process) = place.process.filter(|_| place.guests.is_empty()) {
+            let count = self.unlent.entry(process).or_default();
+            *count = if counts { *count + 1 } else { count.saturating_sub(1) };
         }
     }
 
@@ -227,75 +299,113 @@ impl Lewi {
         let (Some(home), Some(host)) = (self.tasks[guest].home, self.tasks[guest].host.take()) else {
             return;
         };
-        self.cpus[host].guests.retain(|other| *other != guest);
-        self.cpus[home].away.retain(|other| *other != guest);
-        self.lent -= 1;
-        self.note(system.now(), home);
+        self.remove_guest(system.now(), guest, (host, home));
         self.bind(system, guest, home, payer, why);
     }
 
     /// Cpus that are idle take what is theirs, then what stands in queues elsewhere.
     fn lend(&mut self, system: &mut dyn System) {
-        if self.crowded.is_empty() && self.lent == 0 {
-            return;
+        let now = system.now();
+        while let Some((from, cpu)) = self.resting.first().copied().filter(|(from, _)| *from <= now) {
+            self.resting.remove(&(from, cpu));
+            self.to_let.insert(cpu);
         }
-        let dry: Vec<CpuId> = self.dry.iter().copied().collect();
-        for cpu in dry {
+        system.stirred(&mut |cpu| self.crowded.stirred(cpu));
+        let mut next = 0;
+        while let Some(cpu) = self.next_dry(next) {
+            next = cpu.0 + 1;
             if let Some(own) = self.cpus[cpu].away.first().copied() {
                 self.send_home(system, own, cpu, Why::rule("called home: its own cpu is idle"));
             }
-            while self.is_to_let(system.now(), cpu) {
-                let Some((task, from)) = self.candidate(system, cpu) else { break };
+            while self.is_to_let(now, cpu) {
+                let found = self.candidate(system, cpu);
+                debug_assert_eq!(
+                    found,
+                    self.plain_candidate(system, cpu),
+                    "the order of crowded cpus is wrong"
+                );
+                let Some((task, from)) = found else { break };
                 let why = Why::rule("lent: all tasks of this cpu wait")
                     .with("working tasks there", u64::from(self.at_home(from)))
                     .with("guests here", self.cpus[cpu].guests.len() as u64);
-                self.tasks[task].host = Some(cpu);
-                self.cpus[cpu].guests.push(task);
-                self.cpus[from].away.push(task);
-                self.lent += 1;
-                self.note(system.now(), from);
+                self.add_guest(now, task, (cpu, from));
                 self.bind(system, task, cpu, cpu, why);
             }
         }
     }
 
+    /// The next dry cpu that has a task elsewhere, or room for a guest when there may be one.
+    fn next_dry(&self, from: u32) -> Option<CpuId> {
+        let call = self.to_call.range(CpuId(from)..).next();
+        let room = if self.crowded.is_empty() { None } else { self.to_let.range(CpuId(from)..).next() };
+        call.into_iter().chain(room).min().copied()
+    }
+
     /// True when a guest may come to a cpu.
     fn is_to_let(&self, now: Time, cpu: CpuId) -> bool {
         let place = &self.cpus[cpu];
-        let idle = self.at_home(cpu) == 0 && place.guests.len() < self.guests;
-        idle && now >= place.dry_since.saturating_add(self.grain) && !self.is_kept(cpu)
+        let rested = place.dry_since.is_some_and(|since| now >= since.saturating_add(self.grain));
+        rested && place.guests.len() < self.guests && !self.is_kept(cpu)
     }
 
     /// True when it is the last cpu that its process has not lent, and processes keep one.
     fn is_kept(&self, cpu: CpuId) -> bool {
         let place = &self.cpus[cpu];
-        if !self.keep || place.process.is_none() || !place.guests.is_empty() {
+        let Some(process) = place.process.filter(|_| self.keep && place.guests.is_empty()) else {
             return false;
-        }
-        let others = self.cpus.iter().filter(|other| other.process == place.process);
-        others.filter(|other| other.guests.is_empty()).count() < 2
+        };
+        self.unlent.get(&process).is_none_or(|unlent| *unlent < 2)
     }
 
     /// The task to be lent a cpu, and its own cpu: from the most crowded one that has it queued, the nearest first.
     fn candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
         let here = self.cpus[to].guests.len() as u32;
-        let distance = |cpu| system.machine().topology.distance(to, cpu);
-        let mut order: Vec<CpuId> =
-            self.crowded.iter().copied().filter(|cpu| *cpu != to && self.at_home(*cpu) > here + 1).collect();
-        order.sort_by_key(|cpu| (std::cmp::Reverse(self.at_home(*cpu)), distance(*cpu), *cpu));
-        for from in order {
+        let (rings, mut cursor) = (rings(&system.machine().topology, to), Crowded::START);
+        while let Some(from) = self.crowded.next(&rings, here + 1, &mut cursor) {
+            if from == to {
+                continue;
+            }
             system.queued(from, &mut self.queue);
-            let fits = |task: &TaskId| {
-                let member = &self.tasks[*task];
-                member.works && member.home == Some(from) && member.allowed.contains(to)
-            };
-            let queued = self.queue.iter().copied().filter(|task| task.index() < self.tasks.len());
-            let oldest = queued.filter(fits).min_by_key(|task| (system.task(*task).last_ran, *task));
+            let oldest = self.oldest(system, (from, to));
             if let Some(task) = oldest {
                 return Some((task, from));
             }
+            let own = |task: TaskId| {
+                task.index() < self.tasks.len()
+                    && self.tasks[task].works
+                    && self.tasks[task].home == Some(from)
+            };
+            // One that polls may stand in the queue after its turn, of which nobody tells.
+            let turns =
+                system.current(from).is_some_and(|task| own(task) && system.wait_ends(task).is_some());
+            if !turns && !self.queue.iter().any(|task| own(*task)) {
+                self.crowded.set_barren(from);
+            }
         }
         None
+    }
+
+    /// The waiting task of `from`, among those in the room for a queue, that may go to `to` and has not run for longest.
+    fn oldest(&self, system: &dyn System, (from, to): (CpuId, CpuId)) -> Option<TaskId> {
+        let fits = |task: &TaskId| {
+            let member = &self.tasks[*task];
+            member.works && member.home == Some(from) && member.allowed.contains(to)
+        };
+        let queued = self.queue.iter().copied().filter(|task| task.index() < self.tasks.len());
+        queued.filter(fits).min_by_key(|task| (system.task(*task).last_ran, *task))
+    }
+
+    /// What [`Lewi::candidate`] finds, by a look at all cpus.
+    fn plain_candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
+        let here = self.cpus[to].guests.len() as u32;
+        let distance = |cpu| system.machine().topology.distance(to, cpu);
+        let crowded = |cpu: &CpuId| *cpu != to && self.at_home(*cpu) > here + 1;
+        let mut order: Vec<CpuId> = system.machine().cpu_ids().filter(crowded).collect();
+        order.sort_by_key(|cpu| (std::cmp::Reverse(self.at_home(*cpu)), distance(*cpu), *cpu));
+        order.into_iter().find_map(|from| {
+            system.queued(from, &mut self.queue);
+            self.oldest(system, (from, to)).map(|task| (task, from))
+        })
     }
 
     /// The cpus of an application that is about to start, from those it may use.
@@ -311,7 +421,8 @@ impl Policy for Lewi {
     fn init(&mut self, system: &mut dyn System) {
         let cpus = system.machine().cpus();
         self.cpus = IdVec::filled(cpus as usize, Place::default());
-        self.dry = system.machine().cpu_ids().collect();
+        self.crowded = Crowded::new(cpus);
+        system.machine().cpu_ids().for_each(|cpu| self.note(Time::ZERO, cpu));
         let background: Vec<bool> = (0..system.apps()).map(|app| system.app(AppId(app)).background).collect();
         let count = background.iter().filter(|background| !**background).count() as u32;
         let mut first = 0;
@@ -330,6 +441,8 @@ impl Policy for Lewi {
         while self.tasks.len() < view.tasks.end as usize {
             self.tasks.push(Member::default());
         }
+        self.apps.resize(self.apps.len().max(app.index() + 1), 0..0);
+        self.apps[app.index()] = view.tasks.clone();
         if view.background {
             return;
         }
@@ -342,7 +455,9 @@ impl Policy for Lewi {
             let process = (app, rank as u32 / view.process.max(1));
             let member = &mut self.tasks[task];
             (member.home, member.process, member.allowed) = (Some(home), Some(process), set.clone());
+            self.count_unlent(home, false);
             self.cpus[home].process.get_or_insert(process);
+            self.count_unlent(home, true);
             self.set_works(system.now(), task, true);
             for guest in self.cpus[home].guests.clone() {
                 let why = Why::rule("sent home: an owner of the cpu starts");
@@ -361,6 +476,7 @@ impl Policy for Lewi {
         for place in self.cpus.iter_mut() {
             place.process = place.process.filter(|process| process.0 != app);
         }
+        self.unlent.retain(|process, _| process.0 != app);
         self.lend(system);
     }
 
@@ -389,7 +505,8 @@ impl Policy for Lewi {
             return;
         }
         // With it others may have been released that have not been on a cpu since.
-        for other in system.app(system.task(task).app).task_ids() {
+        let app = self.apps[system.task(task).app.index()].clone();
+        for other in app.map(TaskId) {
             let Some(home) = self.tasks[other].home else { continue };
             if self.tasks[other].works || system.waits_in_vain(other) {
                 continue;
@@ -413,10 +530,7 @@ impl Policy for Lewi {
         self.set_works(view.now(), task, false);
         let (home, host) = (self.tasks[task].home.take(), self.tasks[task].host.take());
         if let (Some(home), Some(host)) = (home, host) {
-            self.cpus[host].guests.retain(|other| *other != task);
-            self.cpus[home].away.retain(|other| *other != task);
-            self.lent -= 1;
-            self.note(view.now(), home);
+            self.remove_guest(view.now(), task, (host, home));
         }
     }
 }

@@ -151,6 +151,9 @@ impl View for Tapped<'_> {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.system.waits_in_vain(task)
     }
+    fn wait_ends(&self, task: TaskId) -> Option<Time> {
+        self.system.wait_ends(task)
+    }
     fn priority(&self, task: TaskId) -> i64 {
         self.system.priority(task)
     }
@@ -171,6 +174,12 @@ impl System for Tapped<'_> {
     }
     fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.system.newest(cpu, most, out);
+    }
+    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.system.stirred(found);
+    }
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.system.turn_ends(cpu)
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)

@@ -300,6 +300,7 @@ impl<O: Observer> Kernel<'_, O> {
 
     /// The current task polls from now on, after the lead.
     pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
+        self.world.stirred.note(cpu);
         let record = &mut self.cpus[cpu];
         record.since = self.world.now;
         let yields = self.world.apps[self.world.tasks[record.current].app].runtime.wait.yields();

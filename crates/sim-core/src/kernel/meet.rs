@@ -105,6 +105,7 @@ impl<O: Observer> Kernel<'_, O> {
         let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
         let other = &mut self.world.tasks[task];
         other.ready = ready;
+        self.world.stirred.note(other.cpu);
         match other.state {
             TaskState::Sleeping => {
                 self.cpus[cpu].lead.grow(Part::Kernel, self.world.machine.costs.wake);

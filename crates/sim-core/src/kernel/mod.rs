@@ -17,6 +17,7 @@ mod setup;
 mod startup;
 pub(crate) mod state;
 mod step;
+mod stirred;
 mod system;
 mod update;
 pub(crate) mod world;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use crate::event::{Timer, Timers};
 use crate::ids::{AppId, CpuId, TaskId};
+use crate::kernel::stirred::Stirred;
 use crate::kernel_model::{Discipline, EevdfParams, KernelModel};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
@@ -119,6 +121,9 @@ pub(crate) struct Kernel<'o, O> {
 impl<O: Observer> Kernel<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.world.watched = policy.watches_waits();
+        if self.world.watched {
+            self.world.stirred = Stirred::watching(self.cpus.len());
+        }
         self.turns = policy.watches_displaced() && matches!(self.world.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;

@@ -163,6 +163,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
         self.price_switches(cpu, Some(id));
         self.notices.push((id, cpu, true));
+        self.world.stirred.note(cpu);
         self.tell_polling(cpu);
         self.observe(Observation::Runnable { task: id, cpu });
         self.mark(cpu);
@@ -188,6 +189,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
         self.price_switches(cpu, None);
         self.notices.push((id, cpu, false));
+        self.world.stirred.note(cpu);
         self.mark(cpu);
     }
 

@@ -12,6 +12,7 @@ use crate::kernel::fair::{FAIR_RINGS, FairRing};
 use crate::kernel::ring::Ring;
 use crate::kernel::rotation::rotates;
 use crate::kernel::state::{Apart, App, Cpu, History, ProcessId, Task};
+use crate::kernel::stirred::Stirred;
 use crate::kernel::world::World;
 use crate::kernel::{Kernel, Simulation};
 use crate::kernel_model::{CfsRelease, Discipline, KernelModel, YieldMode};
@@ -350,6 +351,7 @@ impl<'o, O: Observer> Kernel<'o, O> {
                 marked: PerCpu::filled(cpus, false),
                 watched: false,
                 waits: Vec::new(),
+                stirred: Stirred::default(),
                 rotates,
                 fair,
                 passed: 0,

@@ -339,6 +339,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_process = self.world.tasks[id].process;
         record.current = TaskId::NONE;
         run_queue::insert(&self.world.model.discipline, &mut self.world.tasks, record, id);
+        self.world.stirred.note(cpu);
     }
 
     /// A waiting task takes the free cpu.
@@ -356,6 +357,7 @@ impl<O: Observer> Kernel<'_, O> {
         run_queue::picked(&self.world.model.discipline, &mut self.world.tasks, record, self.world.now);
         run_queue::note_pick(&self.world.model.discipline, &self.world.tasks, record);
         self.world.tasks[next].state = TaskState::Running;
+        self.world.stirred.note(cpu);
         self.resume(cpu, policy);
     }
 

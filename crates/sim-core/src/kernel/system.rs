@@ -92,6 +92,11 @@ impl<O: Observer> View for Kernel<'_, O> {
         self.world.tasks[task].waiting != Waiting::No && self.world.tasks[task].ready > self.world.now
     }
 
+    fn wait_ends(&self, task: TaskId) -> Option<Time> {
+        let record = &self.world.tasks[task];
+        (record.waiting != Waiting::No).then_some(record.ready)
+    }
+
     fn priority(&self, task: TaskId) -> i64 {
         let Discipline::Ts(params) = &self.world.model.discipline else { return 0 };
         let record = &self.world.tasks[task];
@@ -162,6 +167,17 @@ impl<O: Observer> System for Kernel<'_, O> {
             out.truncate(most);
         }
         out.sort_unstable_by_key(newest_first);
+    }
+
+    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.world.stirred.take(found);
+    }
+
+    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+        self.settle(cpu);
+        let record = &self.cpus[cpu];
+        let end = record.since + record.lead.total() + self.world.cycle();
+        if record.activity == Activity::Poll { end } else { Time::NEVER }
     }
 
     fn cpu_time(&mut self, task: TaskId) -> Span {

@@ -12,6 +12,7 @@ use crate::kernel::caches::Caches;
 use crate::kernel::cores::Cores;
 use crate::kernel::rotation::sight;
 use crate::kernel::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
+use crate::kernel::stirred::Stirred;
 use crate::kernel_model::KernelModel;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, LeaveReason, Observation, Observer};
@@ -45,6 +46,8 @@ pub(crate) struct World<'o, O> {
     pub(crate) watched: bool,
     /// Tasks that have begun to wait (for what) or gone on (none), not yet told to the policy.
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
+    /// What a policy that watches waits asks for with [`crate::policy::System::stirred`].
+    pub(crate) stirred: Stirred,
     /// Yields put their callers behind all others, and none is directed: polling is worked out in place.
     pub(crate) rotates: bool,
     /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
@@ -174,6 +177,7 @@ impl<O: Observer> World<'_, O> {
         let meeting = runtime.startup.sleeps && task.stage == Stage::Meeting;
         let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
+        self.stirred.note(record.id);
         task.ready = ready;
         if self.watched && ready.is_never() && !task.told {
             task.told = true;

@@ -4,6 +4,8 @@
 //! "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based coscheduling of Sobalvarro, Weihl
 //! (JSSPP 1995); the call is `yield_to` of Linux (kernel/sched, 2.6.39), made for spinning guests of KVM.
 
+mod offers;
+
 use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
@@ -13,6 +15,7 @@ use sim_core::time::{Span, Time};
 use sim_core::wait::Circle;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
+use offers::{Offers, Party, plain_scan};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -96,6 +99,7 @@ fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
         apps: Vec::new(),
         tasks: Vec::new(),
         queue: Vec::new(),
+        offers: Offers::default(),
     })
 }
 
@@ -109,6 +113,7 @@ struct YieldTo {
     tasks: Vec<Waiter>,
     /// Room for a queue.
     queue: Vec<TaskId>,
+    offers: Offers,
 }
 
 /// The tasks of an application.
@@ -131,15 +136,20 @@ struct Waiter {
 }
 
 impl Members {
+    const fn rank(&self, task: TaskId) -> u32 {
+        task.0 - self.tasks.start
+    }
+
     /// True when `other` is one that `task` waits for, and has something else to do than to wait.
     fn is_straggler(&self, view: &dyn View, (task, what): (TaskId, Awaited), other: TaskId) -> bool {
         if other == task || !self.tasks.contains(&other.0) || view.waits_in_vain(other) {
             return false;
         }
-        let rank = |task: TaskId| task.0 - self.tasks.start;
         match what {
-            Awaited::Barrier(Circle::Team) => rank(task) / self.process == rank(other) / self.process,
-            Awaited::Barrier(Circle::Leaders) => rank(other).is_multiple_of(self.process),
+            Awaited::Barrier(Circle::Team) => {
+                self.rank(task) / self.process == self.rank(other) / self.process
+            }
+            Awaited::Barrier(Circle::Leaders) => self.rank(other).is_multiple_of(self.process),
             Awaited::Barrier(Circle::All) | Awaited::Neighbour | Awaited::Lock => true,
         }
     }
@@ -156,7 +166,8 @@ impl YieldTo {
         }
         let wait = (task, what);
         let local = self.on_cpu(system, &members, wait, view.cpu);
-        let to = local.or_else(|| if self.anywhere { Self::elsewhere(system, &members, wait) } else { None });
+        let to = local
+            .or_else(|| if self.anywhere { self.elsewhere(system, view.app, &members, wait) } else { None });
         if let Some(to) = to {
             let rule = if local.is_some() {
                 "yielded: a straggler waits for this cpu"
@@ -187,22 +198,20 @@ impl YieldTo {
     }
 
     /// The same on all other cpus, but for those that run a straggler.
-    fn elsewhere(system: &mut dyn System, members: &Members, wait: (TaskId, Awaited)) -> Option<TaskId> {
-        let mut best: Option<(Time, TaskId)> = None;
-        for other in members.tasks.clone().map(TaskId) {
-            if !members.is_straggler(system, wait, other) {
-                continue;
-            }
-            // Looking at the cpu brings up to date which of its polling tasks holds it.
-            let current = system.current(system.task(other).cpu);
-            let view = system.task(other);
-            let older = best.is_none_or(|best| (view.last_ran, other) < best);
-            let runs_straggler = current.is_some_and(|current| members.is_straggler(system, wait, current));
-            if view.state == TaskState::Queued && older && !runs_straggler {
-                best = Some((view.last_ran, other));
-            }
-        }
-        best.map(|(_, other)| other)
+    fn elsewhere(
+        &mut self,
+        system: &mut dyn System,
+        app: AppId,
+        members: &Members,
+        (task, what): (TaskId, Awaited),
+    ) -> Option<TaskId> {
+        let found = self.offers.oldest(system, &self.apps, app, Party::awaited(members, task, what));
+        debug_assert_eq!(
+            found,
+            plain_scan(system, members, (task, what)),
+            "the index of stragglers is wrong"
+        );
+        found
     }
 
     /// Sees to it that a waiting task tries again.
@@ -276,72 +285,4 @@ impl Policy for YieldTo {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::FakeSystem;
-    use sim_core::machine::Level as Tree;
-
-    /// Two cpus with three tasks each, the first of each running.
-    fn scene(anywhere: bool, limit: u64) -> (FakeSystem, YieldTo, Vec<TaskId>) {
-        let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
-        let interval = Span::from_ms(1);
-        let mut policy =
-            YieldTo { anywhere, interval, limit, apps: Vec::new(), tasks: Vec::new(), queue: Vec::new() };
-        let tasks = system.fill(&mut policy, &[3, 3]);
-        policy.app_started(&mut system, AppId(0));
-        (system, policy, tasks)
-    }
-
-    const ALL: Awaited = Awaited::Barrier(Circle::All);
-
-    #[test]
-    fn the_local_straggler_that_waits_longest_comes_first() {
-        let (mut system, mut policy, tasks) = scene(true, 0);
-        system.now = Time::from_ns(1_000);
-        system.tasks[1].view.last_ran = Time::from_ns(500);
-        policy.waits(&mut system, tasks[0], ALL);
-        assert_eq!(system.yields, [(tasks[0], tasks[2])]);
-        assert_eq!(system.timers, [(Time::from_ns(1_001_000), 0)]);
-        let why = system.reasons.borrow()[0];
-        assert_eq!(why.facts[0], ("straggler last ran, ns ago", 1_000));
-    }
-
-    #[test]
-    fn elsewhere_only_where_no_straggler_runs() {
-        for (anywhere, expected) in [(false, 0), (true, 1)] {
-            let (mut system, mut policy, tasks) = scene(anywhere, 0);
-            for waiting in [1, 2] {
-                system.in_vain.push(tasks[waiting]);
-                policy.waits(&mut system, tasks[waiting], ALL);
-            }
-            system.yields.clear();
-            // On the other cpu a straggler runs: nobody is served by interrupting it.
-            policy.waits(&mut system, tasks[0], ALL);
-            assert!(system.yields.is_empty());
-            system.in_vain.push(tasks[3]);
-            policy.waits(&mut system, tasks[3], ALL);
-            system.yields.clear();
-            system.now = Time::ZERO + Span::from_ms(1);
-            policy.timer(&mut system, 0);
-            assert_eq!(system.yields.len(), expected, "anywhere: {anywhere}");
-        }
-    }
-
-    #[test]
-    fn a_team_waits_for_its_own_stragglers() {
-        let (mut system, mut policy, tasks) = scene(true, 0);
-        policy.apps[0].as_mut().unwrap().process = 2;
-        policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Team));
-        assert_eq!(system.yields, [(tasks[0], tasks[1])]);
-        policy.proceeds(&mut system, tasks[0]);
-        policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Leaders));
-        assert_eq!(system.yields[1], (tasks[0], tasks[2]));
-    }
-
-    #[test]
-    fn the_limit_ends_a_wait_s_yields() {
-        let (mut system, mut policy, tasks) = scene(true, 1);
-        policy.waits(&mut system, tasks[0], ALL);
-        assert_eq!((system.yields.len(), system.timers.len()), (1, 0));
-    }
-}
+mod tests;
