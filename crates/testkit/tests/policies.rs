@@ -200,6 +200,14 @@ fn check(seed: u64) -> Option<String> {
     })
 }
 
+/// What once went wrong: DWRR's count relied on a thread inside the kernel; YIELD_TO lost stragglers that had moved, and turns after calls.
+#[test]
+fn seeds_that_once_failed_pass() {
+    for seed in [2_638, 12_899, 19_700, 24_865, 32_436, 84_048, 97_497, 103_099, 125_168] {
+        assert_eq!(check(seed), None);
+    }
+}
+
 #[test]
 fn random_scenarios_under_random_policies_keep_the_invariants() {
     let seeds = seeds();
