@@ -173,6 +173,9 @@ pub(crate) struct Run {
     /// Form of the result on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// What `--format text` shows.
+    #[arg(long, value_enum, default_value_t = Table::Answer)]
+    pub(crate) table: Table,
     /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
@@ -190,28 +193,15 @@ pub(crate) struct Run {
     /// prints it. The scenario asks for one run under a policy, or --trace-run says which.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
     pub(crate) trace: Option<PathBuf>,
-    /// The run that --trace shows, by its number: from 0, dedicated runs first, then by point, policy and replicate.
+    /// The run that --trace shows, by its number: from 0, dedicated runs first, then by configuration, policy and replicate.
     #[arg(long, value_name = "N", requires = "trace")]
     pub(crate) trace_run: Option<usize>,
     /// Replace files that exist.
     #[arg(long, requires = "written")]
     pub(crate) force: bool,
-    /// Run only this policy; repeatable. SPEED/ULE is SPEED over ULE. The first is the one the others are compared with.
-    #[arg(long = "policy", value_name = "NAME")]
-    pub(crate) policies: Vec<String>,
-    /// Seed of the first replicate; replicate i uses seed + i.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Number of replicates.
-    #[arg(short, long, value_name = "N")]
-    pub(crate) repeat: Option<u32>,
-    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
-    #[arg(short, long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Change one parameter of the scenario, by the path a sweep would use; repeatable.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Also search the best static partition of the cores among the applications, by simulating up to 48 at each point.
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+    /// Also search the best static partition of the cores among the applications, by simulating up to 48 at each configuration.
     #[arg(long)]
     pub(crate) best_partition: bool,
     /// Simulate every single poll of a waiting task as an event: slow, same results.
@@ -227,9 +217,6 @@ pub(crate) struct Compare {
     /// What is judged: another result or scenario. Without it policies of A are compared, each with the first.
     #[arg(value_name = "B")]
     pub(crate) second: Option<PathBuf>,
-    /// Only these policies, the first is the one that others are compared with: A,B or repeated.
-    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
-    pub(crate) policies: Vec<String>,
     /// Compare this metric (`oversim list metrics`) instead of run_time and makespan; repeatable.
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
@@ -239,39 +226,36 @@ pub(crate) struct Compare {
     /// Form of the report.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Of scenarios: seed of the first replicate.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Of scenarios: number of replicates, each of which gives a pair.
-    #[arg(short, long, value_name = "N")]
-    pub(crate) repeat: Option<u32>,
-    /// Of scenarios: change one parameter, by the path a sweep would use; repeatable.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Of scenarios: threads to run on; the results do not depend on it. Default: as many as this process may use.
-    #[arg(short, long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
 }
 
-/// What can be changed in a scenario that is run for its figures.
-#[derive(Args, Debug)]
-pub(crate) struct Changes {
-    /// Of scenarios: run only these policies, the first is the one that others are compared with: A,B or repeated.
-    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+/// What can be changed in a scenario, alike in every command that reads one.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Edits {
+    /// Only these policies: A,B or repeated. The first is the one that others are compared with. SPEED/ULE is SPEED on top of ULE.
+    #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) policies: Vec<String>,
-    /// Of scenarios: seed of the first replicate.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Of scenarios: number of replicates.
-    #[arg(short, long, value_name = "N")]
-    pub(crate) repeat: Option<u32>,
-    /// Of scenarios: change one parameter, by the path a sweep would use; repeatable.
+    /// Set one parameter by its path, as `threads_per_core=2`; repeatable. A swept path keeps only this value.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Of scenarios: also search the best static partition of the cores among the applications.
-    #[arg(long)]
-    pub(crate) best_partition: bool,
-    /// Of scenarios: threads to run on; the results do not depend on it. Default: as many as this process may use.
+    /// Sweep a path over these values, as `threads_per_core=1,2,4`; repeatable. Replaces the axis of that path, or adds one.
+    #[arg(long = "sweep", value_name = "PATH=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Seed of the first replicate; replicate i uses seed + i.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+/// What can be changed in a scenario that is run.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Changes {
+    #[command(flatten)]
+    pub(crate) edits: Edits,
+    /// Number of replicates, each with its own seed.
+    #[arg(short, long, value_name = "N")]
+    pub(crate) repeat: Option<u32>,
+    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
@@ -293,6 +277,9 @@ pub(crate) struct Plot {
     /// Replace files that exist.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also search the best static partition of the cores among the applications.
+    #[arg(long)]
+    pub(crate) best_partition: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }
@@ -308,6 +295,9 @@ pub(crate) struct Report {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also search the best static partition of the cores among the applications.
+    #[arg(long)]
+    pub(crate) best_partition: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }
@@ -371,9 +361,6 @@ pub(crate) struct Timeline {
     /// Replace a file that exists.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// The policies to show, one above the other on one time axis; at most four. Default: the first two of the scenario.
-    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
-    pub(crate) policies: Vec<String>,
     /// Show the run from this instant on, as `1.5s` or `20ms`.
     #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
     pub(crate) from: Option<u64>,
@@ -383,13 +370,8 @@ pub(crate) struct Timeline {
     /// Show only these cpus, as `0-3,8`.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
-    /// Seed of the run.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Change one parameter of the scenario, by the path a sweep would use; repeatable. A path of the scenario's sweep chooses
-    /// the point to show; by default that is the first one.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) edits: Edits,
     /// No remarks on standard error.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -400,9 +382,8 @@ pub(crate) struct Check {
     /// Scenario files; `-` reads standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Change one parameter of each scenario before the check; repeatable.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) edits: Edits,
 }
 
 #[derive(Args, Debug)]
@@ -492,6 +473,15 @@ impl Format {
             Self::Parquet => "parquet",
         }
     }
+}
+
+/// How much a text report shows.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Table {
+    /// The answer, the ranking, the causes and the doubts in 40 lines.
+    Answer,
+    /// All tables with every column.
+    Full,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use experiment::report::{DEFAULT_WIDTH, FORMATS, Format};
+use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
 use experiment::result::Results;
 use tempfile::NamedTempFile;
 
@@ -84,7 +84,7 @@ fn write_file(results: &Results, format: &Format, directory: &Path, force: bool)
     let mut file = temporary(directory)?;
     {
         let mut out = BufWriter::new(file.as_file_mut());
-        (format.write)(results, &mut out, DEFAULT_WIDTH)?;
+        (format.write)(results, &mut out, &View::FILE)?;
         out.flush()?;
     }
     let path = directory.join(format.file);

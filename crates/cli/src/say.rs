@@ -5,7 +5,10 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// How much is said besides results and failures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,7 +56,14 @@ pub(crate) fn took(began: Instant, count: usize, unit: &str) {
     remark(format_args!("{count} {unit} in {:.1} s", began.elapsed().as_secs_f64()));
 }
 
-/// A line on standard error. That may be closed: the exit code still tells.
+/// A warning on standard error, unless `--quiet`.
+pub(crate) fn warning(text: impl Display) {
+    if !quiet() {
+        line(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+    }
+}
+
+/// A line on standard error. When that is closed the exit code still reports.
 pub(crate) fn line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }

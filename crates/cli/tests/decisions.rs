@@ -38,7 +38,7 @@ fn keys(line: &Value) -> Vec<&str> {
     line.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-const ALWAYS: [&str; 6] = ["run", "point", "policy", "replicate", "seed", "at_s"];
+const ALWAYS: [&str; 6] = ["run", "configuration", "policy", "replicate", "seed", "at_s"];
 
 #[test]
 fn lines_have_the_documented_shape() {
@@ -73,7 +73,7 @@ fn lines_come_in_the_order_of_runs_and_of_time() {
     let order: Vec<(u64, f64)> =
         lines.iter().map(|l| (l["run"].as_u64().unwrap(), l["at_s"].as_f64().unwrap())).collect();
     assert!(order.is_sorted_by(|a, b| a <= b));
-    // Each program alone, then 2 points x 2 policies; 2 replicates of each.
+    // Each program alone, then 2 configurations x 2 policies; 2 replicates of each.
     let runs: Vec<u64> = (0..12).collect();
     let mut met: Vec<u64> = order.iter().map(|(run, _)| *run).collect();
     met.dedup();
@@ -88,7 +88,7 @@ fn lines_come_in_the_order_of_runs_and_of_time() {
         (&shared["policy"], &shared["replicate"], &shared["seed"]),
         (&"PIN".into(), &1.into(), &2.into())
     );
-    assert_eq!(shared["point"], "threads_per_core=2");
+    assert_eq!(shared["configuration"], "threads_per_core=2");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn every_link_leads_to_a_file() {
     }
 }
 
-/// The mean of a time of an application in seconds, by point.
+/// The mean of a time of an application in seconds, by configuration.
 fn times(args: &[&str], policy: &str, app: &str, metric: &str) -> Vec<f64> {
     let mut command = Command::cargo_bin("oversim").unwrap();
     let output =

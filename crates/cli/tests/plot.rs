@@ -51,7 +51,7 @@ fn a_scenario_and_its_result_give_the_same_figures_with_their_numbers() {
         assert!(bytes.len() > 100, "{name}");
     }
     let numbers = fs::read_to_string(at("a/slowdown.csv")).unwrap();
-    assert!(numbers.starts_with("point,policy,app,metric,unit,mean,"), "{numbers}");
+    assert!(numbers.starts_with("configuration,policy,app,metric,unit,mean,"), "{numbers}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn the_page_is_whole_escaped_and_the_same_twice() {
     let outside = html.matches("http").count() - html.matches("http://www.w3.org/").count();
     assert_eq!(outside, 0, "no address but names of standards");
     for heading in
-        ["In short", "Figures", "Who ran where", "Verdicts", "Numbers", "Yardsticks", "What was simulated"]
+        ["In short", "Figures", "Who ran where", "Verdicts", "Numbers", "References", "What was simulated"]
     {
         assert!(html.contains(&format!(">{heading}</h2>")), "{heading}");
     }

@@ -39,14 +39,14 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 /// The cells of one place, as metric and mean.
-fn cells<'a>(result: &'a Value, point: &str, policy: &str, app: &str) -> Vec<(&'a str, f64)> {
+fn cells<'a>(result: &'a Value, configuration: &str, policy: &str, app: &str) -> Vec<(&'a str, f64)> {
     let all = result["cells"].as_array().unwrap().iter();
-    let here = all.filter(|c| c["point"] == point && c["policy"] == policy && c["app"] == app);
+    let here = all.filter(|c| c["configuration"] == configuration && c["policy"] == policy && c["app"] == app);
     here.map(|c| (c["metric"].as_str().unwrap(), c["mean"].as_f64().unwrap())).collect()
 }
 
-fn metric(result: &Value, point: &str, policy: &str, app: &str, name: &str) -> f64 {
-    let cells = cells(result, point, policy, app);
+fn metric(result: &Value, configuration: &str, policy: &str, app: &str, name: &str) -> f64 {
+    let cells = cells(result, configuration, policy, app);
     cells.iter().find(|(metric, _)| *metric == name).unwrap_or_else(|| panic!("{name}: {cells:?}")).1
 }
 
@@ -58,25 +58,25 @@ fn json_has_the_documented_shape() {
     assert_eq!(
         keys(&result["provenance"]),
         words(
-            "tool version model generator scenario about scenario_sha256 overrides machines kernels points policies \
+            "tool version model generator scenario about scenario_sha256 overrides machines kernels configurations policies \
              stacks apps background seed repeat runs outcomes digest"
         )
     );
     assert_eq!(
         keys(&result["cells"][0]),
-        words("scenario point policy app metric unit mean median ci95 min max n values")
+        words("scenario configuration policy app metric unit mean median ci95 min max n values")
     );
     assert_eq!(
         keys(&result["comparisons"][0]),
-        words("point app metric baseline policy ratio ci95 p pairs verdict")
+        words("configuration app metric baseline policy ratio ci95 p pairs verdict")
     );
-    // 2 policies x 2 points x 3 replicates, and 2 applications x 3 replicates alone.
+    // 2 policies x 2 configurations x 3 replicates, and 2 applications x 3 replicates alone.
     assert_eq!(result["provenance"]["runs"], 18);
     assert_eq!(result["provenance"]["outcomes"]["completed"], 18);
     assert_eq!(result["notes"].as_array().unwrap().len(), 0);
     let verdicts = ["faster", "slower", "no difference"];
     let comparisons = result["comparisons"].as_array().unwrap();
-    // 2 points x (2 applications + all) x 1 policy against the first.
+    // 2 configurations x (2 applications + all) x 1 policy against the first.
     assert_eq!(comparisons.len(), 6);
     assert!(comparisons.iter().all(|c| verdicts.contains(&c["verdict"].as_str().unwrap())));
 }
@@ -95,24 +95,24 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     };
     // Nobody sleeps here: there is no waking up to respond to. The first policy closes no gap: it is what others are held against.
     let mut each = documented("Metrics of each application");
-    each.retain(|metric| !["response_time", "gap_closed"].contains(metric));
+    each.retain(|metric| !["response_time", "recovered"].contains(metric));
     assert_eq!(measured("a"), each);
     let mut all = documented("Metrics of the whole run");
-    all.retain(|metric| *metric != "gap_closed");
+    all.retain(|metric| *metric != "recovered");
     assert_eq!(measured("all"), all);
 }
 
 #[test]
 fn numbers_hang_together() {
     let result = json(&[]);
-    for point in ["threads_per_core=1", "threads_per_core=2"] {
+    for configuration in ["threads_per_core=1", "threads_per_core=2"] {
         for policy in ["LOAD", "PIN"] {
-            let parts = cells(&result, point, policy, "all");
-            let sum: f64 = parts.iter().filter(|(m, _)| m.starts_with("account_")).map(|(_, v)| v).sum();
-            assert!((sum - 1.0).abs() < 1e-8, "{point} {policy}: {sum}");
-            let time = metric(&result, point, policy, "a", "run_time");
-            let alone = metric(&result, point, "dedicated", "a", "run_time");
-            let slowdown = metric(&result, point, policy, "a", "slowdown");
+            let parts = cells(&result, configuration, policy, "all");
+            let sum: f64 = parts.iter().filter(|(m, _)| m.starts_with("breakdown_")).map(|(_, v)| v).sum();
+            assert!((sum - 1.0).abs() < 1e-8, "{configuration} {policy}: {sum}");
+            let time = metric(&result, configuration, policy, "a", "run_time");
+            let alone = metric(&result, configuration, "dedicated", "a", "run_time");
+            let slowdown = metric(&result, configuration, policy, "a", "slowdown");
             // The one that starts first on a cpu may be through before the other one has its first slice.
             assert!((slowdown - time / alone).abs() < 1e-6 && slowdown > 0.999, "{slowdown} {time} {alone}");
         }

@@ -31,7 +31,7 @@ const IN_MEMORY: usize = 1 << 16;
 #[derive(Serialize)]
 struct Line<'a> {
     run: usize,
-    point: &'a str,
+    configuration: &'a str,
     policy: &'a str,
     replicate: u32,
     seed: u64,
@@ -117,7 +117,7 @@ fn reason(why: &Why) -> String {
 struct Scribe<'a> {
     index: usize,
     plan: &'a RunPlan,
-    point: &'a str,
+    configuration: &'a str,
     policy: &'a str,
     /// First task of each application.
     first: Vec<u32>,
@@ -127,8 +127,8 @@ struct Scribe<'a> {
 
 impl<'a> Scribe<'a> {
     fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan) -> Self {
-        let point = experiment.points.get(plan.point).map_or("", |point| &point.label);
-        Self { index, point, policy: policy_name(experiment, plan.policy), ..Self::named_only(plan) }
+        let configuration = experiment.configurations.get(plan.configuration).map_or("", |configuration| &configuration.label);
+        Self { index, configuration, policy: policy_name(experiment, plan.policy), ..Self::named_only(plan) }
     }
 
     /// Knows the run, not where it stands in an experiment.
@@ -141,7 +141,7 @@ impl<'a> Scribe<'a> {
         Self {
             index: 0,
             plan,
-            point: "",
+            configuration: "",
             policy: "",
             first: plan.apps.iter().map(|app| app.tasks).map(start).collect(),
             out: BufWriter::new(spooled_tempfile(IN_MEMORY)),
@@ -160,7 +160,7 @@ impl<'a> Scribe<'a> {
         let (app, rank) = decision.task.map_or((None, None), |task| self.named(task));
         let mut line = Line {
             run: self.index,
-            point: self.point,
+            configuration: self.configuration,
             policy: self.policy,
             replicate: self.plan.replicate,
             seed: self.plan.options.seed,

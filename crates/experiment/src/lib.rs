@@ -2,10 +2,12 @@
 
 pub mod catalogue;
 pub mod compare;
+pub mod configuration;
 pub mod decisions;
 pub mod explain;
 pub mod machine_view;
 pub mod metrics;
+pub mod number;
 pub mod plan;
 pub mod provenance;
 pub mod report;
@@ -17,7 +19,8 @@ pub mod schedule;
 pub mod schema;
 pub mod snapshots;
 pub mod statistics;
-pub mod summary;
-pub mod yardsticks;
+pub mod statements;
+pub mod sweep;
+pub mod references;
 
 pub use policies::{Entry as PolicyEntry, PolicyShelf};

@@ -19,7 +19,7 @@ pub enum Reduction {
     /// Mean, median, interval and extremes of the values.
     Statistics,
     /// max / min - 1 of the values, in per cent.
-    Spread,
+    Variation,
 }
 
 /// The name in place of an application's in cells of scope [`Scope::All`].
@@ -68,7 +68,7 @@ const fn metric(
 }
 
 const fn spread(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
-    Metric { name: "spread", unit: "%", scope, reduction: Reduction::Spread, about, measure }
+    Metric { name: "variation", unit: "%", scope, reduction: Reduction::Variation, about, measure }
 }
 
 use Scope::{All, App};
@@ -96,7 +96,7 @@ pub const METRICS: &[Metric] = &[
     spread(App, "max / min - 1 of run_time over the replicates", run_time),
     metric(
         App,
-        "gap_closed",
+        "recovered",
         "%",
         "part of the gap in mean run_time between the first policy and the ideal fluid share that this policy closes",
         compared,
@@ -162,7 +162,7 @@ pub const METRICS: &[Metric] = &[
     }),
     metric(
         All,
-        "gap_closed",
+        "recovered",
         "%",
         "part of the gap in mean makespan between the first policy and the ideal fluid share that this policy closes",
         compared,
@@ -176,22 +176,23 @@ pub const METRICS: &[Metric] = &[
     }),
     metric(
         All,
-        "account_compute",
+        "breakdown_compute",
         "share",
         "programs' work, as long as it takes alone on a core with its memory near",
-        account::<0>,
+        breakdown::<0>,
     ),
-    metric(All, "account_memory_stall", "share", "what contention for memory adds to it", account::<1>),
-    metric(All, "account_remote", "share", "what access to the memory of other nodes adds", account::<2>),
-    metric(All, "account_smt", "share", "what busy hardware threads of the same core take", account::<3>),
-    metric(All, "account_refill", "share", "refilling caches after switches and migrations", account::<4>),
-    metric(All, "account_spin", "share", "polling a flag", account::<5>),
-    metric(All, "account_yield", "share", "sched_yield calls", account::<6>),
-    metric(All, "account_switch", "share", "context switches", account::<7>),
-    metric(All, "account_migration", "share", "moving tasks between cpus", account::<8>),
-    metric(All, "account_kernel", "share", "ticks, wake-ups, sleeps, forks, interrupts", account::<9>),
-    metric(All, "account_daemon", "share", "user-level scheduling daemons", account::<10>),
-    metric(All, "account_idle", "share", "nothing to run", account::<11>),
+    metric(All, "breakdown_memory_stall", "share", "what contention for memory adds to it", breakdown::<1>),
+    metric(All, "breakdown_remote", "share", "what access to the memory of other nodes adds", breakdown::<2>),
+    metric(All, "breakdown_smt", "share", "what busy hardware threads of the same core take", breakdown::<3>),
+    metric(All, "breakdown_refill", "share", "refilling caches after switches and migrations", breakdown::<4>),
+    metric(All, "breakdown_spin", "share", "polling a flag", breakdown::<5>),
+    metric(All, "breakdown_yield", "share", "sched_yield calls", breakdown::<6>),
+    metric(All, "breakdown_switch", "share", "context switches", breakdown::<7>),
+    metric(All, "breakdown_migration", "share", "moving tasks between cpus", breakdown::<8>),
+    metric(All, "breakdown_page_init", "share", "first writes to fresh pages at program start", breakdown::<9>),
+    metric(All, "breakdown_kernel", "share", "ticks, wake-ups, sleeps, forks, interrupts", breakdown::<10>),
+    metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", breakdown::<11>),
+    metric(All, "breakdown_idle", "share", "nothing to run", breakdown::<12>),
     metric(
         All,
         "user_time_balance",
@@ -298,7 +299,7 @@ fn user_time_balance(s: &Sample<'_>) -> Option<f64> {
 }
 
 /// The share of category `C` in cpus x makespan.
-fn account<const C: usize>(s: &Sample<'_>) -> Option<f64> {
+fn breakdown<const C: usize>(s: &Sample<'_>) -> Option<f64> {
     let account = s.run.account();
     ratio(seconds(account.get(Category::ALL[C])), seconds(account.total()))
 }
@@ -371,8 +372,8 @@ pub(crate) mod tests {
         // A line per 100 ns, that is per 200 instructions.
         near("misses_per_1000_instructions", App, 5.0);
         near("throughput", All, 0.8);
-        near("account_compute", All, 0.5);
-        near("account_idle", All, 0.5);
+        near("breakdown_compute", All, 0.5);
+        near("breakdown_idle", All, 0.5);
     }
 
     #[test]
@@ -396,13 +397,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn account_metrics_are_the_categories_in_order() {
-        let names: Vec<_> = METRICS.iter().filter_map(|m| m.name.strip_prefix("account_")).collect();
+    fn breakdown_metrics_are_the_categories_in_order() {
+        let names: Vec<_> = METRICS.iter().filter_map(|m| m.name.strip_prefix("breakdown_")).collect();
         let categories: Vec<_> = Category::ALL.iter().map(|c| c.name()).collect();
         assert_eq!(names, categories);
         let run = run_of(1_000_000);
         for (at, category) in Category::ALL.iter().enumerate() {
-            let share = value(&format!("account_{}", category.name()), All, &run).unwrap();
+            let share = value(&format!("breakdown_{}", category.name()), All, &run).unwrap();
             let want = seconds(run.account().get(*category)) / seconds(run.account().total());
             assert!((share - want).abs() < 1e-12, "{at}");
         }

@@ -8,6 +8,9 @@ use sim_core::machine::Machine;
 use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
 
+use crate::configuration::{Axis, Configuration};
+use crate::provenance::{MachineOrigin, Shortened};
+
 /// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the scenario.
 pub const NO_POLICY: usize = usize::MAX;
 
@@ -20,48 +23,47 @@ pub struct Experiment {
     pub about: String,
     /// The file as read, byte for byte, and after it the machine files it names (provenance).
     pub scenario_text: String,
-    /// The points of the sweep in the order written, the first path slowest; exactly one without a sweep.
-    pub points: Vec<Point>,
+    /// The swept paths with their values; empty without a sweep.
+    pub axes: Vec<Axis>,
+    /// The combinations of their values in the order written, the first path slowest; exactly one without a sweep.
+    pub configurations: Vec<Configuration>,
     /// Labels of the policies in the order written, all different.
     pub policies: Vec<String>,
+    /// The machines of all configurations, each once.
+    pub machines: Vec<MachineOrigin>,
+    /// Applications of which only a part is simulated.
+    pub shortened: Vec<Shortened>,
     /// Names of the applications in the order written, background ones included.
     pub apps: Vec<String>,
     /// For each application, whether it is a background one (hog, daemon): it has no run time and no baseline.
     pub background: Vec<bool>,
     /// Seed of the first replicate.
     pub seed: u64,
-    /// Replicates of each point and policy, at least 1.
+    /// Replicates of each configuration and policy, at least 1.
     pub repeat: u32,
     /// True when each foreground application also runs alone.
     pub baseline: bool,
-    /// True when the best static partition is to be searched at each point.
+    /// True when the best static partition is to be searched at each configuration.
     pub best_partition: bool,
-    /// All runs: baseline runs first, then by point, policy, replicate.
+    /// All runs: baseline runs first, then by configuration, policy, replicate.
     pub runs: Vec<RunPlan>,
     /// Overrides from the command line as `path=value`, in the order applied.
     pub overrides: Vec<String>,
-}
-
-/// A point of the sweep.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Point {
-    /// `threads_per_core=2`; several settings are joined by `, `; empty without a sweep.
-    pub label: String,
-    /// Path and value of each setting.
-    pub settings: Vec<(String, String)>,
+    /// What the user should know before the runs: settings without effect.
+    pub warnings: Vec<String>,
 }
 
 /// One run of the simulator.
 #[derive(Clone)]
 pub struct RunPlan {
-    /// Index in [`Experiment::points`]. Of a baseline run: the first point it serves.
-    pub point: usize,
+    /// Index in [`Experiment::configurations`]. Of a baseline run: the first configuration it serves.
+    pub configuration: usize,
     /// Index in [`Experiment::policies`]; [`NO_POLICY`] for a baseline run.
     pub policy: usize,
-    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all points and policies
+    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all configurations and policies
     /// (common random numbers).
     pub replicate: u32,
-    /// The points this run belongs to: its own, or for a baseline run all those that differ only in the number of threads.
+    /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in the number of threads.
     pub serves: Vec<usize>,
     /// `Some(app)`: that application alone, one thread per core, pinned.
     pub alone: Option<usize>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sim_core::outcome::{Outcome, RunReport};
 
+use crate::configuration::{Axis, Configuration};
 use crate::plan::Experiment;
 
 /// Version of the model: a change that moves any simulated number moves this name.
@@ -29,12 +30,14 @@ pub struct Provenance {
     pub scenario_sha256: String,
     /// Overrides from the command line, `path=value`, in the order applied.
     pub overrides: Vec<String>,
-    /// Names of the machines simulated.
-    pub machines: Vec<String>,
+    /// The machines simulated.
+    pub machines: Vec<MachineOrigin>,
     /// Names of the kernels simulated.
     pub kernels: Vec<String>,
-    /// Points of the sweep in order; one empty label without a sweep.
-    pub points: Vec<String>,
+    /// The swept paths with their values; empty without a sweep.
+    pub sweep: Vec<Axis>,
+    /// The combinations of their values in order; without a sweep a single one with an empty label.
+    pub configurations: Vec<Configuration>,
     /// Labels of the policies in order; the first is the baseline of the comparisons.
     pub policies: Vec<String>,
     /// For each of them what it is, with what stands beneath it: `LOAD`, `SPEED over DWRR`; several kernels or settings of a
@@ -45,9 +48,15 @@ pub struct Provenance {
     pub apps: Vec<String>,
     /// Names of the background applications among them.
     pub background: Vec<String>,
+    /// Foreground programs of a run, copies included: the most over all runs; absent in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<usize>,
+    /// Applications of which only a part of the iterations is simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<Shortened>,
     /// Seed of the first replicate.
     pub seed: u64,
-    /// Replicates of each point and policy.
+    /// Replicates of each configuration and policy.
     pub repeat: u32,
     /// Number of runs, dedicated ones included.
     pub runs: usize,
@@ -58,6 +67,34 @@ pub struct Provenance {
     /// SHA-256 of the schedule file that was replayed in place of the policies, hex; left out when they decided themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
+}
+
+/// A machine, and how sure its values are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MachineOrigin {
+    /// Its name.
+    pub name: String,
+    /// Its hardware threads; absent in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Its shape as a synthetic description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
+    /// How many of its values have a stated source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<usize>,
+    /// How many of these are marked uncertain: estimates, or values of another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertain: Option<usize>,
+}
+
+/// An application of which only a part is simulated.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Shortened {
+    /// Its name.
+    pub app: String,
+    /// The smallest simulated part of its iterations over the configurations, 0 to 1.
+    pub share: f64,
 }
 
 /// How many runs ended how.
@@ -87,13 +124,16 @@ impl Provenance {
             about: experiment.about.trim().into(),
             scenario_sha256: hex(&Sha256::digest(experiment.scenario_text.as_bytes())),
             overrides: experiment.overrides.clone(),
-            machines: distinct(experiment.runs.iter().map(|r| r.machine.name.as_str())),
+            machines: experiment.machines.clone(),
             kernels: distinct(experiment.runs.iter().map(|r| r.kernel.name.as_str())),
-            points: experiment.points.iter().map(|p| p.label.clone()).collect(),
+            sweep: experiment.axes.clone(),
+            configurations: experiment.configurations.clone(),
             policies: experiment.policies.clone(),
             stacks: (0..experiment.policies.len()).map(|policy| stacks(experiment, policy)).collect(),
             apps: experiment.apps.clone(),
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
+            programs: programs(experiment),
+            shortened: experiment.shortened.clone(),
             seed: experiment.seed,
             repeat: experiment.repeat,
             runs: reports.len(),
@@ -102,6 +142,12 @@ impl Provenance {
             replayed: None,
         }
     }
+}
+
+/// The most foreground programs of a run, copies included.
+fn programs(experiment: &Experiment) -> Option<usize> {
+    let shared = experiment.runs.iter().filter(|run| run.alone.is_none());
+    shared.map(|run| run.apps.iter().filter(|app| !app.background).count()).max()
 }
 
 /// The different forms in which a policy ran.

@@ -10,7 +10,7 @@ use sim_core::policy::Policy;
 
 use crate::plan::{Experiment, RunPlan};
 use crate::result::{Results, policy_name};
-use crate::yardsticks;
+use crate::references;
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub(crate) fn results(
     reports: &[RunReport],
 ) -> Result<Results, RunError> {
     let partitions = if experiment.best_partition {
-        let search = || yardsticks::search(experiment);
+        let search = || references::search(experiment);
         let found = pool(experiment, jobs)?.install(search);
         found.map_err(|reason| RunError::Refused {
             run: "a static partition".into(),
@@ -147,8 +147,8 @@ pub(crate) fn simulate_under(
 
 pub(crate) fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {
     let policy = policy_name(experiment, plan.policy);
-    let point = experiment.points.get(plan.point).map_or("", |p| p.label.as_str());
-    let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
+    let configuration = experiment.configurations.get(plan.configuration).map_or("", |p| p.label.as_str());
+    let at = if configuration.is_empty() { String::new() } else { format!(" at {configuration}") };
     let run = format!("replicate {} under {policy}{at}", plan.replicate);
     RunError::Refused { run, scenario: experiment.name.clone(), reason }
 }

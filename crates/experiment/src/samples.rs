@@ -1,4 +1,4 @@
-//! What the runs measured, sorted by point, policy, application, metric and replicate.
+//! What the runs measured, sorted by configuration, policy, application, metric and replicate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
-use crate::statistics::{Summary, rounded, single, spread_percent, summarise};
-use crate::yardsticks::{self, Dedicated, Found};
+use crate::statistics::{Summary, rounded, single, variation_percent, summarise};
+use crate::references::{self, Dedicated, Found};
 
-/// Where a run belongs: point, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
+/// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place {
-    pub(crate) point: usize,
+    pub(crate) configuration: usize,
     pub(crate) policy: usize,
     pub(crate) app: Option<usize>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Samples {
     values: BTreeMap<(Place, usize), BTreeMap<u32, f64>>,
 }
 
-/// The dedicated runs by point, application and replicate.
+/// The dedicated runs by configuration, application and replicate.
 #[derive(Default)]
 struct Alone {
     runs: BTreeMap<(usize, usize), BTreeMap<u32, Dedicated>>,
@@ -35,32 +35,32 @@ impl Alone {
         for (plan, run) in experiment.runs.iter().zip(reports) {
             let (Some(app), Outcome::Completed) = (plan.alone, &run.outcome) else { continue };
             let Some(dedicated) = run.apps.first().and_then(Dedicated::of) else { continue };
-            for point in &plan.serves {
-                alone.runs.entry((*point, app)).or_default().insert(plan.replicate, dedicated);
+            for configuration in &plan.serves {
+                alone.runs.entry((*configuration, app)).or_default().insert(plan.replicate, dedicated);
             }
         }
         alone
     }
 
-    fn mean(&self, point: usize, app: usize) -> Option<f64> {
-        let runs = self.runs.get(&(point, app))?;
+    fn mean(&self, configuration: usize, app: usize) -> Option<f64> {
+        let runs = self.runs.get(&(configuration, app))?;
         Some(runs.values().map(|run| run.time).sum::<f64>() / runs.len() as f64)
     }
 
-    fn paired(&self, point: usize, app: usize, replicate: u32) -> Option<f64> {
-        Some(self.runs.get(&(point, app))?.get(&replicate)?.time)
+    fn paired(&self, configuration: usize, app: usize, replicate: u32) -> Option<f64> {
+        Some(self.runs.get(&(configuration, app))?.get(&replicate)?.time)
     }
 
     /// The dedicated runs of one replicate, by application.
-    fn replicate(&self, point: usize, replicate: u32) -> BTreeMap<usize, Dedicated> {
-        let here = self.runs.range((point, 0)..=(point, usize::MAX));
+    fn replicate(&self, configuration: usize, replicate: u32) -> BTreeMap<usize, Dedicated> {
+        let here = self.runs.range((configuration, 0)..=(configuration, usize::MAX));
         here.filter_map(|((_, app), runs)| Some((*app, *runs.get(&replicate)?))).collect()
     }
 
     /// The time all foreground applications of a run, copies included, take one after the other.
     fn sequence(&self, experiment: &Experiment, plan: &RunPlan) -> Option<f64> {
         let foreground = plan.entries.iter().filter(|app| !experiment.background[**app]);
-        foreground.map(|app| self.paired(plan.point, *app, plan.replicate)).sum()
+        foreground.map(|app| self.paired(plan.configuration, *app, plan.replicate)).sum()
     }
 }
 
@@ -69,7 +69,7 @@ impl Samples {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
-        // What yardsticks need is the same under every policy: one completed run per point and replicate tells it.
+        // What references need is the same under every policy: one completed run per configuration and replicate tells it.
         let mut measured = BTreeSet::new();
         for (plan, run) in experiment.runs.iter().zip(reports) {
             if run.outcome != Outcome::Completed {
@@ -79,8 +79,8 @@ impl Samples {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
                     samples.add_shared(experiment, &alone, plan, run);
-                    if measured.insert((plan.point, plan.replicate)) {
-                        samples.add_yardsticks(experiment, &alone, plan, run);
+                    if measured.insert((plan.configuration, plan.replicate)) {
+                        samples.add_references(experiment, &alone, plan, run);
                     }
                 }
             }
@@ -95,14 +95,14 @@ impl Samples {
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
         let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
-        for point in &plan.serves {
-            let place = Place { point: *point, policy: NO_POLICY, app: Some(app) };
+        for configuration in &plan.serves {
+            let place = Place { configuration: *configuration, policy: NO_POLICY, app: Some(app) };
             self.add(place, Scope::App, plan.replicate, &[sample]);
         }
     }
 
     fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
-        let (point, policy, replicate) = (plan.point, plan.policy, plan.replicate);
+        let (configuration, policy, replicate) = (plan.configuration, plan.policy, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
         for app in 0..experiment.apps.len() {
             let copies = plan.entries.iter().enumerate().filter(|(_, entry)| **entry == app);
@@ -110,24 +110,24 @@ impl Samples {
                 .map(|(copy, _)| Sample {
                     run,
                     app: copy,
-                    alone_mean: alone.mean(point, app),
-                    alone_paired: alone.paired(point, app, replicate),
+                    alone_mean: alone.mean(configuration, app),
+                    alone_paired: alone.paired(configuration, app, replicate),
                     sequence,
                 })
                 .collect();
-            self.add(Place { point, policy, app: Some(app) }, Scope::App, replicate, &samples);
+            self.add(Place { configuration, policy, app: Some(app) }, Scope::App, replicate, &samples);
         }
         let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence };
-        self.add(Place { point, policy, app: None }, Scope::All, replicate, &[sample]);
+        self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
-    /// What the yardsticks say, in the metrics that can be said of them.
-    fn add_yardsticks(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
-        let dedicated = alone.replicate(plan.point, plan.replicate);
+    /// What the references say, in the metrics that can be said of them.
+    fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
+        let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
-        for reading in yardsticks::read(plan, run, &dedicated) {
+        for reading in references::read(plan, run, &dedicated) {
             let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
-                let place = Place { point: plan.point, policy: reading.yardstick.policy, app };
+                let place = Place { configuration: plan.configuration, policy: reading.reference.policy, app };
                 if let (Some(at), Some(value)) = (position(app, name), value) {
                     self.values.entry((place, at)).or_default().insert(plan.replicate, value);
                 }
@@ -137,7 +137,7 @@ impl Samples {
                 let times: Option<Vec<f64>> = copies.map(|(_, time)| *time).collect();
                 let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
                 add(Some(app), "run_time", mean);
-                let slowdown = mean.zip(alone.mean(plan.point, app)).map(|(time, alone)| time / alone);
+                let slowdown = mean.zip(alone.mean(plan.configuration, app)).map(|(time, alone)| time / alone);
                 add(Some(app), "slowdown", slowdown);
             }
             add(None, "makespan", reading.makespan);
@@ -147,15 +147,15 @@ impl Samples {
     }
 
     /// The part of the gap between the first policy and the fluid share that this one closes, in per cent of mean times.
-    pub(crate) fn gap_closed(&self, place: Place) -> Option<(&'static Metric, Summary)> {
+    pub(crate) fn recovered(&self, place: Place) -> Option<(&'static Metric, Summary)> {
         let name = if place.app.is_some() { "run_time" } else { "makespan" };
         let mean = |policy| {
             let values = self.values(Place { policy, ..place }, name)?;
             Some(values.values().sum::<f64>() / values.len() as f64)
         };
-        let closed = yardsticks::closed(mean(0)?, mean(place.policy)?, mean(yardsticks::FLUID.policy)?)?;
+        let closed = references::closed(mean(0)?, mean(place.policy)?, mean(references::FAIR_SHARE.policy)?)?;
         let n = self.values(place, name)?.len();
-        Some((&METRICS[position(place.app, "gap_closed")?], single(closed, n)?))
+        Some((&METRICS[position(place.app, "recovered")?], single(closed, n)?))
     }
 
     /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them lacks it.
@@ -184,8 +184,8 @@ impl Samples {
                     let measured = |replicate| by_replicate.get(&replicate).copied().map(rounded);
                     Some((metric, summarise(&values)?, (0..repeat).map(measured).collect()))
                 }
-                Reduction::Spread => {
-                    Some((metric, single(spread_percent(&values)?, values.len())?, Vec::new()))
+                Reduction::Variation => {
+                    Some((metric, single(variation_percent(&values)?, values.len())?, Vec::new()))
                 }
             }
         })

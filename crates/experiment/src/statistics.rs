@@ -1,4 +1,4 @@
-//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating point starts here.
+//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating configuration starts here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Summary {
         self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
     }
 
-    /// True when the confidence intervals of two means share a point (a mean without interval is a point).
+    /// True when the confidence intervals of two means share a configuration (a mean without interval is a configuration).
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         let [a_lo, a_hi] = self.ci95.unwrap_or([self.mean; 2]);
@@ -85,7 +85,7 @@ pub fn single(value: f64, n: usize) -> Option<Summary> {
 
 /// max / min - 1 in per cent; `None` when the sample is empty or its smallest value is not positive.
 #[must_use]
-pub fn spread_percent(sample: &[f64]) -> Option<f64> {
+pub fn variation_percent(sample: &[f64]) -> Option<f64> {
     let min = sample.iter().copied().reduce(f64::min)?;
     let max = sample.iter().copied().reduce(f64::max)?;
     (min > 0.0).then(|| (max / min - 1.0) * 100.0)
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn spread_is_max_over_min_minus_one() {
-        assert!((spread_percent(&[10.0, 12.0, 11.0]).unwrap() - 20.0).abs() < 1e-9);
-        assert_eq!(spread_percent(&[]), None);
-        assert_eq!(spread_percent(&[0.0, 1.0]), None);
+        assert!((variation_percent(&[10.0, 12.0, 11.0]).unwrap() - 20.0).abs() < 1e-9);
+        assert_eq!(variation_percent(&[]), None);
+        assert_eq!(variation_percent(&[0.0, 1.0]), None);
     }
 
     #[test]

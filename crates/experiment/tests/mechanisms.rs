@@ -14,17 +14,17 @@ fn results(name: &str, set: &[&str]) -> Results {
     run(&experiment, 1, &|_, _| {}).unwrap_or_else(|said| panic!("{said}"))
 }
 
-/// Share of all cpu time in a category at the last point of the sweep, under the first policy.
+/// Share of all cpu time in a category at the last configuration of the sweep, under the first policy.
 fn share(results: &Results, category: &str) -> f64 {
     let provenance = &results.provenance;
-    let (point, policy) = (&provenance.points[provenance.points.len() - 1], &provenance.policies[0]);
-    let cell = results.get(point, policy, "all", &format!("account_{category}"));
+    let (configuration, policy) = (&provenance.configurations[provenance.configurations.len() - 1], &provenance.policies[0]);
+    let cell = results.get(configuration, policy, "all", &format!("breakdown_{category}"));
     cell.unwrap_or_else(|| panic!("no {category}")).mean
 }
 
 #[test]
-fn the_account_names_each_mechanism_and_switched_off_it_is_gone() {
-    // Scenario, category, its share at the last point at least, settings that switch it off.
+fn the_breakdown_names_each_mechanism_and_switched_off_it_is_gone() {
+    // Scenario, category, its share at the last configuration at least, settings that switch it off.
     let table: [(&str, &str, f64, &[&str]); 4] = [
         (
             "bandwidth_sharing",
@@ -48,16 +48,16 @@ fn the_account_names_each_mechanism_and_switched_off_it_is_gone() {
     }
 }
 
-/// A mean at a point of a sweep.
-fn at(results: &Results, point: &str, app: &str, metric: &str) -> f64 {
-    results.get(point, "PIN", app, metric).unwrap_or_else(|| panic!("no {metric} at {point}")).mean
+/// A mean at a configuration of a sweep.
+fn at(results: &Results, configuration: &str, app: &str, metric: &str) -> f64 {
+    results.get(configuration, "PIN", app, metric).unwrap_or_else(|| panic!("no {metric} at {configuration}")).mean
 }
 
 #[test]
 fn caches_are_shared_by_the_square_root_rule_when_it_is_on() {
     let results = results("shared_cache", &[]);
     let stall = |exponent: &str| {
-        at(&results, &format!("machine.cache_exponent={exponent}"), "all", "account_memory_stall")
+        at(&results, &format!("machine.cache_exponent={exponent}"), "all", "breakdown_memory_stall")
     };
     let misses = |exponent: &str| {
         at(&results, &format!("machine.cache_exponent={exponent}"), "a", "misses_per_1000_instructions")

@@ -34,7 +34,7 @@ fn partitions_isolate_and_cost_throughput() {
     let makespan = |policy| mean(&shared, policy, "all", "makespan");
     assert!(makespan("PARTITION") > 1.3 * makespan("PIN"), "{} {}", makespan("PARTITION"), makespan("PIN"));
     // Half of the machine is idle from the end of the short program on.
-    let idle = |policy| mean(&shared, policy, "all", "account_idle");
+    let idle = |policy| mean(&shared, policy, "all", "breakdown_idle");
     assert!(idle("PARTITION") > 0.3 && idle("recut") < 0.05, "{} {}", idle("PARTITION"), idle("recut"));
     assert!(makespan("recut") < 0.75 * makespan("PARTITION"));
 }

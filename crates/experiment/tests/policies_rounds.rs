@@ -45,7 +45,7 @@ fn shorter_slices_come_nearer_to_equal_shares_and_move_more() {
 #[test]
 fn memory_that_stays_behind_costs_more_than_equal_shares_give() {
     let results = results("moved_memory", &[]);
-    let remote = |policy| mean(&results, "kernel=solaris-9", policy, "all", "account_remote");
+    let remote = |policy| mean(&results, "kernel=solaris-9", policy, "all", "breakdown_remote");
     // Under LGROUP pages lie at home. Threads that wake from the start-up barrier where nobody at home gives way are taken by idle cpus
     // elsewhere, and come back at the end of a quantum or when they are displaced; one may not for 1.6 s. If one of 16 cpus ran
     // such a thread all the time, 0.8 x 0.2 in 1.16 of its time (one hop) would go into distance: 0.9 % of all.

@@ -6,9 +6,9 @@ use experiment::result::Results;
 
 use support::results;
 
-/// A mean at the first point of the sweep.
+/// A mean at the first configuration of the sweep.
 fn mean(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {
-    support::mean(results, &results.provenance.points[0], policy, app, metric)
+    support::mean(results, &results.provenance.configurations[0], policy, app, metric)
 }
 
 #[test]

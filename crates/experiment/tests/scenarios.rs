@@ -57,7 +57,7 @@ horizon: 2min
 #[test]
 fn points_are_all_combinations_and_runs_are_in_order() {
     let experiment = resolved(MIX, &Overrides::default());
-    let labels: Vec<&str> = experiment.points.iter().map(|point| point.label.as_str()).collect();
+    let labels: Vec<&str> = experiment.configurations.iter().map(|configuration| configuration.label.as_str()).collect();
     assert_eq!(
         labels,
         [
@@ -74,14 +74,14 @@ fn points_are_all_combinations_and_runs_are_in_order() {
     );
     let shared: Vec<_> = experiment.runs.iter().filter(|run| run.alone.is_none()).collect();
     assert_eq!(shared.len(), 4 * 2 * 3);
-    assert!(shared.is_sorted_by_key(|run| (run.point, run.policy, run.replicate)));
+    assert!(shared.is_sorted_by_key(|run| (run.configuration, run.policy, run.replicate)));
     for run in &shared {
         assert_eq!(run.options.seed, 7 + u64::from(run.replicate), "common random numbers");
         assert_eq!(run.options.horizon.ns(), 120_000_000_000);
-        let per_core = if run.point < 2 { 1 } else { 2 };
+        let per_core = if run.configuration < 2 { 1 } else { 2 };
         let tasks: Vec<u32> = run.apps.iter().map(|app| app.tasks).collect();
         assert_eq!(tasks, [16 * per_core, 4, 1]);
-        assert_eq!(run.kernel.tick, Span::from_ms(if run.point % 2 == 0 { 1 } else { 4 }));
+        assert_eq!(run.kernel.tick, Span::from_ms(if run.configuration % 2 == 0 { 1 } else { 4 }));
         let b = &run.apps[1];
         assert_eq!((b.weight, b.start.ns()), (3_121, 10_000_000));
         let cpus: Vec<CpuId> = b.allowed.as_ref().unwrap().iter().collect();
@@ -114,7 +114,7 @@ fn overrides_use_the_paths_of_sweeps() {
     let simple =
         "name: s\nmachine: barcelona\napps: { a: { workload: { spmd: { work: 1s } } } }\npolicies: [SPEED]\n";
     let plain = resolved(simple, &Overrides::default());
-    assert_eq!((plain.runs.len(), plain.points.len(), plain.points[0].label.as_str()), (2, 1, ""));
+    assert_eq!((plain.runs.len(), plain.configurations.len(), plain.configurations[0].label.as_str()), (2, 1, ""));
     let overrides = Overrides {
         policies: vec!["load".into(), "SPEED".into()],
         seed: Some(5),
@@ -147,7 +147,7 @@ fn machines_can_be_described_and_swept() {
     let shapes: Vec<(u32, u32)> =
         experiment.runs.iter().map(|run| (run.machine.cpus(), run.apps[0].tasks)).collect();
     assert_eq!(shapes, [(4, 2), (16, 16)], "one thread per core, not per hardware thread");
-    assert_eq!(experiment.points[0].settings, [("machine".to_owned(), "core:2 pu:2".to_owned())]);
+    assert_eq!(experiment.configurations[0].settings, [("machine".to_owned(), "core:2 pu:2".to_owned())]);
 }
 
 const ONE: &str = "name: s\nmachine: barcelona\napps: { a: { workload: spmd } }\npolicies: [LOAD]\n";
@@ -178,7 +178,7 @@ fn sizes_beyond_all_measure_are_refused() {
         "{ONE}sweep: {{ threads_per_core: [{axis}], apps.a.nice: [{}] }}\n",
         axis.replace(",", ", +")
     );
-    assert!(load("s", &text, &Overrides::default()).unwrap_err_text().contains("more than 10000 points"));
+    assert!(load("s", &text, &Overrides::default()).unwrap_err_text().contains("more than 10000 configurations"));
     let unknown: String = (0..200).map(|n| format!("key{n}: 1\n")).collect();
     let said = load("s", &format!("{ONE}{unknown}"), &Overrides::default()).unwrap_err_text();
     assert!(said.ends_with("... and 150 more errors"), "{said}");

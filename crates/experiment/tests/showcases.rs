@@ -46,8 +46,8 @@ fn ratio(results: &Results, case: &Showcase) -> Result<f64, String> {
         cell.map(|summary| summary.mean).ok_or_else(|| {
             let p = &results.provenance;
             format!(
-                "{}: no {metric} of `{}` under `{policy}` at `{}`; policies {:?}, apps {:?}, points {:?}",
-                case.scenario, case.app, case.point, p.policies, p.apps, p.points
+                "{}: no {metric} of `{}` under `{policy}` at `{}`; policies {:?}, apps {:?}, configurations {:?}",
+                case.scenario, case.app, case.point, p.policies, p.apps, p.configurations
             )
         })
     };
@@ -75,7 +75,7 @@ fn showcases_come_out_as_the_shelf_says() {
             Ok(ratio) => {
                 if if wins { ratio < WINS } else { ratio > LOSES } {
                     broken.push(format!(
-                        "{} should {} `{}` in {} (app {}, point `{}`), but is {ratio:.3} times as fast",
+                        "{} should {} `{}` in {} (app {}, configuration `{}`), but is {ratio:.3} times as fast",
                         entry.name,
                         if wins { "beat" } else { "lose against" },
                         case.against,
@@ -94,9 +94,9 @@ fn showcases_come_out_as_the_shelf_says() {
 }
 
 fn row(entry: &Entry, case: &Showcase, ratio: f64) -> String {
-    let Showcase { scenario, app, point, against, .. } = case;
+    let Showcase { scenario, app, point: configuration, against, .. } = case;
     format!(
-        "| [{name}](policies/{name}.md) | [{scenario}](../../scenarios/policies/{scenario}.yaml) | {app} | {point} | {against} | {ratio:.2} |\n",
+        "| [{name}](policies/{name}.md) | [{scenario}](../../scenarios/policies/{scenario}.yaml) | {app} | {configuration} | {against} | {ratio:.2} |\n",
         name = entry.name
     )
 }
@@ -108,7 +108,7 @@ fn page(rows: &[String]) -> String {
 Every policy of the shelf has a scenario in which it is clearly faster than another one, and a scenario in which it is\n\
 clearly slower. `times as fast`: mean run time of the application (`all`: mean makespan) under the other policy over\n\
 that under the policy, over the replicates of the scenario. A test runs them all.\n\n\
-| policy | scenario | application | point | against | times as fast |\n|---|---|---|---|---|---|\n",
+| policy | scenario | application | configuration | against | times as fast |\n|---|---|---|---|---|---|\n",
     );
     for row in rows {
         let _ = write!(page, "{row}");

@@ -72,12 +72,12 @@ fn a_sweep_reaches_beneath() {
         "{TEXT}sweep: {{ policies.fast.over: [LOAD, ULE], policies.late.perturb.delay: [0s, 5ms] }}\n"
     );
     let experiment = load("stacks.yaml", &text, &Overrides::default()).unwrap();
-    assert_eq!(experiment.points.len(), 4);
+    assert_eq!(experiment.configurations.len(), 4);
     let results = run(&experiment, 1, &|_, _| ()).unwrap();
     assert_eq!(results.provenance.stacks[1], "SPEED over LOAD; SPEED over ULE");
-    let time = |point: &str| results.get(point, "late", "a", "run_time").unwrap().mean;
-    let point = |delay: &str| format!("policies.fast.over=LOAD, policies.late.perturb.delay={delay}");
-    assert_ne!(time(&point("0s")).to_bits(), time(&point("5ms")).to_bits(), "the delay has no effect");
+    let time = |configuration: &str| results.get(configuration, "late", "a", "run_time").unwrap().mean;
+    let configuration = |delay: &str| format!("policies.fast.over=LOAD, policies.late.perturb.delay={delay}");
+    assert_ne!(time(&configuration("0s")).to_bits(), time(&configuration("5ms")).to_bits(), "the delay has no effect");
 }
 
 #[test]

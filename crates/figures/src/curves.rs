@@ -9,11 +9,13 @@ use experiment::result::{Cell, Results};
 
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, Grid, Key, LABEL, MOST_PANELS, Sizes};
-use crate::plane::{Plane, plain};
-use crate::words::{self, cell, number};
+use crate::plane::Plane;
+use experiment::configuration::plain;
+use experiment::statements::{self, titles};
+use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
 
-/// A curve's point.
+/// A curve's configuration.
 struct Spot<'a> {
     panel: usize,
     series: usize,
@@ -27,7 +29,7 @@ struct Panel<'a> {
     app: &'a str,
     metric: &'static str,
     name: String,
-    points: Vec<usize>,
+    configurations: Vec<usize>,
 }
 
 /// The swept axis: its places between 0 and 1, and their labels.
@@ -42,9 +44,9 @@ struct Along {
 /// Colour, mark and dash of a curve.
 type Look = (Colour, Mark, Dash);
 
-/// The look of a row's curve; yardsticks stand back.
+/// The look of a row's curve; references stand back.
 fn look(rows: &[words::Row<'_>], at: usize) -> Look {
-    if words::is_yardstick(rows[at].0) { (MUTED, Mark::Plus, Dash::Dots) } else { series(at) }
+    if words::is_reference(rows[at].0) { (MUTED, Mark::Plus, Dash::Dots) } else { series(at) }
 }
 
 /// The sweep's curves.
@@ -58,9 +60,9 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
     let mut spots = Vec::new();
     for (number, panel) in panels.iter().enumerate() {
         for (series, (policy, _)) in rows.iter().enumerate() {
-            for point in &panel.points {
-                let found = cell(results, &plane.points[*point], policy, panel.app, panel.metric);
-                let at = plane.place(*point, along.axis);
+            for configuration in &panel.configurations {
+                let found = cell(results, &plane.configurations[*configuration], policy, panel.app, panel.metric);
+                let at = plane.sweep.place(*configuration, along.axis);
                 spots.extend(found.zip(at).map(|(cell, at)| Spot { panel: number, series, at, cell }));
             }
         }
@@ -68,7 +70,7 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
     if spots.is_empty() {
         return Err(Refusal::Pointless("no run completed".into()));
     }
-    let sweep = &plane.sweeps[along.axis];
+    let sweep = &plane.sweep.varied[along.axis];
     let ends = if results.provenance.repeat > 1 {
         if along.numbers { ", bands: 95 % interval" } else { " and 95 % interval" }
     } else {
@@ -78,7 +80,8 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
         if panels[0].metric == "slowdown" { "Slowdown (run time / run time alone)" } else { "Run time" };
     let about =
         format!("{what} over {}: mean{ends}; {}{}", sweep.short, words::setting(results), plane.remark());
-    let title = message(results, plane, &along, &panels, scale);
+    let title = titles::sweep(&statements::Table::of(results), along.axis, panels[0].metric);
+    let Some(title) = title else { return Err(Refusal::Pointless("no run completed".into())) };
     let legend = rows.iter().enumerate().map(|(at, (_, words))| {
         let (colour, mark, dash) = look(&rows, at);
         (if along.numbers { Key::Line(colour, mark, dash) } else { Key::Mark(mark, colour) }, words.clone())
@@ -90,7 +93,7 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
         source: words::source(results),
     };
     let looks: Vec<_> = (0..rows.len()).map(|at| look(&rows, at)).collect();
-    let svg = draw(&words, &panels, &along, &spots, scale, sweep.path.as_str(), &looks);
+    let svg = draw(&words, &panels, &along, &spots, scale, sweep.axis.path.as_str(), &looks);
     let data = Table::of_cells(spots.iter().map(|spot| spot.cell));
     Ok(Figure { name: "sweep", title, about, svg: svg.map_err(Refusal::Fault)?, data })
 }
@@ -98,18 +101,18 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
 /// Which axis to go along: one of numbers if there is one, the longest of these.
 fn along(plane: &Plane) -> Option<Along> {
     let rank = |axis: &usize| {
-        let sweep = &plane.sweeps[*axis];
+        let sweep = &plane.sweep.varied[*axis];
         // Of equals the last one: it runs fastest in the scenario.
-        (sweep.numbers().is_some(), sweep.values.len(), *axis)
+        (sweep.axis.numbers.is_some(), sweep.axis.values.len(), *axis)
     };
-    let axis = (0..plane.sweeps.len()).max_by_key(rank)?;
-    let sweep = &plane.sweeps[axis];
-    let labels = sweep.values.iter().map(|value| plain(value)).collect();
+    let axis = (0..plane.sweep.varied.len()).max_by_key(rank)?;
+    let sweep = &plane.sweep.varied[axis];
+    let labels = sweep.axis.values.iter().map(|value| plain(value)).collect();
     let even = |count: usize| (0..count).map(|at| (at as f64 + 0.5) / count as f64).collect();
-    let Some(numbers) = sweep.numbers() else {
-        return Some(Along { axis, places: even(sweep.values.len()), labels, numbers: false });
+    let Some(numbers) = &sweep.axis.numbers else {
+        return Some(Along { axis, places: even(sweep.axis.values.len()), labels, numbers: false });
     };
-    let scale = numeric(&numbers);
+    let scale = numeric(numbers);
     let places = numbers.iter().map(|value| scale.place(*value)).collect();
     Some(Along { axis, places, labels, numbers: true })
 }
@@ -129,30 +132,30 @@ fn panels<'a>(results: &'a Results, plane: &Plane, along: &Along) -> Result<Vec<
     let Some(metric) = metric else {
         return Err(Refusal::Pointless("no application has a run time".into()));
     };
-    let others: Vec<usize> = (0..plane.sweeps.len()).filter(|axis| *axis != along.axis).collect();
+    let others: Vec<usize> = (0..plane.sweep.varied.len()).filter(|axis| *axis != along.axis).collect();
     let mut groups: Vec<(Vec<Option<usize>>, Vec<usize>)> = Vec::new();
-    for point in 0..plane.points.len() {
-        let key: Vec<Option<usize>> = others.iter().map(|axis| plane.place(point, *axis)).collect();
+    for configuration in 0..plane.configurations.len() {
+        let key: Vec<Option<usize>> = others.iter().map(|axis| plane.sweep.place(configuration, *axis)).collect();
         match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, points)) => points.push(point),
-            None => groups.push((key, vec![point])),
+            Some((_, configurations)) => configurations.push(configuration),
+            None => groups.push((key, vec![configuration])),
         }
     }
     let apps: Vec<&str> = results.foreground().collect();
     if groups.len() * apps.len() > MOST_PANELS {
         return Err(Refusal::Pointless(format!(
-            "{} panels ({} applications at {} settings) do not fit one picture (at most {MOST_PANELS}); run some of the points",
+            "{} panels ({} applications at {} settings) do not fit one picture (at most {MOST_PANELS}); run some of the configurations",
             groups.len() * apps.len(),
             apps.len(),
             groups.len()
         )));
     }
     let mut panels = Vec::new();
-    for (_, points) in &groups {
+    for (_, configurations) in &groups {
         for app in &apps {
-            let setting = plane.described(points[0], &others);
+            let setting = plane.sweep.described(configurations[0], &others);
             let name = if setting.is_empty() { (*app).to_owned() } else { format!("{app}, {setting}") };
-            panels.push(Panel { app, metric, name, points: points.clone() });
+            panels.push(Panel { app, metric, name, configurations: configurations.clone() });
         }
     }
     if panels.is_empty() {
@@ -165,59 +168,10 @@ fn panels<'a>(results: &'a Results, plane: &Plane, along: &Along) -> Result<Vec<
 /// The unit of the vertical axis and its length.
 fn scale(results: &Results, metric: &str) -> (&'static str, f64) {
     if metric == "slowdown" {
-        return ("x alone", 1.0);
+        return ("times", 1.0);
     }
     let times = results.cells.iter().filter(|c| c.metric == metric).map(|c| c.summary.mean);
     words::time_unit(times.fold(0.0, f64::max))
-}
-
-/// Longer values are left out of messages, characters of both ends.
-const LONG: usize = 30;
-
-/// Under which policy the first application changes most and least along the axis.
-fn message(
-    results: &Results,
-    plane: &Plane,
-    along: &Along,
-    panels: &[Panel<'_>],
-    scale: (&str, f64),
-) -> String {
-    let sweep = &plane.sweeps[along.axis];
-    let (Some(first), Some(last)) = (sweep.values.first(), sweep.values.last()) else { return String::new() };
-    let mut moves: Vec<(String, f64, f64)> = Vec::new();
-    for panel in panels {
-        for policy in &results.provenance.policies {
-            let mean = |value: usize| {
-                let point = panel.points.iter().find(|p| plane.place(**p, along.axis) == Some(value))?;
-                Some(cell(results, &plane.points[*point], policy, panel.app, panel.metric)?.summary.mean)
-            };
-            let ends = mean(0).zip(mean(sweep.values.len() - 1)).filter(|(from, _)| *from > 0.0);
-            let who = if results.provenance.policies.len() > 1 {
-                format!("{} under {policy}", panel.name)
-            } else {
-                panel.name.clone()
-            };
-            moves.extend(ends.map(|(from, to)| (who, from / scale.1, to / scale.1)));
-        }
-    }
-    let factor = |m: &(String, f64, f64)| (m.2 / m.1).max(m.1 / m.2);
-    let most = moves.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)));
-    let least = moves.iter().min_by(|a, b| factor(a).total_cmp(&factor(b)));
-    let (first, last) = (plain(first), plain(last));
-    let range = if first.len() + last.len() > LONG {
-        format!("Over {}", sweep.short)
-    } else {
-        format!("From {} {first} to {last}", sweep.short)
-    };
-    let (Some(most), Some(least)) = (most, least) else { return range };
-    let told = |m: &(String, f64, f64)| format!("{} ({} to {} {})", m.0, number(m.1), number(m.2), scale.0);
-    if factor(most) < 1.02 {
-        return format!("{range} nothing changes by more than 2 %");
-    }
-    if most == least {
-        return format!("{range}: {}", told(most));
-    }
-    format!("{range} most changes for {}, least for {}", told(most), told(least))
 }
 
 fn draw(

@@ -5,17 +5,18 @@ use drawing::canvas::{Area, Canvas, Letters};
 use drawing::palette::{Colour, GRID, MUTED, Mark, series};
 use experiment::metrics::ALL_APPS;
 use experiment::result::{Cell, Results};
+use experiment::statements::{self, titles};
 use experiment::statistics::Summary;
 
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, Key, LABEL, Layout, Sheet};
 use crate::plane::Plane;
-use crate::words::{self, cell, number};
+use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
 
 /// A mean with its interval.
 struct Dot {
-    point: usize,
+    configuration: usize,
     policy: usize,
     series: usize,
     mean: f64,
@@ -40,7 +41,7 @@ struct Plot<'a> {
 pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
     let measured = |metric: &str| results.cells.iter().any(|c| c.metric == metric);
     let (metric, unit, scale) = if measured("slowdown") {
-        ("slowdown", "x alone", 1.0)
+        ("slowdown", "times", 1.0)
     } else {
         let times = results.cells.iter().filter(|c| c.metric == "run_time").map(|c| c.summary.mean);
         let Some((_, longest)) = extremes(times) else {
@@ -59,13 +60,13 @@ pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
     let cells = of_rows(results, plane, &rows, &apps, metric);
     let plot = Plot {
         name: "slowdown",
-        title: worst_hit(results, &apps, metric, scale, unit),
+        title: titles::slowdown(&statements::Table::of(results)).unwrap_or_default(),
         about: format!("{what}: mean{}; {}{}", interval(results), words::setting(results), plane.remark()),
         axis,
         rows: rows.clone(),
         dots: cells
             .iter()
-            .map(|(point, policy, series, c)| dot(*point, *policy, *series, &c.summary, scale))
+            .map(|(configuration, policy, series, c)| dot(*configuration, *policy, *series, &c.summary, scale))
             .collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: apps,
@@ -74,12 +75,12 @@ pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
     draw(results, plane, &plot)
 }
 
-/// Work per time against running one after the other, by policy.
+/// Work per second relative to sequential runs, by policy.
 pub(crate) fn throughput(results: &Results, plane: &Plane) -> Attempt {
     if results.foreground().count() < 2
         && !results.cells.iter().any(|c| c.metric == "throughput" && c.summary.mean > 1.5)
     {
-        return Err(Refusal::Pointless("one application shares the machine with nobody".into()));
+        return Err(Refusal::Pointless("it needs two applications".into()));
     }
     let rows = words::rows(results, "throughput");
     if rows.is_empty() {
@@ -88,36 +89,27 @@ pub(crate) fn throughput(results: &Results, plane: &Plane) -> Attempt {
         ));
     }
     let cells = of_rows(results, plane, &rows, &[ALL_APPS], "throughput");
-    let policies = results.provenance.policies.as_slice();
-    let own = cells.iter().filter(|(.., c)| policies.contains(&c.policy));
-    let best = own.clone().max_by(|a, b| a.3.summary.mean.total_cmp(&b.3.summary.mean));
-    let least = own.min_by(|a, b| a.3.summary.mean.total_cmp(&b.3.summary.mean));
-    let named = |c: &Cell| format!("{} ({} x one after the other)", c.policy, number(c.summary.mean));
-    let title = match (best, least) {
-        (Some(best), Some(least)) if best.3.policy != least.3.policy => {
-            format!("Most work per time under {}, least under {}", named(best.3), named(least.3))
-        }
-        (Some(best), _) => format!("Work per time under {}", named(best.3)),
-        _ => return Err(Refusal::Pointless("no run of all applications completed".into())),
+    let Some(title) = titles::throughput(&statements::Table::of(results)) else {
+        return Err(Refusal::Pointless("no run of all applications completed".into()));
     };
     let plot = Plot {
         name: "throughput",
         title,
         about: format!(
-            "Time of the applications alone, one after the other, over the time together: mean{}; above 1 sharing wins; {}{}",
+            "Run times of the applications alone, added, over the makespan together: mean{}; above 1 sharing finishes earlier; {}{}",
             interval(results),
             words::setting(results),
             plane.remark()
         ),
-        axis: "throughput: time one after the other / time together".into(),
+        axis: "throughput: sum of run times alone / makespan together".into(),
         rows: rows.clone(),
         dots: cells
             .iter()
-            .map(|(point, policy, series, c)| dot(*point, *policy, *series, &c.summary, 1.0))
+            .map(|(configuration, policy, series, c)| dot(*configuration, *policy, *series, &c.summary, 1.0))
             .collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: vec![ALL_APPS],
-        reference: Some((1.0, "one after the other")),
+        reference: Some((1.0, "sequential")),
     };
     draw(results, plane, &plot)
 }
@@ -132,41 +124,25 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
     let rows: Vec<words::Row<'_>> = others.map(|policy| (policy.as_str(), policy.clone())).collect();
     let apps: Vec<&str> = results.foreground().collect();
     let header =
-        vec!["point", "app", "metric", "baseline", "policy", "ratio", "ci95_lo", "ci95_hi", "verdict"];
+        vec!["configuration", "app", "metric", "baseline", "policy", "ratio", "ci95_lo", "ci95_hi", "verdict"];
     let (mut dots, mut data) = (Vec::new(), Table { header, rows: Vec::new() });
     for c in &results.comparisons {
-        let point = plane.points.iter().position(|point| *point == c.point);
+        let configuration = plane.configurations.iter().position(|configuration| *configuration == c.configuration);
         let policy = rows.iter().position(|(policy, _)| *policy == c.policy);
         let app = apps.iter().position(|app| *app == c.app);
-        let (Some(point), Some(policy), Some(series)) = (point, policy, app) else { continue };
-        dots.push(Dot { point, policy, series, mean: c.ratio, ci95: c.ci95 });
+        let (Some(configuration), Some(policy), Some(series)) = (configuration, policy, app) else { continue };
+        dots.push(Dot { configuration, policy, series, mean: c.ratio, ci95: c.ci95 });
         let [lo, hi] = c.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
         let verdict = c.verdict.word();
-        let words = [&c.point, &c.app, &c.metric, &c.baseline, &c.policy].map(Clone::clone);
+        let words = [&c.configuration, &c.app, &c.metric, &c.baseline, &c.policy].map(Clone::clone);
         data.rows.push(words.into_iter().chain([c.ratio.to_string(), lo, hi, verdict.to_owned()]).collect());
     }
-    let best = dots.iter().max_by(|a, b| a.mean.total_cmp(&b.mean));
-    let Some(best) = best else {
+    let Some(title) = titles::speedup(&statements::Table::of(results)) else {
         return Err(Refusal::Pointless("no policy has runs to pair with those of the first".into()));
-    };
-    let sure = dots.iter().filter(|dot| dot.ci95.is_some_and(|[lo, hi]| lo > 1.0 || hi < 1.0)).count();
-    let surely = if results.provenance.repeat > 1 {
-        format!("; {sure} of {} differences are significant", dots.len())
-    } else {
-        String::new()
-    };
-    let (app, policy) = (apps.get(best.series).unwrap_or(&ALL_APPS), rows[best.policy].0);
-    let fastest = if best.mean > 1.0 {
-        format!("Against {base}: at most {} times as fast ({app} under {policy})", number(best.mean))
-    } else {
-        format!(
-            "No policy is faster than {base}: at best {} times as fast ({app} under {policy})",
-            number(best.mean)
-        )
     };
     let plot = Plot {
         name: "speedup",
-        title: format!("{fastest}{surely}"),
+        title,
         about: format!(
             "Run time under {base} over that under the policy, paired by replicate: mean{}; {}{}",
             interval(results),
@@ -187,12 +163,12 @@ fn interval(results: &Results) -> &'static str {
     if results.provenance.repeat > 1 { " and 95 % interval" } else { "" }
 }
 
-fn dot(point: usize, policy: usize, series: usize, summary: &Summary, scale: f64) -> Dot {
+fn dot(configuration: usize, policy: usize, series: usize, summary: &Summary, scale: f64) -> Dot {
     let ci95 = summary.ci95.map(|ends| ends.map(|end| end / scale));
-    Dot { point, policy, series, mean: summary.mean / scale, ci95 }
+    Dot { configuration, policy, series, mean: summary.mean / scale, ci95 }
 }
 
-/// The cells of all points, rows and applications with their places.
+/// The cells of all configurations, rows and applications with their places.
 fn of_rows<'a>(
     results: &'a Results,
     plane: &Plane,
@@ -201,58 +177,15 @@ fn of_rows<'a>(
     metric: &str,
 ) -> Vec<(usize, usize, usize, &'a Cell)> {
     let mut all = Vec::new();
-    for (panel, point) in plane.points.iter().enumerate() {
+    for (panel, configuration) in plane.configurations.iter().enumerate() {
         for (row, (policy, _)) in rows.iter().enumerate() {
             for (series, app) in apps.iter().enumerate() {
-                let found = cell(results, point, policy, app, metric);
+                let found = cell(results, configuration, policy, app, metric);
                 all.extend(found.map(|c| (panel, row, series, c)));
             }
         }
     }
     all
-}
-
-/// Who protects the application hit hardest, over all points.
-fn worst_hit(results: &Results, apps: &[&str], metric: &str, scale: f64, unit: &str) -> String {
-    let worst = |policy: &String| {
-        let own = results.cells.iter().filter(|c| c.policy == *policy && c.metric == metric);
-        let own = own.filter(|c| apps.contains(&c.app.as_str()));
-        own.max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean))
-    };
-    let all: Vec<&Cell> = results.provenance.policies.iter().filter_map(worst).collect();
-    let best = all.iter().min_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean));
-    let last = all.iter().max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean));
-    let (Some(best), Some(last)) = (best, last) else { return "Nothing was measured".into() };
-    let told = |c: &Cell| format!("{} {unit}", number(c.summary.mean / scale));
-    let most = |c: &Cell| number(c.summary.mean / scale);
-    let subject = match (apps, metric) {
-        ([app], _) => (*app).to_owned(),
-        (_, "slowdown") => "The application hit hardest".to_owned(),
-        _ => "The longest application".to_owned(),
-    };
-    if all.len() == 1 {
-        return format!("{subject} takes at most {} under {}", told(best), best.policy);
-    }
-    if words::level(&best.summary, &last.summary) {
-        return format!("{subject}: at most about {} under every policy", told(best));
-    }
-    let even: Vec<&str> = all
-        .iter()
-        .filter(|c| c.policy != best.policy && words::level(&c.summary, &best.summary))
-        .map(|c| c.policy.as_str())
-        .collect();
-    let even = match even[..] {
-        [] => String::new(),
-        [one] => format!(" and {one}"),
-        ref some => format!(" and {} others", some.len()),
-    };
-    format!(
-        "{subject}: at most {} under {}{even}, up to {} under {}",
-        told(best),
-        best.policy,
-        most(last),
-        last.policy
-    )
 }
 
 /// Height of a row with so many series.
@@ -295,7 +228,7 @@ fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
             }
             reference(canvas, panel, &axis, plot.reference);
             for dot in &plot.dots {
-                let (own, line) = layout.place(dot.point, dot.policy);
+                let (own, line) = layout.place(dot.configuration, dot.policy);
                 if own == at {
                     let top = panel.y + line as f64 * row;
                     draw_dot(canvas, top, &axis, dot);

@@ -180,7 +180,7 @@ impl Grid {
     }
 }
 
-/// What stands in rows and what in panels: policies in the panels of points, or points in the panel of the only policy.
+/// What stands in rows and what in panels: policies in the panels of configurations, or configurations in the panel of the only policy.
 pub(crate) struct Layout {
     /// Names of the panels; empty ones are not written.
     pub(crate) panels: Vec<String>,
@@ -210,17 +210,17 @@ impl Layout {
         Sheet { left, labels, names, grid: Grid::of(&sizes(head)) }
     }
 
-    /// `rows` are the policies with their words, yardsticks included.
+    /// `rows` are the policies with their words, references included.
     ///
     /// # Errors
     /// Why they do not fit one picture.
     pub(crate) fn of(plane: &Plane, rows: &[Row<'_>]) -> Result<Self, Refusal> {
         let policies: Vec<String> = rows.iter().map(|(_, words)| words.clone()).collect();
-        let own = rows.iter().filter(|(label, _)| !words::is_yardstick(label)).count();
-        let turned = own == 1 && plane.points.len() > 1;
-        let words = |point| if turned { plane.values(point) } else { plane.short(point) };
-        let points: Vec<String> = (0..plane.points.len()).map(words).collect();
-        let (panels, rows) = if turned { (policies, points) } else { (points, policies) };
+        let own = rows.iter().filter(|(label, _)| !words::is_reference(label)).count();
+        let turned = own == 1 && plane.configurations.len() > 1;
+        let words = |configuration| if turned { plane.sweep.values(configuration) } else { plane.sweep.short(configuration) };
+        let configurations: Vec<String> = (0..plane.configurations.len()).map(words).collect();
+        let (panels, rows) = if turned { (policies, configurations) } else { (configurations, policies) };
         if panels.len() > MOST_PANELS {
             return Err(too_many(panels.len(), "panels"));
         }
@@ -232,12 +232,12 @@ impl Layout {
 
     /// What the rows are where that does not speak for itself, as an addition to what is shown.
     pub(crate) fn remark(&self, plane: &Plane) -> String {
-        if self.turned { format!("; rows: {}", plane.names()) } else { String::new() }
+        if self.turned { format!("; rows: {}", plane.sweep.names()) } else { String::new() }
     }
 
-    /// Panel and row of a point and a policy.
-    pub(crate) const fn place(&self, point: usize, policy: usize) -> (usize, usize) {
-        if self.turned { (policy, point) } else { (point, policy) }
+    /// Panel and row of a configuration and a policy.
+    pub(crate) const fn place(&self, configuration: usize, policy: usize) -> (usize, usize) {
+        if self.turned { (policy, configuration) } else { (configuration, policy) }
     }
 }
 

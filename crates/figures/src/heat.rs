@@ -1,4 +1,4 @@
-//! Heat maps: pairs of programs against each other where a scenario sweeps both, else policies against the points of the sweep.
+//! Heat maps: pairs of programs against each other where a scenario sweeps both, else policies against the configurations of the sweep.
 
 use drawing::axis::{Axis, extremes};
 use drawing::canvas::{Anchor, Area, Canvas, Letters};
@@ -8,7 +8,9 @@ use experiment::result::Results;
 
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, Grid, LABEL, MOST_PANELS, Sizes};
-use crate::plane::{Plane, plain};
+use crate::plane::Plane;
+use experiment::configuration::plain;
+use experiment::statements::titles::{self, Spot};
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
 
@@ -37,8 +39,6 @@ struct Map {
     sides: [String; 2],
     tiles: Vec<Tile>,
     what: String,
-    /// Run times over the shortest one rather than over those alone.
-    relative: bool,
 }
 
 /// The map that fits the result.
@@ -83,20 +83,20 @@ fn pairs(results: &Results, plane: &Plane) -> Option<Map> {
     let [a, b] = apps[..] else { return None };
     let sweep_of = |app: &str| {
         let within = format!("apps.{app}.workload");
-        plane.sweeps.iter().position(|sweep| sweep.path.starts_with(&within))
+        plane.sweep.varied.iter().position(|sweep| sweep.axis.path.starts_with(&within))
     };
     let (across, along) = (sweep_of(a)?, sweep_of(b)?);
     let others: Vec<usize> =
-        (0..plane.sweeps.len()).filter(|axis| *axis != across && *axis != along).collect();
+        (0..plane.sweep.varied.len()).filter(|axis| *axis != across && *axis != along).collect();
     let (metric, what) = metric(results);
     let (mut panels, mut tiles) = (Vec::new(), Vec::new());
     for policy in &results.provenance.policies {
         for app in [a, b] {
-            for (at, point) in plane.points.iter().enumerate() {
-                let Some(found) = cell(results, point, policy, app, metric) else { continue };
-                let place = plane.place(at, across).zip(plane.place(at, along));
+            for (at, configuration) in plane.configurations.iter().enumerate() {
+                let Some(found) = cell(results, configuration, policy, app, metric) else { continue };
+                let place = plane.sweep.place(at, across).zip(plane.sweep.place(at, along));
                 let Some((row, column)) = place else { continue };
-                let setting = plane.described(at, &others);
+                let setting = plane.sweep.described(at, &others);
                 let mut name = format!("{app} beside {}, under {policy}", if app == a { b } else { a });
                 if !setting.is_empty() {
                     name = format!("{name}, {setting}");
@@ -105,7 +105,7 @@ fn pairs(results: &Results, plane: &Plane) -> Option<Map> {
                     panels.push(name);
                     panels.len() - 1
                 });
-                let of = |axis: usize, value: usize| plain(&plane.sweeps[axis].values[value]);
+                let of = |axis: usize, value: usize| plain(&plane.sweep.varied[axis].axis.values[value]);
                 let (mine, other) = (of(across, row), of(along, column));
                 let (mine, other) = if app == a { (mine, other) } else { (other, mine) };
                 let told = format!("{mine} beside {other} under {policy}");
@@ -121,34 +121,33 @@ fn pairs(results: &Results, plane: &Plane) -> Option<Map> {
         let lines: Vec<(usize, usize)> = tiles.iter().map(|tile| (tile.panel, own(tile))).collect();
         over_the_shortest(&mut tiles, &lines);
     }
-    let values = |axis: usize| plane.sweeps[axis].values.iter().map(|v| plain(v)).collect();
+    let values = |axis: usize| plane.sweep.varied[axis].axis.values.iter().map(|v| plain(v)).collect();
     let what =
         if metric == "run_time" { "Run time over that beside the program that disturbs least" } else { what };
     Some(Map {
         panels,
         rows: values(across),
         columns: values(along),
-        sides: [plane.sweeps[across].short.clone(), plane.sweeps[along].short.clone()],
+        sides: [plane.sweep.varied[across].short.clone(), plane.sweep.varied[along].short.clone()],
         tiles,
         what: what.into(),
-        relative: metric == "run_time",
     })
 }
 
-/// Policies against points, a panel per application.
+/// Policies against configurations, a panel per application.
 fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
     let policies = &results.provenance.policies;
-    if policies.len() < 2 || plane.points.len() < 2 {
-        return Err(Refusal::Pointless("a map needs two policies and two points of a sweep".into()));
+    if policies.len() < 2 || plane.configurations.len() < 2 {
+        return Err(Refusal::Pointless("a map needs two policies and two configurations of a sweep".into()));
     }
     let (metric, what) = metric(results);
     let apps: Vec<&str> = results.foreground().collect();
     let mut tiles = Vec::new();
     for (panel, app) in apps.iter().enumerate() {
         for (row, policy) in policies.iter().enumerate() {
-            for (column, point) in plane.points.iter().enumerate() {
-                let found = cell(results, point, policy, app, metric);
-                let told = || format!("{app} under {policy} at {}", plane.short(column));
+            for (column, configuration) in plane.configurations.iter().enumerate() {
+                let found = cell(results, configuration, policy, app, metric);
+                let told = || format!("{app} under {policy} at {}", plane.sweep.short(column));
                 tiles.extend(found.map(|c| Tile { panel, row, column, value: c.summary.mean, told: told() }));
             }
         }
@@ -158,18 +157,17 @@ fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
         over_the_shortest(&mut tiles, &lines);
     }
     let what = if metric == "run_time" {
-        "Run time over that under the policy that is fastest at the point"
+        "Run time over that under the policy that is fastest at the configuration"
     } else {
         what
     };
     Ok(Map {
         panels: apps.iter().map(|app| (*app).to_owned()).collect(),
         rows: policies.clone(),
-        columns: (0..plane.points.len()).map(|point| plane.values(point)).collect(),
-        sides: [String::new(), plane.names()],
+        columns: (0..plane.configurations.len()).map(|configuration| plane.sweep.values(configuration)).collect(),
+        sides: [String::new(), plane.sweep.names()],
         tiles,
         what: what.into(),
-        relative: metric == "run_time",
     })
 }
 
@@ -188,14 +186,8 @@ fn over_the_shortest(tiles: &mut [Tile], lines: &[(usize, usize)]) {
 }
 
 fn message(map: &Map) -> Option<String> {
-    let most = map.tiles.iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-    let least = map.tiles.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let (most, at_most, least, at_least) = (number(most.value), &most.told, number(least.value), &least.told);
-    Some(if map.relative {
-        format!("Up to {most} times the shortest run time: {at_most}")
-    } else {
-        format!("Slowdown from {least} ({at_least}) to {most} ({at_most})")
-    })
+    let spot = |tile: &Tile| Spot { value: tile.value, place: tile.told.clone() };
+    titles::range(&map.what, &map.tiles.iter().map(spot).collect::<Vec<_>>(), number)
 }
 
 fn data(map: &Map) -> Table {

@@ -1,6 +1,6 @@
 //! Figures of results: which apply, their drawing and their data; and the results as a page for the browser.
 
-mod account;
+mod breakdown;
 mod curves;
 mod dots;
 mod figure;
@@ -44,7 +44,7 @@ const KINDS: [Kind; 8] = [
     ("throughput", dots::throughput),
     ("speedup", dots::speedup),
     ("sweep", curves::sweep),
-    ("account", account::account),
+    ("breakdown", breakdown::breakdown),
     ("run-time", ranges::run_time),
     ("barrier", ranges::barrier),
     ("heatmap", heat::heatmap),
@@ -60,7 +60,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A figure that could not be drawn, a sentence.
 pub fn draw(results: &Results, only: &[String]) -> Result<Drawn, String> {
-    let plane = plane::Plane::of(&results.provenance.points);
+    let plane = plane::Plane::of(&results.provenance);
     let mut drawn = Drawn { figures: Vec::new(), omitted: Vec::new() };
     for (name, kind) in KINDS {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {

@@ -4,6 +4,7 @@ use drawing::axis::{Axis, extremes};
 use drawing::canvas::{Area, Canvas, Letters};
 use drawing::palette::{Colour, GRID, INK, MUTED, Mark, series};
 use experiment::result::{Cell, DEDICATED, Results};
+use experiment::statements::{self, titles};
 
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, LABEL, Layout, MOST_PANELS, Sheet};
@@ -36,59 +37,18 @@ pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
         return Err(Refusal::Pointless("one replicate has no distribution (`--repeat 5`)".into()));
     }
     let kind = Kind { name: "run-time", metric: "run_time", words: "run time" };
-    strips(results, plane, &kind, |strips| {
-        let spread = |s: &Strip<'_>| {
-            if s.cell.summary.min > 0.0 { s.cell.summary.max / s.cell.summary.min - 1.0 } else { 0.0 }
-        };
-        let own: Vec<&Strip<'_>> =
-            strips.iter().filter(|s| s.cell.policy != DEDICATED && s.cell.summary.n > 1).collect();
-        let most = own.iter().max_by(|a, b| spread(a).total_cmp(&spread(b)))?;
-        let least = own.iter().min_by(|a, b| spread(a).total_cmp(&spread(b)))?;
-        if spread(most) < 0.01 {
-            return Some("Run times of the replicates differ by less than 1 %".into());
-        }
-        let (app, policy, widest) = (&most.cell.app, &most.cell.policy, words::percent(spread(most)));
-        if own.iter().all(|s| s.cell.policy == *policy) {
-            return Some(format!("Run times of the replicates differ by up to {widest} ({app})"));
-        }
-        let narrowest = words::percent(spread(least));
-        Some(format!(
-            "Replicates differ most under {policy} ({app}: {widest}), least under {} ({narrowest})",
-            least.cell.policy
-        ))
-    })
+    strips(results, plane, &kind, titles::run_times)
 }
 
 /// Mean time from one barrier to the next, by replicate.
 pub(crate) fn barrier(results: &Results, plane: &Plane) -> Attempt {
     let kind =
         Kind { name: "barrier", metric: "barrier_interval", words: "mean time from barrier to barrier" };
-    strips(results, plane, &kind, |strips| {
-        let own: Vec<&Strip<'_>> = strips.iter().filter(|s| s.cell.policy != DEDICATED).collect();
-        let first = own.first()?;
-        let of_first = own.iter().filter(|s| s.cell.app == first.cell.app);
-        let quick = of_first.clone().min_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
-        let slow = of_first.max_by(|a, b| a.cell.summary.mean.total_cmp(&b.cell.summary.mean))?;
-        let told = |s: &Strip<'_>| format!("{} under {}", words::seconds(s.cell.summary.mean), s.cell.policy);
-        if quick.cell.policy == slow.cell.policy && quick.cell != slow.cell {
-            let (from, to) =
-                (words::seconds(quick.cell.summary.mean), words::seconds(slow.cell.summary.mean));
-            return Some(format!("{}: from barrier to barrier {from} to {to}", first.cell.app));
-        }
-        if quick.cell == slow.cell {
-            return Some(format!("{}: from barrier to barrier {}", first.cell.app, told(quick)));
-        }
-        Some(format!(
-            "{}: from barrier to barrier at best {}, up to {}",
-            first.cell.app,
-            told(quick),
-            told(slow)
-        ))
-    })
+    strips(results, plane, &kind, titles::barriers)
 }
 
-/// The message of a figure from its strips.
-type Message = fn(&[Strip<'_>]) -> Option<String>;
+/// The title of a figure.
+type Message = fn(&statements::Table<'_>) -> Option<String>;
 
 fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> Attempt {
     let measured = |policy: &str, app: Option<&str>| {
@@ -114,10 +74,10 @@ fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> At
         return Err(frame::too_many(apps.len() * layout.panels.len(), "panels"));
     }
     let mut all = Vec::new();
-    for (at, point) in plane.points.iter().enumerate() {
+    for (at, configuration) in plane.configurations.iter().enumerate() {
         for (number, app) in apps.iter().enumerate() {
             for (policy_at, (policy, _)) in rows.iter().enumerate() {
-                let found = cell(results, point, policy, app, kind.metric);
+                let found = cell(results, configuration, policy, app, kind.metric);
                 let (group, row) = layout.place(at, policy_at);
                 let panel = group * apps.len() + number;
                 all.extend(found.map(|cell| Strip { panel, row, cell, values: values(cell) }));
@@ -126,7 +86,7 @@ fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> At
     }
     let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
     let (unit, length) = words::time_unit(longest);
-    let Some(title) = message(&all) else {
+    let Some(title) = message(&statements::Table::of(results)) else {
         return Err(Refusal::Pointless("no run completed".into()));
     };
     let each = match (results.provenance.repeat, all.iter().any(|s| !s.values.is_empty())) {
@@ -158,11 +118,11 @@ fn data(strips: &[Strip<'_>]) -> Table {
     if strips.iter().all(|strip| strip.values.is_empty()) {
         return Table::of_cells(strips.iter().map(|strip| strip.cell));
     }
-    let header = vec!["point", "policy", "app", "metric", "unit", "replicate", "value"];
+    let header = vec!["configuration", "policy", "app", "metric", "unit", "replicate", "value"];
     let rows = strips.iter().flat_map(|strip| {
         let c = strip.cell;
         strip.values.iter().enumerate().map(move |(replicate, value)| {
-            let words = [&c.point, &c.policy, &c.app, &c.metric, &c.unit].map(Clone::clone);
+            let words = [&c.configuration, &c.policy, &c.app, &c.metric, &c.unit].map(Clone::clone);
             words.into_iter().chain([replicate.to_string(), value.to_string()]).collect()
         })
     });
@@ -183,9 +143,9 @@ fn draw(
     kind: &Kind,
 ) -> Result<String, String> {
     let name = |panel: usize| {
-        let point = &layout.panels[panel / apps.len()];
+        let configuration = &layout.panels[panel / apps.len()];
         let app = apps[panel % apps.len()];
-        if point.is_empty() { app.to_owned() } else { format!("{app}, {point}") }
+        if configuration.is_empty() { app.to_owned() } else { format!("{app}, {configuration}") }
     };
     let names: Vec<String> = (0..apps.len() * layout.panels.len()).map(name).collect();
     let most = if apps.len() == 1 { 3 } else { apps.len().min(4) };

@@ -58,7 +58,7 @@ fn written(svg: &str) -> Vec<Written> {
             "middle" => wide / 2.0,
             _ => 0.0,
         };
-        // Capital letters are 0.73 of the font size high, and stand around the point.
+        // Capital letters are 0.73 of the font size high, and stand around the configuration.
         let half = size * 0.38;
         let covers = if attribute(tag, "transform").is_empty() {
             [x - from, y - half, x - from + wide, y + half]

@@ -36,6 +36,16 @@ impl Choice {
         Self { entry, values, over: None, perturb: None }
     }
 
+    /// Whether another choice is the same policy with the same values, on the same one.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        let over = match (&self.over, &other.over) {
+            (Some(a), Some(b)) => a.same(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        over && self.entry.name == other.entry.name && self.values == other.values && self.perturb == other.perturb
+    }
+
     /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what stands beneath.
     #[must_use]
     pub fn beneath(&self, kernel: &KernelModel) -> Option<Self> {

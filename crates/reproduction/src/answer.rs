@@ -1,6 +1,6 @@
 //! What the simulator says about a claim: series of values by replicate, and the points made of them.
 
-use experiment::statistics::{Summary, rounded, spread_percent, summarise};
+use experiment::statistics::{Summary, rounded, variation_percent, summarise};
 use serde::Serialize;
 
 /// Why a claim has no answer.
@@ -59,7 +59,7 @@ impl Series {
     /// (max - min) / min in per cent; 0 for fewer than two values.
     #[must_use]
     pub fn variation(&self) -> f64 {
-        spread_percent(&self.0).unwrap_or(0.0)
+        variation_percent(&self.0).unwrap_or(0.0)
     }
 
     /// The mean of several series, replicate by replicate; empty for none.

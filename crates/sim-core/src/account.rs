@@ -24,6 +24,8 @@ pub enum Category {
     Switch,
     /// Moving tasks between cpus.
     Migration,
+    /// First writes to fresh pages when a program starts (page faults and clearing).
+    PageInit,
     /// Kernel work: ticks, wake-ups, sleeps, forks, interrupts.
     Kernel,
     /// User-level scheduling daemons.
@@ -34,7 +36,7 @@ pub enum Category {
 
 impl Category {
     /// Number of categories.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// All categories in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Compute,
@@ -46,6 +48,7 @@ impl Category {
         Self::Yield,
         Self::Switch,
         Self::Migration,
+        Self::PageInit,
         Self::Kernel,
         Self::Daemon,
         Self::Idle,
@@ -64,6 +67,7 @@ impl Category {
             Self::Yield => "yield",
             Self::Switch => "switch",
             Self::Migration => "migration",
+            Self::PageInit => "page_init",
             Self::Kernel => "kernel",
             Self::Daemon => "daemon",
             Self::Idle => "idle",

@@ -49,7 +49,7 @@ impl State {
             Category::Yield => Self::Yield,
             Category::Switch => Self::Switch,
             Category::Migration => Self::Migrate,
-            Category::Kernel | Category::Daemon => Self::Kernel,
+            Category::PageInit | Category::Kernel | Category::Daemon => Self::Kernel,
             Category::Idle => Self::Idle,
         }
     }

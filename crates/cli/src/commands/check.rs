@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::number::plural;
 use experiment::plan::Experiment;
-use experiment::scenario::{Overrides, load_with};
 
+use super::source;
 use crate::args::Check;
 use crate::failure::{BAD_INPUT, Failure};
 use crate::input::read;
@@ -13,11 +14,11 @@ use crate::output::to_stdout;
 
 /// Checks every file; what is wrong goes to standard error, a line per good one to standard output.
 pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    let overrides = Overrides { set: args.set.clone(), ..Overrides::default() };
+    let overrides = source::edited(&args.edits);
     let mut all_good = true;
     for path in &args.files {
         let loaded = read(path).and_then(|(name, text)| {
-            let loaded = load_with(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
+            let loaded = source::load(policies, &name, &text, &overrides)?;
             Ok((name, loaded))
         });
         match loaded {
@@ -32,7 +33,7 @@ pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Fa
     Ok(if all_good { ExitCode::SUCCESS } else { ExitCode::from(BAD_INPUT) })
 }
 
-/// `ok, 102 runs (6 policies x 3 points x 5 replicates, 12 dedicated)`.
+/// `ok, 102 runs (6 policies x 3 configurations x 5 replicates, 12 dedicated)`.
 pub(crate) fn counts(experiment: &Experiment) -> String {
     let dedicated = experiment.runs.iter().filter(|r| r.alone.is_some()).count();
     let alone = if dedicated == 0 { String::new() } else { format!(", {dedicated} dedicated") };
@@ -40,11 +41,7 @@ pub(crate) fn counts(experiment: &Experiment) -> String {
         "ok, {} ({} x {} x {}{alone})",
         plural(experiment.runs.len(), "run", "runs"),
         plural(experiment.policies.len(), "policy", "policies"),
-        plural(experiment.points.len(), "point", "points"),
+        plural(experiment.configurations.len(), "configuration", "configurations"),
         plural(experiment.repeat as usize, "replicate", "replicates"),
     )
-}
-
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

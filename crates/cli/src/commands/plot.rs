@@ -19,7 +19,12 @@ const PNG_SCALE: f32 = 2.0;
 /// Draws the figures and says what was written and what was left out.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     check(args)?;
-    let results = source::open(&args.file, &args.changes, policies)?;
+    let opened = source::open(&args.file, &args.changes, args.best_partition, policies)?;
+    let flags = source::given(&args.changes, args.best_partition);
+    if !opened.simulated && !flags.is_empty() {
+        return Err(source::refused(&flags, &opened.name));
+    }
+    let results = opened.results;
     let drawn = figures::draw(&results, &args.figures).map_err(Failure::Output)?;
     let files = files(args, &drawn)?;
     write(args, &files)?;

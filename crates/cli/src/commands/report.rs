@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use experiment::PolicyShelf;
 use experiment::metrics::ALL_APPS;
 use experiment::plan::Experiment;
+use experiment::report::quoted;
 use experiment::result::Results;
-use experiment::scenario::load_with;
 use figures::page::{Slot, Story, page};
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject};
@@ -31,8 +31,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
         )));
     }
     let changes = &args.changes;
-    let experiment =
-        load_with(policies, &name, &text, &source::overrides(changes)).map_err(Failure::Rendered)?;
+    let experiment = source::load(policies, &name, &text, &source::changed(changes, args.best_partition))?;
     let results = source::simulate(&name, &experiment, changes)?;
     let drawn = figures::draw(&results, &[]).map_err(Failure::Output)?;
     let file = file_name(&args.file);
@@ -43,7 +42,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
         policies,
         drawn: &drawn,
         timeline: timeline.as_ref(),
-        command: &command(&file, changes),
+        command: &command(&file, changes, args.best_partition),
         file: &file,
     };
     let html = page(&story);
@@ -64,11 +63,11 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The first policy above the one under which all is done first, at the first point, in the most telling window. None
+/// The first policy above the one under which all is done first, at the first configuration, in the most telling window. None
 /// when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
-    let point = experiment.points.first()?;
-    let makespan = |policy: &String| Some(results.get(&point.label, policy, ALL_APPS, "makespan")?.mean);
+    let configuration = experiment.configurations.first()?;
+    let makespan = |policy: &String| Some(results.get(&configuration.label, policy, ALL_APPS, "makespan")?.mean);
     let first = experiment.policies.first()?;
     let times: Vec<(&String, f64)> =
         experiment.policies.iter().filter_map(|policy| Some((policy, makespan(policy)?))).collect();
@@ -78,12 +77,13 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     let shown: Vec<&String> = [first].into_iter().chain(other).collect();
     let subjects: Vec<Subject<'_>> = shown.iter().filter_map(|label| subject(experiment, label)).collect();
     let timeline = timeline::record(&subjects, &Request::default(), Medium::Picture).ok()?;
-    let at = if point.label.is_empty() { String::new() } else { format!(" at {}", point.label) };
+    let at = if configuration.label.is_empty() { String::new() } else { format!(" at {}", configuration.label) };
     let title = format!("{}{at}, seed {}", experiment.name, experiment.seed);
     let names = shown.iter().map(|label| label.as_str()).collect::<Vec<_>>();
     let mut words = strings(&["oversim", "timeline", file, "--policy", &names.join(",")]);
-    words.extend(changes.set.iter().flat_map(|set| strings(&["--set", set])));
-    words.extend(changes.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
+    words.extend(changes.edits.set.iter().flat_map(|set| strings(&["--set", set])));
+    words.extend(changes.edits.sweep.iter().flat_map(|sweep| strings(&["--sweep", sweep])));
+    words.extend(changes.edits.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
     words.extend(strings(&["-o", "timeline.svg"]));
     Some(Slot {
         about: format!("{}{at}. {}.", names.join(" and "), timeline.headline().trim_end_matches('.')),
@@ -92,11 +92,11 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     })
 }
 
-/// The first replicate of a policy at the first point.
+/// The first replicate of a policy at the first configuration.
 fn subject<'a>(experiment: &'a Experiment, label: &'a str) -> Option<Subject<'a>> {
     let policy = experiment.policies.iter().position(|policy| policy == label)?;
     let mut runs = experiment.runs.iter();
-    let plan = runs.find(|run| run.policy == policy && run.point == 0 && run.replicate == 0)?;
+    let plan = runs.find(|run| run.policy == policy && run.configuration == 0 && run.replicate == 0)?;
     Some(Subject { label, plan })
 }
 
@@ -111,21 +111,24 @@ fn file_name(path: &Path) -> String {
 }
 
 /// The command that makes the page again.
-fn command(file: &str, changes: &Changes) -> String {
+fn command(file: &str, changes: &Changes, best_partition: bool) -> String {
     let mut words = vec!["oversim".to_owned(), "report".to_owned(), file.to_owned()];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    for policy in &changes.policies {
-        option("--policy", policy.clone());
+    if !changes.edits.policies.is_empty() {
+        option("--policy", changes.edits.policies.join(","));
     }
-    for (name, value) in [("--seed", changes.seed), ("--repeat", changes.repeat.map(u64::from))] {
+    for (name, value) in [("--seed", changes.edits.seed), ("--repeat", changes.repeat.map(u64::from))] {
         if let Some(value) = value {
             option(name, value.to_string());
         }
     }
-    for set in &changes.set {
+    for set in &changes.edits.set {
         option("--set", set.clone());
     }
-    if changes.best_partition {
+    for sweep in &changes.edits.sweep {
+        option("--sweep", sweep.clone());
+    }
+    if best_partition {
         words.push("--best-partition".into());
     }
     words.extend(["-o".into(), "report.html".into()]);
@@ -135,16 +138,6 @@ fn command(file: &str, changes: &Changes) -> String {
 /// Words as a command line.
 fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// As a shell wants it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ use std::time::Instant;
 
 use experiment::PolicyShelf;
 use experiment::plan::Experiment;
-use experiment::report;
+use experiment::report::{self, View};
 use experiment::result::Results;
 use experiment::run::RunError;
-use experiment::scenario::{Overrides, load_with};
+use experiment::scenario::Overrides;
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
 
-use super::trace;
-use crate::args::{Format, Run};
+use super::{source, trace};
+use crate::args::{Format, Run, Table};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Decisions;
 use crate::{input, output, say};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let traced = trace::wanted(args)?;
     let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::read(&args.file)?;
-    let experiment = load_with(policies, &name, &text, &overrides(args)).map_err(Failure::Rendered)?;
+    let experiment = source::load(policies, &name, &text, &overrides(args))?;
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
@@ -83,7 +83,7 @@ fn execute(
     replayed: Option<&(Recording, String)>,
     bar: &ProgressBar,
 ) -> Result<(Results, Option<Recording>), Failure> {
-    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let progress = |_, _| bar.inc(1);
     let done = match (replayed, &args.record_schedule) {
         (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
@@ -110,7 +110,7 @@ fn explain(
     decisions: &mut Decisions,
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
-    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), decisions);
     bar.finish_and_clear();
     results.map_err(|error| match error {
@@ -120,15 +120,7 @@ fn explain(
 }
 
 fn overrides(args: &Run) -> Overrides {
-    Overrides {
-        set: args.set.clone(),
-        policies: args.policies.clone(),
-        seed: args.seed,
-        repeat: args.repeat,
-        stepwise: args.stepwise,
-        best_partition: args.best_partition,
-        one_point: false,
-    }
+    Overrides { stepwise: args.stepwise, ..source::changed(&args.changes, args.best_partition) }
 }
 
 /// To the directory, if there is one, and to standard output, if that is free.
@@ -139,11 +131,18 @@ fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure>
     if !standard {
         return Ok(());
     }
-    let width = if args.format == Format::Text { output::width() } else { report::DEFAULT_WIDTH };
+    // Standard input cannot be read again by the commands that are recommended.
+    let subject = args.file.to_str().filter(|subject| *subject != "-");
+    let view = View {
+        width: output::width(),
+        colour: args.format == Format::Text && output::colours(),
+        full: args.table == Table::Full,
+        subject,
+    };
     let Some(format) = report::format(args.format.name()) else {
         return Err(Failure::Output(format!("no format {}", args.format.name())));
     };
-    output::to_stdout(|out| (format.write)(results, out, width))
+    output::to_stdout(|out| (format.write)(results, out, &view))
 }
 
 /// Names the runs that did not complete.
@@ -152,6 +151,6 @@ fn warn(results: &Results) {
     let count = results.notes.len();
     say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
     for note in results.notes.iter().take(shown) {
-        say::line(format_args!("  {} {} seed {}: {}", note.policy, note.point, note.seed, note.text));
+        say::line(format_args!("  {} {} seed {}: {}", note.policy, note.configuration, note.seed, note.text));
     }
 }

@@ -1,4 +1,4 @@
-//! Where figures come from: a result that is read, or a scenario that is run now.
+//! Where results come from: a file with a result, or a scenario, which is run now.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -9,45 +9,89 @@ use experiment::plan::Experiment;
 use experiment::result::{self, Results};
 use experiment::scenario::{Overrides, load_with};
 
-use crate::args::Changes;
+use crate::args::{Changes, Edits};
 use crate::failure::Failure;
 use crate::{input, say};
 
-/// Reads a result, or reads a scenario and runs it.
-pub(crate) fn open(path: &Path, changes: &Changes, policies: &PolicyShelf) -> Result<Results, Failure> {
-    let (name, text) = input::read_up_to(path, input::MAX_RESULT_BYTES, "result or scenario")?;
-    let json = path.extension().is_some_and(|extension| extension == "json");
-    if json || result::is_result(&text) {
-        if changed(changes) {
-            return Err(Failure::Input(
-                "--policy, --seed, --repeat, --set and --best-partition belong to scenarios; a result has been simulated already"
-                    .into(),
-            ));
-        }
-        return result::read(&name, &text).map_err(Failure::Input);
-    }
-    let experiment = load_with(policies, &name, &text, &overrides(changes)).map_err(Failure::Rendered)?;
-    simulate(&name, &experiment, changes)
-}
-
-fn changed(changes: &Changes) -> bool {
-    let Changes { policies, seed, repeat, set, best_partition, jobs: _ } = changes;
-    !policies.is_empty() || seed.is_some() || repeat.is_some() || !set.is_empty() || *best_partition
-}
-
-/// The changes as the reader of scenarios wants them.
-pub(crate) fn overrides(changes: &Changes) -> Overrides {
+/// The edits of the command line as the reader of scenarios wants them, with warnings.
+pub(crate) fn edited(edits: &Edits) -> Overrides {
     Overrides {
-        set: changes.set.clone(),
-        policies: changes.policies.clone(),
-        seed: changes.seed,
-        repeat: changes.repeat,
-        best_partition: changes.best_partition,
+        set: edits.set.clone(),
+        sweep: edits.sweep.clone(),
+        policies: edits.policies.clone(),
+        seed: edits.seed,
+        warn: true,
         ..Overrides::default()
     }
 }
 
-/// Runs everything, with a bar where somebody looks.
+/// The changes of the command line as the reader of scenarios wants them.
+pub(crate) fn changed(changes: &Changes, best_partition: bool) -> Overrides {
+    Overrides { repeat: changes.repeat, best_partition, ..edited(&changes.edits) }
+}
+
+/// Reads a scenario; what has no effect is named on standard error.
+pub(crate) fn load(
+    policies: &PolicyShelf,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Experiment, Failure> {
+    let experiment = load_with(policies, name, text, overrides).map_err(Failure::Rendered)?;
+    for warning in &experiment.warnings {
+        say::warning(warning);
+    }
+    Ok(experiment)
+}
+
+/// A result, and whether it was simulated just now.
+pub(crate) struct Opened {
+    /// The file, as it was named.
+    pub(crate) name: String,
+    pub(crate) results: Results,
+    pub(crate) simulated: bool,
+}
+
+/// Reads a result, or reads a scenario and runs it.
+pub(crate) fn open(
+    path: &Path,
+    changes: &Changes,
+    best_partition: bool,
+    policies: &PolicyShelf,
+) -> Result<Opened, Failure> {
+    let (name, text) = input::read_up_to(path, input::MAX_RESULT_BYTES, "result or scenario")?;
+    let json = path.extension().is_some_and(|extension| extension == "json");
+    if json || result::is_result(&text) {
+        let results = result::read(&name, &text).map_err(Failure::Input)?;
+        return Ok(Opened { name, results, simulated: false });
+    }
+    let experiment = load(policies, &name, &text, &changed(changes, best_partition))?;
+    let results = simulate(&name, &experiment, changes)?;
+    Ok(Opened { name, results, simulated: true })
+}
+
+/// Names of the flags that change a scenario and were given.
+pub(crate) fn given(changes: &Changes, best_partition: bool) -> Vec<&'static str> {
+    let Changes { edits: Edits { policies, set, sweep, seed }, repeat, jobs } = changes;
+    let flags = [
+        (!policies.is_empty(), "--policy"),
+        (!set.is_empty(), "--set"),
+        (!sweep.is_empty(), "--sweep"),
+        (seed.is_some(), "--seed"),
+        (repeat.is_some(), "--repeat"),
+        (jobs.is_some(), "--jobs"),
+        (best_partition, "--best-partition"),
+    ];
+    flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag).collect()
+}
+
+/// The error about flags that change scenarios where nothing was simulated.
+pub(crate) fn refused(flags: &[&str], name: &str) -> Failure {
+    let (these, belong) = (flags.join(" and "), if flags.len() == 1 { "applies" } else { "apply" });
+    Failure::Input(format!("{these} {belong} to scenarios only, and {name} is a result: run its scenario again"))
+}
+
+/// Runs everything, with a progress bar on a terminal.
 pub(crate) fn simulate(name: &str, experiment: &Experiment, changes: &Changes) -> Result<Results, Failure> {
     say::remark(format_args!("{name}: {}", super::check::counts(experiment)));
     let began = Instant::now();

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::plan::{Experiment, RunPlan};
-use experiment::scenario::{Overrides, load_with};
+use experiment::scenario::Overrides;
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject, terminal};
 
 use crate::args::Timeline as Args;
 use crate::failure::Failure;
+use super::source;
 use crate::{input, output};
 
 /// Pixels of a PNG for each pixel of the SVG.
@@ -30,24 +31,15 @@ enum Form {
 pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
     let (name, text) = input::read(&args.file)?;
-    let load = |one_point| {
-        let overrides = Overrides { one_point, ..overrides(args) };
-        load_with(policies, &name, &text, &overrides).map_err(Failure::Rendered)
-    };
-    let mut experiment = load(false)?;
-    // A value that the sweep does not have: the scenario without its sweep does.
-    let point = match point(&experiment, &args.set) {
-        Some(point) => point,
-        None => {
-            experiment = load(true)?;
-            0
-        }
-    };
-    let plans = plans(&experiment, point, args.policies.is_empty());
+    let overrides = Overrides { repeat: Some(1), ..source::edited(&args.edits) };
+    let experiment = source::load(policies, &name, &text, &overrides)?;
+    // Of a sweep the first configuration is shown; `--set` chooses another one.
+    let configuration = 0;
+    let plans = plans(&experiment, configuration, args.edits.policies.is_empty());
     let subjects: Vec<Subject<'_>> = plans.iter().map(|(label, plan)| Subject { label, plan }).collect();
     let request = Request { from: args.from, to: args.to, cpus: cpus(args, &subjects)? };
-    let title = title(&experiment, point, &plans);
-    remark(args, &experiment, point, plans.len());
+    let title = title(&experiment, configuration, &plans);
+    remark(args, &experiment, configuration, plans.len());
     let Some((path, form)) = target else {
         let (width, colour) = (output::columns(), output::colours());
         let medium = Medium::Text(terminal::columns(width));
@@ -92,30 +84,10 @@ fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
     Ok((path, form))
 }
 
-fn overrides(args: &Args) -> Overrides {
-    Overrides {
-        set: args.set.clone(),
-        policies: args.policies.clone(),
-        seed: args.seed,
-        repeat: Some(1),
-        ..Overrides::default()
-    }
-}
-
-/// The first point of the sweep that has all values of `--set` for the paths of the sweep; none when no point has them.
-fn point(experiment: &Experiment, set: &[String]) -> Option<usize> {
-    let pairs = || set.iter().filter_map(|pair| pair.split_once('='));
-    experiment.points.iter().position(|point| {
-        let wanted =
-            |path: &str| pairs().rev().find(|(set, _)| set.trim() == path).map(|(_, value)| value.trim());
-        point.settings.iter().all(|(path, value)| wanted(path).is_none_or(|wanted| wanted == value))
-    })
-}
-
-/// The first replicate of each policy at a point.
-fn plans(experiment: &Experiment, point: usize, unnamed: bool) -> Vec<(&str, &RunPlan)> {
+/// The first replicate of each policy at a configuration.
+fn plans(experiment: &Experiment, configuration: usize, unnamed: bool) -> Vec<(&str, &RunPlan)> {
     let runs =
-        experiment.runs.iter().filter(|run| run.alone.is_none() && run.point == point && run.replicate == 0);
+        experiment.runs.iter().filter(|run| run.alone.is_none() && run.configuration == configuration && run.replicate == 0);
     let named = runs.filter_map(|run| Some((experiment.policies.get(run.policy)?.as_str(), run)));
     named.take(if unnamed { UNNAMED } else { usize::MAX }).collect()
 }
@@ -127,29 +99,26 @@ fn cpus(args: &Args, subjects: &[Subject<'_>]) -> Result<Option<Vec<u32>>, Failu
     timeline::cpus(list, count).map(Some).map_err(|why| Failure::Input(format!("--cpus {list}: {why}")))
 }
 
-/// The scenario, the point that is shown, and the seed.
-fn title(experiment: &Experiment, point: usize, plans: &[(&str, &RunPlan)]) -> String {
-    let point = experiment.points.get(point).map_or("", |point| point.label.as_str());
-    let at = if point.is_empty() { String::new() } else { format!(", {point}") };
+/// The scenario, the configuration that is shown, and the seed.
+fn title(experiment: &Experiment, configuration: usize, plans: &[(&str, &RunPlan)]) -> String {
+    let configuration = experiment.configurations.get(configuration).map_or("", |configuration| configuration.label.as_str());
+    let at = if configuration.is_empty() { String::new() } else { format!(", {configuration}") };
     let seed = plans.first().map_or(experiment.seed, |plan| plan.1.options.seed);
     format!("{}{at}, seed {seed}", experiment.name)
 }
 
-/// Says on standard error what was not asked for: other points of the sweep, policies that are not shown.
-fn remark(args: &Args, experiment: &Experiment, point: usize, shown: usize) {
+/// Says on standard error what was not asked for: other configurations of the sweep, policies that are not shown.
+fn remark(args: &Args, experiment: &Experiment, configuration: usize, shown: usize) {
     if args.quiet {
         return;
     }
     let mut remarks = Vec::new();
-    // Nobody who has said which point wants to hear of others.
-    let settings = experiment.points.get(point).map_or(&[][..], |point| &point.settings);
-    let said = |path: &str| args.set.iter().any(|pair| pair.split('=').next().map(str::trim) == Some(path));
     let open: Vec<&str> =
-        settings.iter().map(|setting| setting.0.as_str()).filter(|path| !said(path)).collect();
-    if experiment.points.len() > 1 && !open.is_empty() {
-        let label = experiment.points.get(point).map_or("", |point| point.label.as_str());
+        experiment.axes.iter().filter(|axis| axis.values.len() > 1).map(|axis| axis.path.as_str()).collect();
+    if !open.is_empty() {
+        let label = experiment.configurations.get(configuration).map_or("", |c| c.label.as_str());
         let how = open.iter().map(|path| format!("--set {path}=...")).collect::<Vec<_>>().join(" ");
-        remarks.push(format!("shown at {label}; {how} shows another point of the sweep"));
+        remarks.push(format!("shown with {label}; {how} shows another configuration of the sweep"));
     }
     let policies = &experiment.policies;
     if policies.len() > shown {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::paired::paired;
 use super::{Ratio, Verdict};
 use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Scope};
+use crate::provenance::Provenance;
 use crate::result::Results;
 use crate::statistics::Summary;
 
@@ -29,7 +30,7 @@ pub struct Contrasts {
     pub b: Side,
     /// A slowdown counts when its whole interval lies beyond this many per cent.
     pub threshold: f64,
-    /// By point, policy, metric and application.
+    /// By configuration, policy, metric and application.
     pub contrasts: Vec<Contrast>,
     /// Of these, how many are slower beyond the threshold.
     pub too_slow: usize,
@@ -57,8 +58,8 @@ pub struct Side {
 /// One quantity on both sides.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Contrast {
-    /// Point of the sweep; empty without one.
-    pub point: String,
+    /// Configuration of the sweep; empty without one.
+    pub configuration: String,
     /// Name of the application, or `all`.
     pub app: String,
     /// Name of the metric.
@@ -178,7 +179,7 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
         if metrics.is_empty() {
             return Err(format!("no metric is called `{name}`: `oversim list metrics` names them"));
         }
-        if metrics.iter().any(|metric| metric.reduction == Reduction::Spread) || name == "gap_closed" {
+        if metrics.iter().any(|metric| metric.reduction == Reduction::Variation) || name == "recovered" {
             return Err(format!("`{name}` is one number for all replicates: there is nothing to pair"));
         }
         found.extend(metrics);
@@ -199,20 +200,20 @@ fn contrasts(
     }
     let mut found = Vec::new();
     let mut unpaired = 0;
-    for point in &a.results.provenance.points {
+    for configuration in &a.results.provenance.configurations {
         for (policy_a, policy_b) in policies {
             for metric in &metrics {
                 for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
                     let values = |of: Named<'_>, policy: &str| {
                         of.results
-                            .values(point, policy, app, metric.name)
+                            .values(&configuration.label, policy, app, metric.name)
                             .map(|values| by_seed(of.results, values))
                     };
                     let Some(of_a) = values(a, policy_a) else { continue };
                     let pairs = pairs(&of_a, &values(b, policy_b).unwrap_or_default());
                     match contrast(metric, &pairs, wanted.threshold) {
                         Some(contrast) => found.push(Contrast {
-                            point: point.clone(),
+                            configuration: configuration.label.clone(),
                             app: app.into(),
                             policy_a: policy_a.clone(),
                             policy_b: policy_b.clone(),
@@ -266,7 +267,7 @@ fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Con
     };
     let beyond = at_least.is_none_or(|factor| factor > 1.0 + threshold / 100.0);
     Some(Contrast {
-        point: String::new(),
+        configuration: String::new(),
         app: String::new(),
         metric: metric.name.into(),
         unit: metric.unit.into(),
@@ -318,6 +319,10 @@ fn side(of: Named<'_>) -> Side {
     }
 }
 
+fn labels_of(p: &Provenance) -> String {
+    p.configurations.iter().map(|c| c.label.as_str()).collect::<Vec<_>>().join("; ")
+}
+
 /// Why there is nothing to compare.
 fn nothing(a: Named<'_>, b: Named<'_>) -> String {
     let (p, q) = (&a.results.provenance, &b.results.provenance);
@@ -330,12 +335,12 @@ fn nothing(a: Named<'_>, b: Named<'_>) -> String {
         );
     }
     format!(
-        "nothing measured is in both: {} has points [{}] and applications {}, {} has points [{}] and applications {}",
+        "nothing measured is in both: {} has configurations [{}] and applications {}, {} has configurations [{}] and applications {}",
         a.file,
-        p.points.join("; "),
+        labels_of(p),
         p.apps.join(", "),
         b.file,
-        q.points.join("; "),
+        labels_of(q),
         q.apps.join(", ")
     )
 }

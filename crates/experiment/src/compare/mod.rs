@@ -56,8 +56,8 @@ impl Verdict {
 /// A policy against the baseline policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Point of the sweep.
-    pub point: String,
+    /// Configuration of the sweep.
+    pub configuration: String,
     /// Application, or `all` for the makespan.
     pub app: String,
     /// `run_time`, or `makespan` of `all`.
@@ -78,21 +78,21 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
-/// All comparisons, by point, application (the whole machine last) and policy.
+/// All comparisons, by configuration, application (the whole machine last) and policy.
 pub(crate) fn compare(experiment: &Experiment, samples: &Samples) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     let whole = (None, ALL_APPS, "makespan");
-    for (point, label) in experiment.points.iter().enumerate() {
+    for (configuration, label) in experiment.configurations.iter().enumerate() {
         let apps = experiment.apps.iter().enumerate().map(|(i, name)| (Some(i), name.as_str(), "run_time"));
         for (app, name, metric) in apps.chain([whole]) {
-            let times = |policy| samples.values(Place { point, policy, app }, metric);
+            let times = |policy| samples.values(Place { configuration, policy, app }, metric);
             let Some(baseline) = times(0) else { continue };
             for (policy, policy_name) in experiment.policies.iter().enumerate().skip(1) {
                 let pairs = times(policy).map(|other| pairs(baseline, other));
                 let Some(paired) = pairs.as_deref().and_then(paired) else { continue };
                 let Some(ratio) = paired.ratio else { continue };
                 comparisons.push(Comparison {
-                    point: label.label.clone(),
+                    configuration: label.label.clone(),
                     app: name.into(),
                     metric: metric.into(),
                     baseline: experiment.policies[0].clone(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::contrast::{Contrast, Contrasts};
 use super::{Ratio, Verdict};
 use crate::metrics::ALL_APPS;
-use crate::report::number;
+use crate::number;
 
 /// A form of the comparison.
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ fn with_error(ratio: Ratio) -> String {
     }
 }
 
-/// What stands before a sentence within its point: policy where both sides have the same, application, metric.
+/// What stands before a sentence within its configuration: policy where both sides have the same, application, metric.
 fn place(one: &Contrast) -> String {
     let policy = if one.policy_a == one.policy_b { one.policy_a.as_str() } else { "" };
     let app = if one.app == ALL_APPS { "all together" } else { &one.app };
@@ -151,25 +151,25 @@ fn conclusion(all: &Contrasts) -> String {
     text
 }
 
-/// The points in order, each with its comparisons.
-fn by_point(all: &Contrasts) -> Vec<(&str, Vec<&Contrast>)> {
-    let mut points: Vec<(&str, Vec<&Contrast>)> = Vec::new();
+/// The configurations in order, each with its comparisons.
+fn by_configuration(all: &Contrasts) -> Vec<(&str, Vec<&Contrast>)> {
+    let mut configurations: Vec<(&str, Vec<&Contrast>)> = Vec::new();
     for one in &all.contrasts {
-        match points.last_mut() {
-            Some((point, here)) if *point == one.point => here.push(one),
-            _ => points.push((&one.point, vec![one])),
+        match configurations.last_mut() {
+            Some((configuration, here)) if *configuration == one.configuration => here.push(one),
+            _ => configurations.push((&one.configuration, vec![one])),
         }
     }
-    points
+    configurations
 }
 
 fn text(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", title(all))?;
     let width = all.contrasts.iter().map(|one| place(one).chars().count()).max().unwrap_or(0);
-    for (point, here) in by_point(all) {
+    for (configuration, here) in by_configuration(all) {
         writeln!(out)?;
-        if !point.is_empty() {
-            writeln!(out, "{point}")?;
+        if !configuration.is_empty() {
+            writeln!(out, "{configuration}")?;
         }
         for one in here {
             let mark = if one.too_slow { "!" } else { " " };
@@ -187,7 +187,7 @@ fn json(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
 
 /// The columns of the CSV form, in order.
 const COLUMNS: [&str; 18] = [
-    "point",
+    "configuration",
     "app",
     "metric",
     "unit",
@@ -215,7 +215,7 @@ fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
         let ratio = one.speedup;
         let bound = |ci: Option<[f64; 2]>, at: usize| known(ci.map(|ci| ci[at]));
         csv.write_record([
-            one.point.clone(),
+            one.configuration.clone(),
             one.app.clone(),
             one.metric.clone(),
             one.unit.clone(),
@@ -241,10 +241,10 @@ fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
 fn markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     let escaped = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");
     writeln!(out, "# {}", escaped(&title(all)))?;
-    for (point, here) in by_point(all) {
+    for (configuration, here) in by_configuration(all) {
         writeln!(out)?;
-        if !point.is_empty() {
-            writeln!(out, "## {}\n", escaped(point))?;
+        if !configuration.is_empty() {
+            writeln!(out, "## {}\n", escaped(configuration))?;
         }
         writeln!(out, "| | | |\n|---|---|---|")?;
         for one in here {

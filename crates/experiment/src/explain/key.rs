@@ -38,7 +38,7 @@ const SCENARIO: &[(&str, &str, &str)] = &[
     (
         "sweep",
         "sweep: { threads_per_core: [1, 2], kernel.tick: [1ms, 4ms] }",
-        "Every combination is a point: here 2 x 2 = 4. `--set` uses the same paths.",
+        "Every combination is a configuration: here 2 x 2 = 4. `--set` uses the same paths.",
     ),
     (
         "threads_per_core",
@@ -53,7 +53,7 @@ const SCENARIO: &[(&str, &str, &str)] = &[
     (
         "best_partition",
         "best_partition: true",
-        "Up to 48 divisions are simulated at each point; the best one is the yardstick `best-cut`. `false` unless given.",
+        "Up to 48 divisions are simulated at each configuration; the best one is the reference `best-cut`. `false` unless given.",
     ),
     ("repeat", "repeat: 3", "1 unless given. Confidence intervals need at least 2."),
     (

@@ -47,14 +47,14 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     ),
     (
         App,
-        "spread",
+        "variation",
         "100 x (largest / smallest run_time - 1) over the replicates: how far one can rely on a single run.",
         "Run times of 4.0, 4.2 and 5.0 s: 100 x (5.0 / 4.0 - 1) = 25 %.",
     ),
     (
         App,
-        "gap_closed",
-        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fluid)), T being the mean run_time; see the yardstick `fluid`. None where the gap is below 1 % of the ideal.",
+        "recovered",
+        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fluid)), T being the mean run_time; see the reference `fluid`. None where the gap is below 1 % of the ideal.",
         "First policy 18 s, ideal 14 s, this policy 15 s: 100 x 3 / 4 = 75 %. Below 0: slower than the first; above 100: faster than a fair share.",
     ),
     (
@@ -149,13 +149,13 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     ),
     (
         All,
-        "spread",
+        "variation",
         "100 x (largest / smallest makespan - 1) over the replicates.",
         "Makespans of 40 and 44 s: 10 %.",
     ),
     (
         All,
-        "gap_closed",
+        "recovered",
         "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fluid)), T being the mean makespan.",
         "First policy 40 s, ideal 30 s, this policy 30 s: 100 %.",
     ),
@@ -180,7 +180,7 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     (
         All,
         "corrections",
-        "decisions of the policy that the kernel refused or corrected: a cpu outside the task's mask, a task that has ended. 0 for every policy on the shelf; more points to a mistake in a policy of your own.",
+        "decisions of the policy that the kernel refused or corrected: a cpu outside the task's mask, a task that has ended. 0 for every policy on the shelf; more configurations to a mistake in a policy of your own.",
         "`select_cpu` answers cpu 5 for a task that may use cpus 0 to 3: the kernel takes an allowed one and counts 1.",
     ),
 ];
@@ -220,6 +220,10 @@ const ACCOUNT: &[(Category, &str)] = &[
         Category::Migration,
         "The kernel's work of moving tasks; cold caches are in `refill`, far pages in `remote`.",
     ),
+    (
+        Category::PageInit,
+        "A starting program writes its data for the first time: page faults and clearing of pages. Runtimes choose who writes with `touch`.",
+    ),
     (Category::Kernel, "Everything else the kernel does for the programs and for itself."),
     (
         Category::Daemon,
@@ -239,7 +243,7 @@ fn page(m: &Metric) -> Page {
     let of = if m.scope == App { "of each application" } else { "of the whole run" };
     let mut page = Page::new(Shelf::Metric, m.name, &format!("{} ({}, {of})", m.about, m.unit));
     let category =
-        m.name.strip_prefix("account_").and_then(|name| ACCOUNT.iter().find(|a| a.0.name() == name));
+        m.name.strip_prefix("breakdown_").and_then(|name| ACCOUNT.iter().find(|a| a.0.name() == name));
     if let Some((category, about)) = category {
         page.aliases.push(category.name().into());
         return account(page, *category, about);
@@ -267,10 +271,10 @@ fn cells(m: &Metric) -> Vec<Block> {
     let app = if m.scope == App { "NAME" } else { "all" };
     let text = match m.reduction {
         Reduction::Statistics => format!(
-            "One cell per point, policy and application (`app` is {app}): mean, median, extremes and the 95 % confidence interval of the mean over the replicates."
+            "One cell per configuration, policy and application (`app` is {app}): mean, median, extremes and the 95 % confidence interval of the mean over the replicates."
         ),
-        Reduction::Spread => {
-            format!("One number over all replicates of a point and policy (`app` is {app}).")
+        Reduction::Variation => {
+            format!("One number over all replicates of a configuration and policy (`app` is {app}).")
         }
     };
     vec![Block::Text(text)]
@@ -282,7 +286,7 @@ mod tests {
 
     #[test]
     fn every_metric_has_its_formula_and_nothing_else_has() {
-        for m in METRICS.iter().filter(|m| !m.name.starts_with("account_")) {
+        for m in METRICS.iter().filter(|m| !m.name.starts_with("breakdown_")) {
             let entries = HOW.iter().filter(|(scope, name, ..)| *scope == m.scope && *name == m.name).count();
             assert_eq!(entries, 1, "{:?} {}", m.scope, m.name);
         }

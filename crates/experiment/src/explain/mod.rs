@@ -11,8 +11,8 @@ mod parameter;
 mod policy;
 pub mod reference;
 mod text;
+mod reference_value;
 mod waiting;
-mod yardstick;
 
 use notation::suggest::hint;
 use policies::PolicyShelf;
@@ -40,7 +40,7 @@ pub enum Shelf {
     /// Metrics of results.
     Metric,
     /// What the results of policies are measured against.
-    Yardstick,
+    Reference,
     /// Ways to wait, words of a runtime's `wait`.
     Wait,
     /// Barrier algorithms, words of a runtime's `barrier`.
@@ -60,7 +60,7 @@ impl Shelf {
         Self::Workload,
         Self::Machine,
         Self::Metric,
-        Self::Yardstick,
+        Self::Reference,
         Self::Wait,
         Self::Barrier,
         Self::Key,
@@ -77,7 +77,7 @@ impl Shelf {
             Self::Workload => "workload",
             Self::Machine => "machine",
             Self::Metric => "metric",
-            Self::Yardstick => "yardstick",
+            Self::Reference => "reference",
             Self::Wait => "wait",
             Self::Barrier => "barrier",
             Self::Key => "key",
@@ -95,7 +95,7 @@ impl Shelf {
             Self::Workload => "Workloads",
             Self::Machine => "Machines",
             Self::Metric => "Metrics",
-            Self::Yardstick => "Yardsticks",
+            Self::Reference => "References",
             Self::Wait => "Ways to wait",
             Self::Barrier => "Barriers",
             Self::Key => "Keys of a scenario",
@@ -213,7 +213,7 @@ pub fn pages_with(policies: &PolicyShelf, shelf: Shelf) -> Vec<Page> {
         Shelf::Workload => entries::workloads(),
         Shelf::Machine => machine::pages(),
         Shelf::Metric => metric::pages(),
-        Shelf::Yardstick => yardstick::pages(),
+        Shelf::Reference => reference_value::pages(),
         Shelf::Wait => waiting::waits(),
         Shelf::Barrier => waiting::barriers(),
         Shelf::Key => key::pages(),

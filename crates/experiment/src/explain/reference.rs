@@ -47,10 +47,10 @@ const FILES: &[(&str, &str, &str, &[Shelf])] = &[
         &[Shelf::Metric],
     ),
     (
-        "yardsticks.md",
-        "Yardsticks",
-        "What reports show beside the policies. How to read them: [results](../results.md#yardsticks).",
-        &[Shelf::Yardstick],
+        "references.md",
+        "References",
+        "What reports show beside the policies. How to read them: [results](../results.md#references).",
+        &[Shelf::Reference],
     ),
     (
         "keys.md",

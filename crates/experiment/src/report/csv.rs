@@ -1,37 +1,40 @@
-//! CSV: one cell per row, tidy, without comment lines; an unknown interval is an empty field.
+//! CSV: one cell per row, a column for each swept parameter, without comment lines; an unknown interval is an empty field.
 
 use std::io::{self, Write};
 
+use super::View;
+use crate::configuration::{Settings, columns};
 use crate::result::Results;
 
-/// The columns, in order.
-const COLUMNS: [&str; 13] = [
-    "scenario", "point", "policy", "app", "metric", "unit", "mean", "median", "ci95_lo", "ci95_hi", "min",
-    "max", "n",
-];
-
-/// Writes a header row and the cells.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+/// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`].
+pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
+    let swept = columns(&results.provenance.configurations);
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(COLUMNS)?;
+    csv.write_record(["scenario"].iter().chain(&swept).chain(&COLUMNS))?;
     for cell in &results.cells {
         let s = &cell.summary;
         let bound = |at: usize| s.ci95.map_or_else(String::new, |ci| ci[at].to_string());
-        csv.write_record([
-            &cell.scenario,
-            &cell.point,
-            &cell.policy,
-            &cell.app,
-            &cell.metric,
-            &cell.unit,
-            &s.mean.to_string(),
-            &s.median.to_string(),
-            &bound(0),
-            &bound(1),
-            &s.min.to_string(),
-            &s.max.to_string(),
-            &s.n.to_string(),
-        ])?;
+        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
+        let numbers = [
+            s.mean.to_string(),
+            s.median.to_string(),
+            bound(0),
+            bound(1),
+            s.min.to_string(),
+            s.max.to_string(),
+            s.n.to_string(),
+        ];
+        let row = [cell.scenario.clone()].into_iter().chain(settings(&cell.settings, &swept));
+        csv.write_record(row.chain(words).chain(numbers))?;
     }
     csv.flush()
+}
+
+/// The columns behind those of swept parameters, in order.
+const COLUMNS: [&str; 11] =
+    ["policy", "app", "metric", "unit", "mean", "median", "ci95_lo", "ci95_hi", "min", "max", "n"];
+
+/// The values of the swept parameters in the order of their columns; empty where a configuration has no such parameter.
+pub(super) fn settings<'a>(settings: &'a Settings, swept: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    swept.iter().map(|path| settings.get(path).map_or_else(String::new, ToString::to_string))
 }

@@ -2,34 +2,39 @@
 
 use std::io::{self, Write};
 
+use super::View;
 use crate::result::Results;
-use crate::summary;
+use crate::statements::{self, Extremes};
 
 use super::table::{Column, Comparison, legend};
 use super::text::{footer, note_lines, replay_line, setting};
 
 /// Writes the report.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let p = &results.provenance;
     writeln!(out, "# {}\n", escaped(&p.scenario))?;
     if !p.about.is_empty() {
         writeln!(out, "{}\n", p.about.split_whitespace().collect::<Vec<_>>().join(" "))?;
     }
-    writeln!(out, "{}", setting(results))?;
-    for point in &p.points {
+    writeln!(out, "{}\n", setting(results))?;
+    let index = statements::Table::of(results);
+    let extremes = Extremes::of(&index);
+    for line in extremes.iter().flat_map(|extremes| statements::answer::lines(&index, extremes)) {
+        writeln!(out, "- **{}**: {}", line.label, escaped(&line.text))?;
+    }
+    for doubt in statements::doubts::doubts(&index, extremes.as_ref()) {
+        writeln!(out, "- **Doubt**: {}", escaped(&doubt))?;
+    }
+    for (at, configuration) in p.configurations.iter().enumerate() {
         writeln!(out)?;
-        if !point.is_empty() {
-            writeln!(out, "## {}\n", escaped(point))?;
+        if !configuration.label.is_empty() {
+            writeln!(out, "## {}\n", escaped(&configuration.label))?;
         }
-        table(out, &Comparison::at(results, point))?;
-        let sentences = summary::point(results, point);
+        table(out, &Comparison::at(results, &configuration.label))?;
+        let sentences = statements::each::at(&index, at);
         if !sentences.is_empty() {
             writeln!(out, "\n{}", sentences.join(" "))?;
         }
-    }
-    let overall = summary::overall(results);
-    if !overall.is_empty() {
-        writeln!(out, "\n{}", overall.join(" "))?;
     }
     writeln!(out, "\n{}\n", legend(results))?;
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
@@ -52,13 +57,9 @@ fn table(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     Ok(())
 }
 
-/// Both header lines as one; a word broken by a hyphen is joined again.
+/// Both header lines as one.
 pub(super) fn head(column: &Column) -> String {
-    let [first, second] = &column.head;
-    match first.strip_suffix('-') {
-        Some(start) => format!("{start}{second}"),
-        None => format!("{first} {second}").trim_end().to_owned(),
-    }
+    column.head.join(" ").trim_end().to_owned()
 }
 
 /// Names come from scenarios: a bar would end the cell.
@@ -78,8 +79,8 @@ mod tests {
     #[test]
     fn heads_become_one_line() {
         let column = |a: &str, b: &str| Column { head: [a.into(), b.into()], entries: Vec::new() };
-        assert_eq!(head(&column("migra-", "tions")), "migrations");
-        assert_eq!(head(&column("cg", "slow")), "cg slow");
+        assert_eq!(head(&column("context", "switch %")), "context switch %");
+        assert_eq!(head(&column("cg", "slowdown")), "cg slowdown");
         assert_eq!(head(&column("policy", "")), "policy");
     }
 }

@@ -1,10 +1,10 @@
 //! The forms in which a result is written, one file each, and their registry.
 
+mod answer;
 mod csv;
 mod json;
 mod markdown;
 mod ndjson;
-pub(crate) mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod table;
@@ -29,13 +29,42 @@ pub struct Format {
     pub file: &'static str,
     /// What it is for.
     pub about: &'static str,
-    /// Writes the result; the width in columns matters to text only.
-    pub write: fn(&Results, &mut dyn Write, usize) -> io::Result<()>,
+    /// Writes the result; how it is viewed matters to text only.
+    pub write: fn(&Results, &mut dyn Write, &View<'_>) -> io::Result<()>,
+}
+
+/// How a text report is viewed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct View<'a> {
+    /// Columns of a line.
+    pub width: usize,
+    /// Whether to colour words, with the codes of ANSI terminals.
+    pub colour: bool,
+    /// All tables in place of the answer.
+    pub full: bool,
+    /// How the user named the scenario, for the commands that are recommended; none when they could not run again.
+    pub subject: Option<&'a str>,
+}
+
+impl View<'_> {
+    /// All tables, without colours, for files.
+    pub const FILE: Self = Self { width: DEFAULT_WIDTH, colour: false, full: true, subject: None };
+}
+
+/// A word as a shell wants it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// All forms.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", file: "report.txt", about: "tables for people", write: text::write },
+    Format { name: "text", file: "report.txt", about: "the answer for people, or all tables", write: text::write },
     Format { name: "json", file: "result.json", about: "everything, one object", write: json::write },
     Format {
         name: "ndjson",
@@ -69,10 +98,10 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The comparison of the policies at one point, as the text report shows it, without the account of the cpu time.
+/// The comparison of the policies at one configuration, as the text report shows it, without the account of the cpu time.
 #[must_use]
-pub fn comparison(results: &Results, point: &str) -> Grid {
-    let table = table::Comparison::at(results, point);
+pub fn comparison(results: &Results, configuration: &str) -> Grid {
+    let table = table::Comparison::at(results, configuration);
     let columns: Vec<&table::Column> =
         [&table.rows].into_iter().chain(table.groups.iter().rev().skip(1).rev().flatten()).collect();
     let entry = |column: &table::Column, row: usize| column.entries.get(row).cloned().unwrap_or_default();
@@ -103,7 +132,7 @@ mod tests {
 
     fn written(name: &str, results: &Results) -> String {
         let mut out = Vec::new();
-        (format(name).unwrap().write)(results, &mut out, DEFAULT_WIDTH).unwrap();
+        (format(name).unwrap().write)(results, &mut out, &View::FILE).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -114,7 +143,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<_> = value["cells"][0].as_object().unwrap().keys().cloned().collect();
-        let documented = "scenario point policy app metric unit mean median ci95 min max n values"
+        let documented = "scenario configuration policy app metric unit mean median ci95 min max n values"
             .split(' ')
             .collect::<Vec<_>>();
         assert_eq!(keys, documented);
@@ -141,7 +170,7 @@ mod tests {
         let text = written("csv", &results);
         assert_eq!(text.lines().count(), 1 + results.cells.len());
         assert!(
-            text.starts_with("scenario,point,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n")
+            text.starts_with("scenario,configuration,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n")
         );
         assert!(
             text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"),
@@ -155,7 +184,7 @@ mod tests {
         results.cells[0].values[1] = None;
         results.cells[1].values.clear();
         let text = written("tidy", &results);
-        assert!(text.starts_with("scenario,point,policy,app,metric,unit,replicate,seed,value\n"), "{text}");
+        assert!(text.starts_with("scenario,configuration,policy,app,metric,unit,replicate,seed,value\n"), "{text}");
         assert_eq!(text.lines().count(), 1 + 3 * results.cells.len() - 1 - 3);
         assert!(text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,2,3,5.05\n"), "{text}");
         assert!(!text.contains("dedicated,cg,run_time,s,1,"), "{text}");
@@ -177,7 +206,7 @@ mod tests {
     fn runs_that_did_not_complete_are_named() {
         let mut results = fixture::two_apps();
         results.notes.push(Note {
-            point: "threads_per_core=1".into(),
+            configuration: "threads_per_core=1".into(),
             policy: "LOAD".into(),
             replicate: 2,
             seed: 3,

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::compare::Comparison;
 use crate::provenance::Provenance;
+use super::View;
 use crate::result::{Cell, Note, Results};
 use crate::schedule::Replay;
-use crate::yardsticks::BestPartition;
+use crate::references::BestPartition;
 
 /// A line: what it is, and the object's own fields.
 #[derive(Serialize, JsonSchema)]
@@ -27,7 +28,7 @@ pub(crate) enum Line<'a> {
     Cell(&'a Cell),
     /// A policy against the first one.
     Comparison(&'a Comparison),
-    /// The best static partition at a point.
+    /// The best static partition at a configuration.
     BestPartition(&'a BestPartition),
     /// A run that did not complete.
     Note(&'a Note),
@@ -36,7 +37,7 @@ pub(crate) enum Line<'a> {
 }
 
 /// Writes the provenance (with the schema's name), then everything else in the order of the JSON form.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let head = Line::Provenance { schema: &results.schema, provenance: &results.provenance };
     let lines = [head].into_iter();
     let lines = lines.chain(results.cells.iter().map(Line::Cell));

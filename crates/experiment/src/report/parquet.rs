@@ -13,6 +13,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::tidy::COLUMNS;
+use super::View;
 use crate::result::{Cell, Results};
 
 /// Types of [`COLUMNS`], in order.
@@ -39,7 +40,7 @@ const PREFIX: &str = "oversim.";
 type Sample<'a> = (&'a Cell, u32, u64, f64);
 
 /// Writes the file. The writer of the library wants an end that may change threads, so the file is made in memory.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     out.write_all(&encoded(results)?)?;
     out.flush()
 }
@@ -71,7 +72,7 @@ fn columns(rows: &[Sample<'_>]) -> Vec<ArrayRef> {
     };
     vec![
         texts(|cell| &cell.scenario),
-        texts(|cell| &cell.point),
+        texts(|cell| &cell.configuration),
         texts(|cell| &cell.policy),
         texts(|cell| &cell.app),
         texts(|cell| &cell.metric),

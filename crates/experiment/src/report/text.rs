@@ -1,14 +1,17 @@
-//! Text: one table per point of the sweep that compares the policies, then what the tables show in sentences.
+//! Text: one table per configuration of the sweep that compares the policies, then what the tables show in sentences.
 
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::number;
+use crate::provenance::MachineOrigin;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
-use crate::summary;
+use crate::statements::{self, Extremes};
 
 use super::table::{Column, Comparison, Group, legend};
+use super::{View, answer};
 
 /// Blanks before a column, and before a group of columns.
 const GAP: usize = 1;
@@ -17,52 +20,76 @@ const GROUP_GAP: usize = 2;
 /// Notes shown in full; the rest is a number.
 pub(super) const NOTES_SHOWN: usize = 10;
 
-/// Writes the report.
-pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
+/// Writes the answer, or all tables.
+pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
+    if view.full { full(results, out, view.width) } else { answer::write(results, out, view) }
+}
+
+/// Writes all tables with what they show.
+fn full(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let p = &results.provenance;
+    let index = statements::Table::of(results);
     writeln!(out, "{}", wrapped(&[p.scenario.as_str(), p.about.as_str()].join(": "), width))?;
     writeln!(out, "{}", wrapped(&setting(results), width))?;
-    for point in &p.points {
+    if let Some(extremes) = Extremes::of(&index) {
         writeln!(out)?;
-        if !point.is_empty() {
-            writeln!(out, "{point}")?;
+        for line in statements::answer::lines(&index, &extremes) {
+            writeln!(out, "{}", wrapped(&format!("{}: {}", line.label, line.text), width))?;
         }
-        for table in tables(&Comparison::at(results, point), width) {
+    }
+    for (at, configuration) in p.configurations.iter().enumerate() {
+        writeln!(out)?;
+        if !configuration.label.is_empty() {
+            writeln!(out, "{}", configuration.label)?;
+        }
+        for table in tables(&Comparison::at(results, &configuration.label), width) {
             writeln!(out, "{table}")?;
         }
-        let shown = summary::point(results, point);
+        let shown = statements::each::at(&index, at);
         if !shown.is_empty() {
             writeln!(out, "{}", wrapped(&shown.join(" "), width))?;
         }
-    }
-    let overall = summary::overall(results);
-    if !overall.is_empty() {
-        writeln!(out, "\n{}", wrapped(&overall.join(" "), width))?;
     }
     writeln!(out, "\n{}", wrapped(&legend(results), width))?;
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
         writeln!(out, "{}", wrapped(&line, width))?;
     }
+    for doubt in statements::doubts::doubts(&index, Extremes::of(&index).as_ref()) {
+        writeln!(out, "{}", wrapped(&doubt, width))?;
+    }
     writeln!(out, "{}", footer(results))
 }
 
-/// Machine, kernel, replicates.
+/// Machine, kernel, policies, configurations, seeds.
 pub(super) fn setting(results: &Results) -> String {
     let p = &results.provenance;
-    let replicates = if p.repeat == 1 { "replicate" } else { "replicates" };
-    let error = if p.repeat > 1 { "; mean ± half the 95 % confidence interval" } else { "" };
+    let machine = |m: &MachineOrigin| match m.cpus {
+        Some(cpus) => format!("{} ({cpus} cpus)", m.name),
+        None => m.name.clone(),
+    };
+    let named = |names: Vec<String>| match names.as_slice() {
+        [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c} and {} more", rest.len()),
+        all => all.join(", "),
+    };
+    let parts = [
+        (p.policies.len(), "policy", "policies"),
+        (p.configurations.len(), "configuration", "configurations"),
+        (p.repeat as usize, "seed", "seeds"),
+    ];
+    let parts: Vec<String> = parts.map(|(count, one, many)| number::plural(count, one, many)).into();
     let stacks: Vec<String> = p.policies.iter().zip(&p.stacks).filter_map(stack(&p.kernels)).collect();
     let stacks = if stacks.is_empty() { String::new() } else { format!(" {}.", stacks.join(", ")) };
+    let error = if p.repeat > 1 { " ±: 95 % confidence interval of the mean." } else { "" };
     format!(
-        "{} under {}; {} {replicates} from seed {}{error}.{stacks}",
-        p.machines.join(", "),
-        p.kernels.join(", "),
-        p.repeat,
-        p.seed
+        "{}, {}. {}: {}.{stacks}{error}",
+        named(p.machines.iter().map(machine).collect()),
+        named(p.kernels.clone()),
+        parts.join(" x "),
+        number::plural(p.runs, "run", "runs"),
     )
 }
 
-/// What a policy is when it is disturbed or stands over another one than the kernel's own: `fast: SPEED over DWRR`.
+/// What a policy consists of when it is perturbed or stacked on another one than the kernel's own: `fast: SPEED over DWRR`.
 fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
     move |(label, stack)| {
         let own = |kernel: &String| policies::kernel_policy(kernel).name;
@@ -102,16 +129,16 @@ pub(super) fn replay_line(results: &Results) -> Option<String> {
     let (applied, illegal) = (sum(|run| run.applied), sum(|run| run.illegal));
     let (unreached, unforeseen) = (sum(|run| run.unreached), sum(|run| run.unforeseen));
     Some(format!(
-        "A replayed schedule decided, not the policies: {same} of {} runs are the recorded ones; of {} decisions {illegal} \
-         were not legal any more and the moment of {unreached} never came; {unforeseen} placements were not in it.",
+        "A replayed schedule decided in place of the policies. {same} of {} runs equal the recorded ones. Of {} decisions \
+         {illegal} were illegal and {unreached} were never reached. {unforeseen} placements were not recorded.",
         runs.len(),
         applied + illegal + unreached,
     ))
 }
 
 fn note_line(note: &Note) -> String {
-    let at = if note.point.is_empty() { String::new() } else { format!(" at {}", note.point) };
-    format!("Not counted: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
+    let at = if note.configuration.is_empty() { String::new() } else { format!(" with {}", note.configuration) };
+    format!("Run without result: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
 }
 
 /// The comparison as one table, or as several next to none of which a group of columns is torn apart.
@@ -157,7 +184,7 @@ fn render(rows: &Column, groups: &[&Group]) -> String {
 }
 
 /// `text` broken into lines of at most `width` columns at its spaces.
-fn wrapped(text: &str, width: usize) -> String {
+pub(super) fn wrapped(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

@@ -2,28 +2,24 @@
 
 use std::io::{self, Write};
 
+use super::View;
+use super::csv::settings;
+use crate::configuration::columns;
 use crate::result::Results;
 
-/// The columns, in order.
-pub(super) const COLUMNS: [&str; 9] =
-    ["scenario", "point", "policy", "app", "metric", "unit", "replicate", "seed", "value"];
+/// The columns behind those of swept parameters, in order.
+pub(super) const COLUMNS: [&str; 7] = ["policy", "app", "metric", "unit", "replicate", "seed", "value"];
 
-/// Writes a header row and the values.
-pub(super) fn write(results: &Results, out: &mut dyn Write, _width: usize) -> io::Result<()> {
+/// Writes a header row and the values: `scenario`, a column for each swept parameter, then [`COLUMNS`].
+pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
+    let swept = columns(&results.provenance.configurations);
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(COLUMNS)?;
+    csv.write_record(["scenario"].iter().chain(&swept).chain(&COLUMNS))?;
     for (cell, replicate, seed, value) in results.samples() {
-        csv.write_record([
-            &cell.scenario,
-            &cell.point,
-            &cell.policy,
-            &cell.app,
-            &cell.metric,
-            &cell.unit,
-            &replicate.to_string(),
-            &seed.to_string(),
-            &value.to_string(),
-        ])?;
+        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
+        let numbers = [replicate.to_string(), seed.to_string(), value.to_string()];
+        let row = [cell.scenario.clone()].into_iter().chain(settings(&cell.settings, &swept));
+        csv.write_record(row.chain(words).chain(numbers))?;
     }
     csv.flush()
 }

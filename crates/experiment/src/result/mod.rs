@@ -3,23 +3,26 @@
 
 mod read;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::compare::{Comparison, compare};
+use crate::configuration::Settings;
 use crate::metrics::ALL_APPS;
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
-use crate::yardsticks::{BestPartition, Found, PARTITION, YARDSTICKS};
+use crate::references::{BestPartition, Found, BEST_PARTITION, REFERENCES};
 
 pub use read::{is_result, read};
 
 /// Name and version of the JSON form.
-pub const SCHEMA: &str = "oversim.result/2";
+pub const SCHEMA: &str = "oversim.result/3";
 
 /// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
 pub const DEDICATED: &str = "dedicated";
@@ -31,11 +34,11 @@ pub struct Results {
     pub schema: String,
     /// Where it comes from.
     pub provenance: Provenance,
-    /// One entry per point, policy, application and metric, in this order.
+    /// One entry per configuration, policy, application and metric, in this order.
     pub cells: Vec<Cell>,
     /// Every policy against the first one.
     pub comparisons: Vec<Comparison>,
-    /// The best static partition at each point where one was searched.
+    /// The best static partition at each configuration where one was searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best_partitions: Vec<BestPartition>,
     /// Runs that did not complete, in run order.
@@ -50,9 +53,11 @@ pub struct Results {
 pub struct Cell {
     /// Name of the scenario.
     pub scenario: String,
-    /// Point of the sweep; empty without one.
-    pub point: String,
-    /// Label of the policy or of a yardstick ([`YARDSTICKS`]), or [`DEDICATED`].
+    /// Label of the configuration; empty without a sweep.
+    pub configuration: String,
+    /// What it sets.
+    pub settings: Arc<Settings>,
+    /// Label of the policy or of a reference ([`REFERENCES`]), or [`DEDICATED`].
     pub policy: String,
     /// Name of the application, or `all`.
     pub app: String,
@@ -64,15 +69,15 @@ pub struct Cell {
     #[serde(flatten)]
     pub summary: Summary,
     /// What each replicate measured, in order of seed: `null` where a run did not complete or cannot tell. Empty for a quantity
-    /// that all replicates have once (`spread`, `gap_closed`).
+    /// that all replicates have once (`spread`, `recovered`).
     pub values: Vec<Option<f64>>,
 }
 
 /// A run that did not complete; it counts in no cell.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// Point of the sweep.
-    pub point: String,
+    /// Configuration of the sweep.
+    pub configuration: String,
     /// Label of the policy, or [`DEDICATED`].
     pub policy: String,
     /// Replicate, from 0.
@@ -110,19 +115,19 @@ impl Results {
 
     /// The statistics of one cell.
     #[must_use]
-    pub fn get(&self, point: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
+    pub fn get(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
         let mut cells = self.cells.iter();
         let cell =
-            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
+            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration);
         cell.map(|c| &c.summary)
     }
 
     /// The measured values of one cell, by replicate.
     #[must_use]
-    pub fn values(&self, point: &str, policy: &str, app: &str, metric: &str) -> Option<&[Option<f64>]> {
+    pub fn values(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&[Option<f64>]> {
         let mut cells = self.cells.iter();
         let cell =
-            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.point == point);
+            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration);
         cell.map(|c| c.values.as_slice())
     }
 
@@ -146,18 +151,20 @@ impl Results {
 
 fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for (point, label) in experiment.points.iter().enumerate() {
+    for (configuration, label) in experiment.configurations.iter().enumerate() {
+        let settings = Arc::new(label.settings.clone());
         let policies = [NO_POLICY].into_iter().chain(0..experiment.policies.len());
-        for policy in policies.chain(YARDSTICKS.map(|yardstick| yardstick.policy)) {
+        for policy in policies.chain(REFERENCES.map(|reference| reference.policy)) {
             for app in (0..experiment.apps.len()).map(Some).chain([None]) {
-                let place = Place { point, policy, app };
+                let place = Place { configuration, policy, app };
                 // The first policy is what the gap is measured from.
-                let gap = samples.gap_closed(place).filter(|_| policy > 0 && has_gap(experiment, policy));
+                let gap = samples.recovered(place).filter(|_| policy > 0 && has_gap(experiment, policy));
                 let gap = gap.map(|(metric, summary)| (metric, summary, Vec::new()));
                 for (metric, summary, values) in samples.cells(place, experiment.repeat).chain(gap) {
                     cells.push(Cell {
                         scenario: experiment.name.clone(),
-                        point: label.label.clone(),
+                        configuration: label.label.clone(),
+                        settings: Arc::clone(&settings),
                         policy: policy_name(experiment, policy).into(),
                         app: app.map_or(ALL_APPS, |app| &experiment.apps[app]).into(),
                         metric: metric.name.into(),
@@ -173,13 +180,13 @@ fn cells(experiment: &Experiment, samples: &Samples) -> Vec<Cell> {
 }
 
 fn has_gap(experiment: &Experiment, policy: usize) -> bool {
-    policy < experiment.policies.len() || policy == PARTITION.policy
+    policy < experiment.policies.len() || policy == BEST_PARTITION.policy
 }
 
-/// The label of a policy or yardstick, or [`DEDICATED`].
+/// The label of a policy or reference, or [`DEDICATED`].
 pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
-    let yardstick = YARDSTICKS.iter().find(|yardstick| yardstick.policy == policy);
-    let other = yardstick.map_or(DEDICATED, |yardstick| yardstick.label);
+    let reference = REFERENCES.iter().find(|reference| reference.policy == policy);
+    let other = reference.map_or(DEDICATED, |reference| reference.label);
     experiment.policies.get(policy).map_or(other, String::as_str)
 }
 
@@ -197,7 +204,7 @@ fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note
         Outcome::Livelock(who) => ("livelock", format!("livelock: {who}")),
     };
     Some(Note {
-        point: experiment.points.get(plan.point).map_or("", |p| &p.label).into(),
+        configuration: experiment.configurations.get(plan.configuration).map_or("", |p| &p.label).into(),
         policy: policy_name(experiment, plan.policy).into(),
         replicate: plan.replicate,
         seed: plan.options.seed,
@@ -211,16 +218,22 @@ pub(crate) mod fixture {
     //! A small result written by hand.
 
     use super::*;
-    use crate::provenance::Outcomes;
+    use crate::configuration::{Axis, Configuration, Setting};
+    use crate::provenance::{MachineOrigin, Outcomes};
     use crate::statistics::rounded;
 
-    const POINT: &str = "threads_per_core=1";
+    const CONFIGURATION: &str = "threads_per_core=1";
+
+    fn settings() -> Settings {
+        Settings(vec![("threads_per_core".into(), Setting::Number(1.0))])
+    }
 
     fn cell(policy: &str, app: &str, metric: &str, unit: &str, mean: f64) -> Cell {
         let (mean, lo, hi) = (rounded(mean), rounded(mean * 0.99), rounded(mean * 1.01));
         Cell {
             scenario: "share".into(),
-            point: POINT.into(),
+            configuration: CONFIGURATION.into(),
+            settings: Arc::new(settings()),
             policy: policy.into(),
             app: app.into(),
             metric: metric.into(),
@@ -237,13 +250,13 @@ pub(crate) mod fixture {
         for (policy, cg, spread, throughput) in [("LOAD", 15.0, 12.0, 0.9), ("PIN", 10.0, 0.5, 1.25)] {
             cells.push(cell(policy, "cg", "run_time", "s", cg));
             cells.push(cell(policy, "cg", "slowdown", "ratio", cg / 5.0));
-            cells.push(cell(policy, "cg", "spread", "%", spread));
+            cells.push(cell(policy, "cg", "variation", "%", spread));
             cells.push(cell(policy, "ft", "run_time", "s", 20.0));
             cells.push(cell(policy, "ft", "slowdown", "ratio", 1.0));
             cells.push(cell(policy, "all", "throughput", "ratio", throughput));
             cells.push(cell(policy, "all", "migrations", "count", 12.0));
             for part in sim_core::account::Category::ALL {
-                cells.push(cell(policy, "all", &format!("account_{}", part.name()), "share", 1.0 / 9.0));
+                cells.push(cell(policy, "all", &format!("breakdown_{}", part.name()), "share", 1.0 / 9.0));
             }
         }
         let strings = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
@@ -258,13 +271,26 @@ pub(crate) mod fixture {
                 about: "Who gains?".into(),
                 scenario_sha256: "00".into(),
                 overrides: Vec::new(),
-                machines: strings(&["barcelona"]),
+                machines: vec![MachineOrigin {
+                    name: "barcelona".into(),
+                    cpus: Some(16),
+                    topology: Some("package:4 numa:1 core:4".into()),
+                    values: Some(30),
+                    uncertain: Some(9),
+                }],
                 kernels: strings(&["linux-2.6.28"]),
-                points: strings(&[POINT]),
+                sweep: vec![Axis::new("threads_per_core", strings(&["1"]))],
+                configurations: vec![Configuration {
+                    label: CONFIGURATION.into(),
+                    settings: settings(),
+                    places: vec![0],
+                }],
                 policies: strings(&["LOAD", "PIN"]),
                 stacks: strings(&["LOAD", "PIN over LOAD"]),
                 apps: strings(&["cg", "ft"]),
                 background: Vec::new(),
+                programs: Some(2),
+                shortened: Vec::new(),
                 seed: 1,
                 repeat: 3,
                 runs: 12,

@@ -61,6 +61,8 @@ pub(crate) struct App {
     pub(crate) after: Option<usize>,
     /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without baseline.
     pub(crate) alone: Option<AppSpec>,
+    /// The part of its iterations that is simulated, 0 to 1; `None` for workloads without such a parameter.
+    pub(crate) scale: Option<f64>,
 }
 
 /// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its name was
@@ -149,7 +151,9 @@ fn app(
         alone.start = Time::ZERO;
         Some(alone)
     };
-    Some(App { spec, copies: draft.copies, after: after?, alone })
+    // Percentages are held in hundredths of a per cent.
+    let scale = draft.workload.values.find("scale").map(|_| draft.workload.values.get("scale") as f64 / 1e4);
+    Some(App { spec, copies: draft.copies, after: after?, alone, scale })
 }
 
 /// Copies of one application must not be called like another one.

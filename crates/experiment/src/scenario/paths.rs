@@ -28,7 +28,7 @@ pub(crate) const SETTABLE: [&str; 12] = [
     "repeat",
     "seed",
 ];
-/// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a point).
+/// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a configuration).
 pub(crate) const SWEEPABLE: [&str; 6] =
     ["threads_per_core", "machine", "kernel", "horizon", "admission", "start_jitter"];
 
@@ -213,5 +213,10 @@ fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnosti
         }
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    Diagnostic::new(at, format!("unknown path `{path}`")).hint(advice(path, &known))
+    let hint = match path.split('.').next() {
+        Some("sweep") => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
+        Some("policies") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
+        _ => advice(path, &known),
+    };
+    Diagnostic::new(at, format!("unknown path `{path}`")).hint(hint)
 }

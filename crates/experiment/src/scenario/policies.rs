@@ -7,7 +7,7 @@ use policies::{Choice, Level, PERTURB};
 use super::reader::{Chosen, Reader};
 use super::{apps, shelves};
 use crate::result::DEDICATED;
-use crate::yardsticks::YARDSTICKS;
+use crate::references::REFERENCES;
 
 /// Keys that may stand next to the name of a policy.
 pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
@@ -97,7 +97,7 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
             "use letters, digits, `_` and `-`",
         );
     }
-    let reserved = YARDSTICKS.iter().map(|yardstick| yardstick.label).chain([DEDICATED]);
+    let reserved = REFERENCES.iter().map(|reference| reference.label).chain([DEDICATED]);
     if reserved.into_iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
         let hint = "choose another label";
         reader.wrong_node(item, format!("reports call something else `{label}`"), hint);

@@ -16,7 +16,9 @@ use super::apps::{self, App};
 use super::arrivals;
 use super::reader::{Reader, Scope};
 use super::{MACHINE_KERNEL, policies, shelves, sweep, together};
-use crate::plan::{Experiment, NO_POLICY, Point, RunPlan};
+use crate::configuration::{Axis, Configuration};
+use crate::plan::{Experiment, NO_POLICY, RunPlan};
+use crate::provenance::{MachineOrigin, Shortened};
 
 /// Keys of a scenario.
 pub(crate) const KEYS: [&str; 16] = [
@@ -49,7 +51,7 @@ const MAX_RUNS: usize = 100_000;
 /// The horizon of scenarios that name none: one simulated hour.
 const DEFAULT_HORIZON_NS: u64 = 3_600_000_000_000;
 
-/// What holds for all points.
+/// What holds for all configurations.
 struct Frame {
     name: String,
     about: String,
@@ -59,9 +61,10 @@ struct Frame {
     seed: u64,
 }
 
-/// One point, resolved.
+/// One configuration, resolved.
 pub(super) struct Resolved {
     pub(super) machine: Arc<Machine>,
+    origin: MachineOrigin,
     kernel: Arc<KernelModel>,
     pub(super) apps: Vec<App>,
     pub(super) policies: Vec<(String, Choice)>,
@@ -74,30 +77,30 @@ pub(super) struct Resolved {
 pub(crate) fn experiment(root: &Node, reader: &mut Reader, stepwise: bool) -> Option<Experiment> {
     reader.mapping(root, "a scenario", &KEYS)?;
     let frame = frame(root, reader);
-    let mut points = Vec::new();
+    let mut configurations = Vec::new();
     let mut resolved = Vec::new();
-    let combinations = sweep::points(root, reader);
-    let runs = combinations.len() * runs_per_point(root);
+    let (axes, combinations) = sweep::configurations(root, reader);
+    let runs = combinations.len() * runs_per_configuration(root);
     if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
         reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
         return None;
     }
     for combination in combinations {
-        let mut this = resolve_point(&combination.tree(root), reader);
+        let mut this = resolve_configuration(&combination.tree(root), reader);
         if let (Some(this), Some(Some(last))) = (&mut this, resolved.last()) {
             share(this, last);
         }
         resolved.push(this);
-        points.push(combination.point);
+        configurations.push(combination.configuration);
     }
     let frame = frame?;
     let resolved: Option<Vec<Resolved>> = resolved.into_iter().collect();
     let resolved = resolved?;
-    Some(assemble(frame, points, &resolved, stepwise))
+    Some(assemble(frame, (axes, configurations), &resolved, stepwise))
 }
 
-/// How many runs a replicate of one point takes at most, baselines included.
-fn runs_per_point(root: &Node) -> usize {
+/// How many runs a replicate of one configuration takes at most, baselines included.
+fn runs_per_configuration(root: &Node) -> usize {
     let entries = |key: &str| match root.get(key).map(|entry| &entry.value.content) {
         Some(Content::List(items)) => items.len(),
         Some(Content::Map(entries)) => entries.len(),
@@ -106,7 +109,7 @@ fn runs_per_point(root: &Node) -> usize {
     entries("policies") + entries("apps")
 }
 
-/// Holds what is equal at neighbouring points once: machines may be large.
+/// Holds what is equal at neighbouring configurations once: machines may be large.
 fn share(this: &mut Resolved, last: &Resolved) {
     if this.machine == last.machine {
         this.machine = Arc::clone(&last.machine);
@@ -164,8 +167,8 @@ fn missing<T>(reader: &mut Reader, root: &Node, key: &str, example: &str) -> Opt
     None
 }
 
-/// One point of the sweep.
-fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
+/// One configuration of the sweep.
+fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let value = |key: &str| root.get(key).map(|entry| &entry.value);
     let machine = match value("machine") {
         Some(node) => {
@@ -173,7 +176,8 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         }
         None => missing(reader, root, "machine", "machine: barcelona"),
     };
-    let (machine, own) = machine.map_or((None, None), |(machine, own)| (Some(machine), own));
+    let own = machine.as_ref().and_then(|chosen| chosen.kernel.clone());
+    let (machine, origin) = machine.map_or((None, None), |chosen| (Some(chosen.machine), Some(chosen.origin)));
     let cpus = machine.as_ref().map_or(1, |machine| machine.cpus());
     let default = Node::scalar(root.place, MACHINE_KERNEL);
     let kernel = reader
@@ -205,6 +209,7 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let admission = arrivals::admission(reader, root);
     let resolved = Resolved {
         machine: machine?,
+        origin: origin?,
         kernel: kernel?,
         apps: apps?,
         policies: policies?,
@@ -221,26 +226,34 @@ fn resolve_point(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     Some(resolved)
 }
 
-/// All runs: the baselines first, then by point, policy and replicate.
-fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: bool) -> Experiment {
-    let options = |replicate: u32, point: &Resolved| Options {
+/// All runs: the baselines first, then by configuration, policy and replicate.
+fn assemble(
+    frame: Frame,
+    (axes, configurations): (Vec<Axis>, Vec<Configuration>),
+    resolved: &[Resolved],
+    stepwise: bool,
+) -> Experiment {
+    let options = |replicate: u32, configuration: &Resolved| Options {
         seed: frame.seed.wrapping_add(u64::from(replicate)),
-        horizon: point.horizon,
+        horizon: configuration.horizon,
         stepwise,
-        admission: point.admission,
-        start_jitter: point.start_jitter,
+        admission: configuration.admission,
+        start_jitter: configuration.start_jitter,
     };
     let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
     runs.extend(shared(resolved, frame.repeat, &options));
     let first = resolved.first();
     let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
-    let specs = || first.into_iter().flat_map(|point| &point.apps).map(|app| &app.spec);
+    let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
     Experiment {
         name: frame.name,
         about: frame.about,
         scenario_text: String::new(),
-        points,
+        axes,
+        configurations,
         policies: labels,
+        machines: machines(resolved),
+        shortened: shortened(resolved),
         apps: specs().map(|spec| spec.name.clone()).collect(),
         background: specs().map(|spec| spec.background).collect(),
         seed: frame.seed,
@@ -249,31 +262,56 @@ fn assemble(frame: Frame, points: Vec<Point>, resolved: &[Resolved], stepwise: b
         best_partition: frame.best_partition,
         runs,
         overrides: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
-/// Options of a replicate of a point.
+/// The machines of all configurations, each name once.
+fn machines(resolved: &[Resolved]) -> Vec<MachineOrigin> {
+    let mut machines: Vec<MachineOrigin> = Vec::new();
+    for origin in resolved.iter().map(|configuration| &configuration.origin) {
+        if !machines.iter().any(|known| known.name == origin.name) {
+            machines.push(origin.clone());
+        }
+    }
+    machines
+}
+
+/// The applications of which only a part is simulated, with the smallest part over the configurations.
+fn shortened(resolved: &[Resolved]) -> Vec<Shortened> {
+    let mut shortened: Vec<Shortened> = Vec::new();
+    for app in resolved.iter().flat_map(|configuration| &configuration.apps) {
+        let Some(share) = app.scale.filter(|share| *share < 1.0) else { continue };
+        match shortened.iter_mut().find(|known| known.app == app.spec.name) {
+            Some(known) => known.share = known.share.min(share),
+            None => shortened.push(Shortened { app: app.spec.name.clone(), share }),
+        }
+    }
+    shortened
+}
+
+/// Options of a replicate of a configuration.
 type OptionsOf<'a> = dyn Fn(u32, &Resolved) -> Options + 'a;
 
-/// The runs of all applications together, by point, policy and replicate.
+/// The runs of all applications together, by configuration, policy and replicate.
 fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let mut runs = Vec::new();
-    for (at, point) in resolved.iter().enumerate() {
+    for (at, configuration) in resolved.iter().enumerate() {
         // Arrivals belong to the seed: all policies meet the same.
         let arrivals = |replicate| {
-            let options = options(replicate, point);
-            (options, arrivals::expand(&point.apps, options.seed))
+            let options = options(replicate, configuration);
+            (options, arrivals::expand(&configuration.apps, options.seed))
         };
         let replicates: Vec<_> = (0..repeat).map(arrivals).collect();
-        for (policy, (_, choice)) in point.policies.iter().enumerate() {
+        for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
             runs.extend(replicates.iter().zip(0..).map(|((options, (specs, entries)), replicate)| RunPlan {
-                point: at,
+                configuration: at,
                 policy,
                 replicate,
                 serves: vec![at],
                 alone: None,
-                machine: Arc::clone(&point.machine),
-                kernel: Arc::clone(&point.kernel),
+                machine: Arc::clone(&configuration.machine),
+                kernel: Arc::clone(&configuration.kernel),
                 apps: specs.clone(),
                 entries: entries.clone(),
                 policy_choice: choice.clone(),
@@ -284,43 +322,43 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
     runs
 }
 
-/// True when a baseline run is the one of application `index` at this point, too.
-fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, point: &Resolved) -> bool {
+/// True when a baseline run is the one of application `index` at this configuration, too.
+fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, configuration: &Resolved) -> bool {
     plan.alone == Some(index)
-        && plan.options.horizon == point.horizon
-        && plan.options.start_jitter == point.start_jitter
-        && plan.machine == point.machine
-        && plan.kernel == point.kernel
+        && plan.options.horizon == configuration.horizon
+        && plan.options.start_jitter == configuration.start_jitter
+        && plan.machine == configuration.machine
+        && plan.kernel == configuration.kernel
         && plan.apps.first() == Some(alone)
 }
 
-/// Each foreground application alone and pinned; points that would repeat a run share it.
+/// Each foreground application alone and pinned; configurations that would repeat a run share it.
 fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
     let Some(pin) = ::policies::find("PIN") else {
         return Vec::new();
     };
     let mut distinct: Vec<RunPlan> = Vec::new();
-    for (at, point) in resolved.iter().enumerate() {
-        for (index, app) in point.apps.iter().enumerate() {
+    for (at, configuration) in resolved.iter().enumerate() {
+        for (index, app) in configuration.apps.iter().enumerate() {
             let Some(alone) = &app.alone else {
                 continue;
             };
-            if let Some(plan) = distinct.iter_mut().find(|plan| serves(plan, index, alone, point)) {
+            if let Some(plan) = distinct.iter_mut().find(|plan| serves(plan, index, alone, configuration)) {
                 plan.serves.push(at);
                 continue;
             }
             distinct.push(RunPlan {
-                point: at,
+                configuration: at,
                 policy: NO_POLICY,
                 replicate: 0,
                 serves: vec![at],
                 alone: Some(index),
-                machine: Arc::clone(&point.machine),
-                kernel: Arc::clone(&point.kernel),
+                machine: Arc::clone(&configuration.machine),
+                kernel: Arc::clone(&configuration.kernel),
                 apps: vec![alone.clone()],
                 entries: vec![index],
                 policy_choice: Choice::new(pin),
-                options: Options { admission: Admission::UNLIMITED, ..options(0, point) },
+                options: Options { admission: Admission::UNLIMITED, ..options(0, configuration) },
             });
         }
     }

@@ -12,9 +12,18 @@ use workloads::runtimes;
 
 use super::reader::{Chosen, Reader};
 use super::{MACHINE_KERNEL, default_kernel};
+use crate::provenance::MachineOrigin;
 
-/// The machine of a name, file or synthetic description, with its parameters, and the name of its own kernel.
-pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<(Arc<Machine>, Option<String>)> {
+/// A machine as chosen.
+pub(crate) struct ChosenMachine {
+    pub(crate) machine: Arc<Machine>,
+    /// The name of its own kernel.
+    pub(crate) kernel: Option<String>,
+    pub(crate) origin: MachineOrigin,
+}
+
+/// The machine of a name, file or synthetic description, with its parameters.
+pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<ChosenMachine> {
     let mut entry = match reader.machines.get(chosen.name) {
         Some(read) => read.clone()?,
         None => named(reader, chosen)?,
@@ -24,7 +33,14 @@ pub(crate) fn machine(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<(Arc<M
         reader.wrong(chosen.place, message);
         return None;
     }
-    Some((Arc::new(entry.machine()), entry.kernel))
+    let origin = MachineOrigin {
+        name: entry.name.clone(),
+        cpus: Some(entry.topology.cpus()),
+        topology: Some(entry.topology_text.clone()),
+        values: Some(entry.notes.len()),
+        uncertain: Some(entry.notes.iter().filter(|note| note.uncertain).count()),
+    };
+    Some(ChosenMachine { machine: Arc::new(entry.machine()), kernel: entry.kernel, origin })
 }
 
 fn named(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<machines::Entry> {

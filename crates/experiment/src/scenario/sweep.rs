@@ -1,22 +1,40 @@
-//! The points of a sweep: every combination of the values of its paths.
+//! The configurations of a sweep: every combination of the values of its paths.
 
 use notation::yaml::{Content, Entry, Node};
 
 use super::paths::{self, SWEEPABLE};
 use super::reader::Reader;
-use crate::plan::Point;
+use crate::configuration::{Axis, Configuration, Settings, written};
 
-/// Most points of a sweep: beyond this a typing mistake is likelier than patience.
-const MAX_POINTS: usize = 10_000;
+/// Most configurations of a sweep: more are likely a typing mistake.
+const MAX_CONFIGURATIONS: usize = 10_000;
 
-/// A point and what it sets.
+/// A configuration and what it sets.
 pub(crate) struct Combination<'a> {
-    pub(crate) point: Point,
+    pub(crate) configuration: Configuration,
     settings: Vec<(&'a Entry, &'a Node)>,
 }
 
-impl Combination<'_> {
-    /// The scenario at this point.
+impl<'a> Combination<'a> {
+    /// What the file sets without its sweep.
+    fn first() -> Self {
+        let configuration =
+            Configuration { label: String::new(), settings: Settings::default(), places: Vec::new() };
+        Self { configuration, settings: Vec::new() }
+    }
+
+    /// This and one more setting: value number `at` of an axis.
+    fn with(&self, axis: &'a Entry, at: usize, value: &'a Node) -> Self {
+        let mut next = self.configuration.clone();
+        let comma = if next.label.is_empty() { "" } else { ", " };
+        next.label.push_str(&format!("{comma}{}={}", axis.key, written(value)));
+        next.settings.add(&axis.key, value);
+        next.places.push(at);
+        let settings = self.settings.iter().copied().chain([(axis, value)]).collect();
+        Self { configuration: next, settings }
+    }
+
+    /// The scenario at this configuration.
     pub(crate) fn tree(&self, root: &Node) -> Node {
         let mut tree = root.clone();
         for (axis, value) in &self.settings {
@@ -28,42 +46,38 @@ impl Combination<'_> {
     }
 }
 
-/// The points; without a sweep a single one. A wrong path is left out, so that the other errors are found as well.
-pub(crate) fn points<'a>(root: &'a Node, reader: &mut Reader) -> Vec<Combination<'a>> {
-    let point = Point { label: String::new(), settings: Vec::new() };
-    let mut points = vec![Combination { point, settings: Vec::new() }];
+/// The axes and their configurations; without a sweep a single configuration. A wrong path is left out, so that the other errors
+/// are found as well.
+pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Axis>, Vec<Combination<'a>>) {
+    let (mut axes, mut combinations) = (Vec::new(), vec![Combination::first()]);
     let Some(sweep) = root.get("sweep") else {
-        return points;
+        return (axes, combinations);
     };
-    let Content::Map(axes) = &sweep.value.content else {
+    let Content::Map(paths) = &sweep.value.content else {
         let hint = "write `sweep: { threads_per_core: [1, 2, 4] }`";
         reader.wrong_node(&sweep.value, "`sweep` must be a mapping of paths to lists of values", hint);
-        return points;
+        return (axes, combinations);
     };
     let mut trial = root.clone();
-    for axis in axes {
-        let Some(values @ [first, ..]) = values(axis, reader) else {
+    for path in paths {
+        let Some(values @ [first, ..]) = values(path, reader) else {
             continue;
         };
-        if let Err(problem) = paths::set(&mut trial, &axis.key, axis.place, first.clone(), &SWEEPABLE) {
+        if let Err(problem) = paths::set(&mut trial, &path.key, path.place, first.clone(), &SWEEPABLE) {
             reader.add(problem);
             continue;
         }
-        if points.len().saturating_mul(values.len()) > MAX_POINTS {
-            reader.wrong(axis.place, format!("the sweep has more than {MAX_POINTS} points"));
-            return points;
+        if combinations.len().saturating_mul(values.len()) > MAX_CONFIGURATIONS {
+            reader.wrong(path.place, format!("the sweep has more than {MAX_CONFIGURATIONS} configurations"));
+            return (axes, combinations);
         }
-        let extend = |earlier: &Combination<'a>, value: &'a Node| Combination {
-            point: extended(&earlier.point, &axis.key, &shown(value)),
-            settings: earlier.settings.iter().copied().chain([(axis, value)]).collect(),
+        axes.push(Axis::new(&path.key, values.iter().map(written).collect()));
+        let extended = |earlier: &Combination<'a>| -> Vec<Combination<'a>> {
+            values.iter().enumerate().map(|(at, value)| earlier.with(path, at, value)).collect()
         };
-        points = points
-            .iter()
-            .flat_map(|earlier| values.iter().map(move |value| (earlier, value)))
-            .map(|(earlier, value)| extend(earlier, value))
-            .collect();
+        combinations = combinations.iter().flat_map(extended).collect();
     }
-    points
+    (axes, combinations)
 }
 
 /// The values of one path.
@@ -83,31 +97,4 @@ fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
         }
     }
     Some(values)
-}
-
-/// A value on one line, as YAML: labels tell points apart, so all of it counts.
-fn shown(value: &Node) -> String {
-    let joined = |parts: Vec<String>| parts.join(", ");
-    match &value.content {
-        Content::Scalar(text) => text.clone(),
-        Content::Null => "null".to_owned(),
-        Content::List(items) => format!("[{}]", joined(items.iter().map(shown).collect())),
-        Content::Map(entries) => {
-            let each = |entry: &Entry| match &entry.value.content {
-                Content::Null => entry.key.clone(),
-                _ => format!("{}: {}", entry.key, shown(&entry.value)),
-            };
-            format!("{{{}}}", joined(entries.iter().map(each).collect()))
-        }
-    }
-}
-
-fn extended(point: &Point, path: &str, value: &str) -> Point {
-    let mut point = point.clone();
-    if !point.label.is_empty() {
-        point.label.push_str(", ");
-    }
-    point.label.push_str(&format!("{path}={value}"));
-    point.settings.push((path.to_owned(), value.to_owned()));
-    point
 }

@@ -9,7 +9,7 @@ use super::arrivals::{self, Arrival};
 use super::reader::Reader;
 use super::resolve::Resolved;
 
-/// Checks a resolved point.
+/// Checks a resolved configuration.
 pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
     let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
         return;

@@ -67,7 +67,7 @@ impl RunId {
     #[must_use]
     pub fn of(experiment: &Experiment, plan: &RunPlan) -> Self {
         Self {
-            point: experiment.points.get(plan.point).map_or_else(String::new, |point| point.label.clone()),
+            configuration: experiment.configurations.get(plan.configuration).map_or_else(String::new, |configuration| configuration.label.clone()),
             policy: policy_name(experiment, plan.policy).to_owned(),
             app: plan.alone.and_then(|app| experiment.apps.get(app)).cloned(),
             replicate: plan.replicate,
@@ -75,7 +75,7 @@ impl RunId {
     }
 
     fn text(&self) -> String {
-        let at = if self.point.is_empty() { String::new() } else { format!(" at {}", self.point) };
+        let at = if self.configuration.is_empty() { String::new() } else { format!(" at {}", self.configuration) };
         let app = self.app.as_ref().map_or_else(String::new, |app| format!(" {app}"));
         format!("{}{app}{at}, replicate {}", self.policy, self.replicate)
     }
@@ -121,7 +121,7 @@ pub fn record(
     Ok((results, recording))
 }
 
-/// Runs an experiment whose policies do what a recording says, each run what the run of the same point, policy and
+/// Runs an experiment whose policies do what a recording says, each run what the run of the same configuration, policy and
 /// replicate did. `sha256` is that of the recording's file, for the record.
 ///
 /// # Errors

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Which run of an experiment a schedule belongs to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunId {
-    /// Label of the point of the sweep; empty without one.
-    pub point: String,
+    /// Label of the configuration of the sweep; empty without one.
+    pub configuration: String,
     /// Label of the policy, or [`crate::result::DEDICATED`].
     pub policy: String,
     /// The application of a dedicated run.

@@ -65,7 +65,7 @@ pub fn schema_with(shelf: &PolicyShelf) -> Value {
                 "default": false,
                 "description": "Also search the best static partition of the cores among the applications, by simulation.",
             },
-            "repeat": count("Runs of each point and policy, with seeds seed, seed + 1, ...", 1),
+            "repeat": count("Runs of each configuration and policy, with seeds seed, seed + 1, ...", 1),
             "seed": count("Seed of the first run; the same for all policies (common random numbers).", 0),
             "horizon": duration("A run is cut off at this simulated time (default 1h)."),
             "start_jitter": duration("Applications arrive up to this much later than they say, drawn from the seed (default: one timer tick)."),

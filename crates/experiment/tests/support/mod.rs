@@ -27,7 +27,7 @@ pub(crate) fn results_of(
 }
 
 /// The mean of a metric.
-pub(crate) fn mean(results: &Results, point: &str, policy: &str, app: &str, metric: &str) -> f64 {
-    let summary = results.get(point, policy, app, metric);
-    summary.unwrap_or_else(|| panic!("no {metric} of {app} under {policy} at `{point}`")).mean
+pub(crate) fn mean(results: &Results, configuration: &str, policy: &str, app: &str, metric: &str) -> f64 {
+    let summary = results.get(configuration, policy, app, metric);
+    summary.unwrap_or_else(|| panic!("no {metric} of {app} under {policy} at `{configuration}`")).mean
 }

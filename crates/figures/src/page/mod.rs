@@ -109,7 +109,7 @@ fn sections(story: &Story<'_>) -> Vec<Section> {
     }
     all.push(section("verdicts", "Verdicts", verdicts::comparisons(story.results)));
     all.push(section("numbers", "Numbers", numbers::tables(story.results)));
-    all.push(section("yardsticks", "Yardsticks", numbers::yardsticks(story.results)));
+    all.push(section("references", "References", numbers::references(story.results)));
     all.push(section("simulated", "What was simulated", subject::subject(story)));
     all.push(section("repeat", "Where it comes from, and how to repeat it", origin::origin(story)));
     all
@@ -161,19 +161,19 @@ fn paragraphs(text: &str) -> Markup {
     html! { @for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) { p { (paragraph) } } }
 }
 
-/// A header whose second column is the point, where there are several.
-fn head(names: &[&str], points: usize) -> Vec<String> {
-    let all = names.iter().enumerate().filter(|(at, _)| points > 1 || *at != 1);
+/// A header whose second column is the configuration, where there are several.
+fn head(names: &[&str], configurations: usize) -> Vec<String> {
+    let all = names.iter().enumerate().filter(|(at, _)| configurations > 1 || *at != 1);
     all.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// A row with its point second, where there are several.
-fn row(name: &str, point: &str, rest: impl IntoIterator<Item = String>, points: usize) -> Vec<String> {
-    let point = Some(point.to_owned()).filter(|_| points > 1);
-    [name.to_owned()].into_iter().chain(point).chain(rest).collect()
+/// A row with its configuration second, where there are several.
+fn row(name: &str, configuration: &str, rest: impl IntoIterator<Item = String>, configurations: usize) -> Vec<String> {
+    let configuration = Some(configuration.to_owned()).filter(|_| configurations > 1);
+    [name.to_owned()].into_iter().chain(configuration).chain(rest).collect()
 }
 
-/// The name of a point for headings and captions.
-fn at_point(point: &str) -> String {
-    if point.is_empty() { String::new() } else { format!(" at {point}") }
+/// The name of a configuration for headings and captions.
+fn at_configuration(configuration: &str) -> String {
+    if configuration.is_empty() { String::new() } else { format!(" at {configuration}") }
 }

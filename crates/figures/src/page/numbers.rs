@@ -1,21 +1,21 @@
-//! The tables of the text report, the account in full, and the yardsticks.
+//! The tables of the text report, the account in full, and the references.
 
 use experiment::metrics::{ALL_APPS, METRICS, Scope};
 use experiment::report;
 use experiment::result::Results;
-use experiment::yardsticks::{BOUND, FLUID, YARDSTICKS};
+use experiment::references::{LOWER_BOUND, FAIR_SHARE, REFERENCES};
 use maud::{Markup, html};
 
 use super::verdicts::caption;
 use super::{head, row, table};
 use crate::words::{cell, number, seconds};
 
-/// The comparison at each point, and the account.
+/// The comparison at each configuration, and the account.
 pub(super) fn tables(results: &Results) -> Markup {
     html! {
-        @for point in &results.provenance.points {
-            @let grid = report::comparison(results, point);
-            (table(&caption("Policies", point), &grid.head, &grid.rows))
+        @for configuration in &results.provenance.configurations {
+            @let grid = report::comparison(results, &configuration.label);
+            (table(&caption("Policies", &configuration.label), &grid.head, &grid.rows))
         }
         details {
             summary { "What the rows and columns mean" }
@@ -28,7 +28,7 @@ pub(super) fn tables(results: &Results) -> Markup {
         details {
             summary { "What the parts of the account are" }
             dl class="facts" {
-                @for metric in METRICS.iter().filter(|m| m.scope == Scope::All && m.name.starts_with("account_")) {
+                @for metric in METRICS.iter().filter(|m| m.scope == Scope::All && m.name.starts_with("breakdown_")) {
                     dt { (part(metric.name)) } dd { (metric.about) }
                 }
             }
@@ -36,51 +36,51 @@ pub(super) fn tables(results: &Results) -> Markup {
     }
 }
 
-/// `account_memory_stall` as `memory stall`.
+/// `breakdown_memory_stall` as `memory stall`.
 fn part(metric: &str) -> String {
-    metric.trim_start_matches("account_").replace('_', " ")
+    metric.trim_start_matches("breakdown_").replace('_', " ")
 }
 
 fn account(results: &Results) -> (Vec<String>, Vec<Vec<String>>) {
-    let points = &results.provenance.points;
+    let configurations = &results.provenance.configurations;
     let metrics: Vec<&str> = METRICS
         .iter()
-        .filter(|m| m.scope == Scope::All && m.name.starts_with("account_"))
+        .filter(|m| m.scope == Scope::All && m.name.starts_with("breakdown_"))
         .map(|m| m.name)
         .collect();
-    let share = |point: &str, policy: &str, metric: &str| {
-        let found = cell(results, point, policy, ALL_APPS, metric);
+    let share = |configuration: &str, policy: &str, metric: &str| {
+        let found = cell(results, configuration, policy, ALL_APPS, metric);
         found.map_or_else(|| "-".into(), |c| format!("{:.1}", c.summary.mean * 100.0))
     };
     let mut rows = Vec::new();
-    for point in points {
+    for configuration in configurations.iter().map(|c| c.label.as_str()) {
         for policy in &results.provenance.policies {
-            let shares = metrics.iter().map(|metric| share(point, policy, metric));
-            rows.push(row(policy, point, shares, points.len()));
+            let shares = metrics.iter().map(|metric| share(configuration, policy, metric));
+            rows.push(row(policy, configuration, shares, configurations.len()));
         }
     }
-    let names = head(&["Policy", "Point"], points.len()).into_iter();
+    let names = head(&["Policy", "Configuration"], configurations.len()).into_iter();
     (names.chain(metrics.iter().map(|metric| part(metric))).collect(), rows)
 }
 
-/// What the yardsticks are, and how far from them the policies stay.
-pub(super) fn yardsticks(results: &Results) -> Markup {
+/// What the references are, and how far from them the policies stay.
+pub(super) fn references(results: &Results) -> Markup {
     let measured = |label: &str| results.cells.iter().any(|c| c.policy == label);
     html! {
         dl class="facts" {
-            @for yardstick in YARDSTICKS.iter().filter(|y| measured(y.label)) {
-                dt { (yardstick.label) } dd { (yardstick.about) }
+            @for reference in REFERENCES.iter().filter(|y| measured(y.label)) {
+                dt { (reference.label) } dd { (reference.about) }
             }
         }
         @for best in &results.best_partitions {
             @let cores: Vec<String> = best.cores.iter().map(|(app, cores)| format!("{app}: cores {cores}")).collect();
-            p { (caption("Best static partition", &best.point)) ": " (cores.join("; ")) " (of " (best.tried) " tried)." }
+            p { (caption("Best static partition", &best.configuration)) ": " (cores.join("; ")) " (of " (best.tried) " tried)." }
         }
         @let rows = distances(results);
         @if !rows.is_empty() {
             (table(
-                "Makespan against the yardsticks",
-                &head(&["Policy", "Point", "Makespan", "Times the ideal share", "Times the bound", "Gap closed, %"], results.provenance.points.len()),
+                "Makespan against the references",
+                &head(&["Policy", "Configuration", "Makespan", "Times the ideal share", "Times the bound", "Gap closed, %"], results.provenance.configurations.len()),
                 &rows
             ))
         }
@@ -88,19 +88,19 @@ pub(super) fn yardsticks(results: &Results) -> Markup {
 }
 
 fn distances(results: &Results) -> Vec<Vec<String>> {
-    let over = |time: f64, yardstick: Option<f64>| yardstick.map_or_else(|| "-".into(), |y| number(time / y));
-    let points = &results.provenance.points;
+    let over = |time: f64, reference: Option<f64>| reference.map_or_else(|| "-".into(), |y| number(time / y));
+    let configurations = &results.provenance.configurations;
     let mut rows = Vec::new();
-    for point in points {
+    for configuration in configurations.iter().map(|c| c.label.as_str()) {
         let makespan =
-            |label: &str| cell(results, point, label, ALL_APPS, "makespan").map(|c| c.summary.mean);
+            |label: &str| cell(results, configuration, label, ALL_APPS, "makespan").map(|c| c.summary.mean);
         for policy in &results.provenance.policies {
             let Some(time) = makespan(policy) else { continue };
-            let gap = cell(results, point, policy, ALL_APPS, "gap_closed");
+            let gap = cell(results, configuration, policy, ALL_APPS, "recovered");
             let gap = gap.map_or_else(|| "-".into(), |c| format!("{:.0}", c.summary.mean));
             let rest =
-                [seconds(time), over(time, makespan(FLUID.label)), over(time, makespan(BOUND.label)), gap];
-            rows.push(row(policy, point, rest, points.len()));
+                [seconds(time), over(time, makespan(FAIR_SHARE.label)), over(time, makespan(LOWER_BOUND.label)), gap];
+            rows.push(row(policy, configuration, rest, configurations.len()));
         }
     }
     rows

@@ -46,12 +46,12 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
 /// Runs that did not complete.
 pub(super) fn notes(results: &Results) -> Markup {
     let row = |note: &experiment::result::Note| {
-        let point = if note.point.is_empty() { "-".to_owned() } else { note.point.clone() };
-        vec![note.policy.clone(), point, note.seed.to_string(), note.outcome.clone(), note.text.clone()]
+        let configuration = if note.configuration.is_empty() { "-".to_owned() } else { note.configuration.clone() };
+        vec![note.policy.clone(), configuration, note.seed.to_string(), note.outcome.clone(), note.text.clone()]
     };
     let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
     html! {
         p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count nowhere." } }
-        (table("Runs that did not complete", &strings(&["Policy", "Point", "Seed", "Outcome", "What happened"]), &rows))
+        (table("Runs that did not complete", &strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]), &rows))
     }
 }

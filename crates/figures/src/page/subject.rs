@@ -11,8 +11,8 @@ use crate::words;
 /// The scenario at a glance.
 pub(super) fn facts(story: &Story<'_>) -> Markup {
     let p = &story.results.provenance;
-    let points =
-        if p.points.len() > 1 { format!("{} points of a sweep, ", p.points.len()) } else { String::new() };
+    let configurations =
+        if p.configurations.len() > 1 { format!("{} configurations of a sweep, ", p.configurations.len()) } else { String::new() };
     let replicates =
         if p.repeat == 1 { "1 replicate".to_owned() } else { format!("{} replicates", p.repeat) };
     let last = p.seed.wrapping_add(u64::from(p.repeat.saturating_sub(1)));
@@ -20,11 +20,11 @@ pub(super) fn facts(story: &Story<'_>) -> Markup {
         if p.repeat == 1 { format!("seed {}", p.seed) } else { format!("seeds {} to {last}", p.seed) };
     html! {
         dl class="facts" {
-            dt { "Machine" } dd { (words::listed(&p.machines)) }
+            dt { "Machine" } dd { (words::listed(&words::machines(&p.machines))) }
             dt { "Kernel" } dd { (words::listed(&p.kernels)) }
             dt { "Applications" } dd { (p.apps.join(", ")) }
             dt { "Policies" } dd { (p.policies.join(", ")) }
-            dt { "Runs" } dd { (p.runs) ": " (points) (replicates) ", " (seeds) }
+            dt { "Runs" } dd { (p.runs) ": " (configurations) (replicates) ", " (seeds) }
         }
     }
 }
@@ -33,16 +33,16 @@ pub(super) fn facts(story: &Story<'_>) -> Markup {
 pub(super) fn subject(story: &Story<'_>) -> Markup {
     let p = &story.results.provenance;
     html! {
-        @for name in &p.machines { (named(story, "machine", "Machine", name)) }
+        @for machine in &p.machines { (named(story, "machine", "Machine", &machine.name)) }
         @for name in &p.kernels { (named(story, "kernel", "Kernel", name)) }
         h3 { "Applications" }
         (applications(story))
         h3 { "Policies" }
         (policies(story))
-        @if p.points.len() > 1 {
+        @if p.configurations.len() > 1 {
             h3 { "Sweep" }
-            p { "Every policy runs at each of these points, with the same random work:" }
-            ul { @for point in &p.points { li { (point) } } }
+            p { "Every policy runs with each of these configurations, with the same random work:" }
+            ul { @for configuration in &p.configurations { li { (configuration.label) } } }
         }
     }
 }
@@ -143,7 +143,7 @@ fn different<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// Numbers of tasks over the points, and copies.
+/// Numbers of tasks over the configurations, and copies.
 fn tasks(story: &Story<'_>, app: usize) -> String {
     let of_run = |run: &RunPlan| {
         let own = run.entries.iter().zip(&run.apps).filter(|(entry, _)| **entry == app);
@@ -156,7 +156,7 @@ fn tasks(story: &Story<'_>, app: usize) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Names of the runtimes over the points.
+/// Names of the runtimes over the configurations.
 fn runtimes(story: &Story<'_>, app: usize) -> String {
     let of_run = |run: &RunPlan| {
         let own = run.entries.iter().zip(&run.apps).find(|(entry, _)| **entry == app);

@@ -82,5 +82,5 @@ fn overrides(study: &Study, cell: &Cell, campaign: &Campaign<'_>) -> Overrides {
         set.extend(study.quick.iter().map(ToString::to_string));
     }
     set.extend((campaign.adjusted)(study, cell));
-    Overrides { set, policies: vec![cell.policy().to_owned()], one_point: true, ..Overrides::default() }
+    Overrides { set, policies: vec![cell.policy().to_owned()], without_sweep: true, ..Overrides::default() }
 }

@@ -168,18 +168,18 @@ fn one_class(claim: &Claim) -> Option<Claim> {
     Some(Claim { class: middle.to_string(), ..claim.clone() })
 }
 
-/// The whole grid of a study: every point of its sweep under every policy of its file.
+/// The whole grid of a study: every configuration of its sweep under every policy of its file.
 ///
 /// # Errors
 /// The scenario is wrong: the rendered message.
 pub fn grid(study: &'static Study) -> Result<Vec<Cell>, String> {
     let experiment = load(study.name, study.text, &Overrides::default())?;
     let mut cells = Vec::new();
-    for point in &experiment.points {
+    for configuration in &experiment.configurations {
         for policy in &experiment.policies {
             let cell = Cell::new(study.name, policy);
-            let settings = point.settings.iter();
-            cells.push(settings.fold(cell, |cell, (path, value)| cell.set(path, value)));
+            let settings = experiment.axes.iter().zip(&configuration.places);
+            cells.push(settings.fold(cell, |cell, (axis, at)| cell.set(&axis.path, &axis.values[*at])));
         }
     }
     Ok(cells)

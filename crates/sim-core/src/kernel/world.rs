@@ -158,8 +158,11 @@ impl<O: Observer> World<'_, O> {
                 self.apps[app].counters.polls += polls;
             }
             Activity::Syscall => {
-                let yields = matches!(record.call.1, After::Yield | After::YieldTo(_));
-                let category = if yields { Category::Yield } else { Category::Kernel };
+                let category = match record.call.1 {
+                    After::Yield | After::YieldTo(_) => Category::Yield,
+                    After::Touch => Category::PageInit,
+                    _ => Category::Kernel,
+                };
                 record.account.add(category, rest);
             }
         }

@@ -53,6 +53,7 @@ impl Reference<'_> {
                 self.count_polls(c, t, rest / poll.max(1));
             }
             Doing::Call(_, Then::Yield | Then::YieldTo(_)) => self.cpus[c].add(Category::Yield, rest),
+            Doing::Call(_, Then::Touch) => self.cpus[c].add(Category::PageInit, rest),
             Doing::Call(..) => self.cpus[c].add(Category::Kernel, rest),
         }
     }

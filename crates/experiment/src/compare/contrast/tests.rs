@@ -14,7 +14,7 @@ fn result(policies: &[(&str, &[f64])], metric: &str, unit: &str, seed: u64) -> R
     p.policies = policies.iter().map(|(label, _)| (*label).to_owned()).collect();
     let cell = |(label, values): &(&str, &[f64])| Cell {
         scenario: "share".into(),
-        point: "threads_per_core=1".into(),
+        configuration: "threads_per_core=1".into(),
         policy: (*label).into(),
         app: "cg".into(),
         metric: metric.into(),
@@ -108,7 +108,7 @@ fn nonsense_is_refused_with_what_there_is() {
     assert!(refused(wanted(&["NOPE"], &[], 0.0)).contains("no policy `NOPE` in r.json; there are LOAD, PIN"));
     assert!(refused(wanted(&["PIN"], &[], 0.0)).contains("name two"));
     assert!(refused(wanted(&[], &["nope"], 0.0)).contains("no metric is called `nope`"));
-    assert!(refused(wanted(&[], &["spread"], 0.0)).contains("nothing to pair"));
+    assert!(refused(wanted(&[], &["variation"], 0.0)).contains("nothing to pair"));
     assert!(refused(wanted(&[], &["queue_time"], 0.0)).contains("nothing measured is in both"));
     let other = result(&[("GANG", &[2.0, 4.0]), ("X", &[1.0, 1.0])], "run_time", "s", 1);
     let said = results(named("a", &times), named("b", &other), &Wanted::default()).unwrap_err();

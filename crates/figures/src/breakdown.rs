@@ -6,8 +6,9 @@ use drawing::font;
 use drawing::palette::{BLUE, Colour, GREEN, Hatch, INK, ORANGE, PURPLE, SKY, VERMILLION, YELLOW};
 use experiment::metrics::ALL_APPS;
 use experiment::result::{Cell, Results};
+use experiment::statements::{Table, titles};
 
-use crate::figure::{Figure, Table};
+use crate::figure::{self, Figure};
 use crate::frame::{self, Frame, Key, LABEL, Layout, Sheet};
 use crate::plane::Plane;
 use crate::words::{self, cell};
@@ -27,19 +28,19 @@ const fn part(words: &'static str, metrics: &'static [&'static str], colour: Col
 
 /// The parts in the order of the bars; what is alike in colour differs in hatching.
 pub(crate) const PARTS: [Part; 8] = [
-    part("computing", &["account_compute"], BLUE, Hatch::None),
-    part("memory stalls", &["account_memory_stall"], ORANGE, Hatch::Rising),
-    part("remote memory", &["account_remote"], VERMILLION, Hatch::Falling),
-    part("busy siblings (SMT)", &["account_smt"], PURPLE, Hatch::Level),
-    part("waiting (polling, yielding)", &["account_spin", "account_yield"], SKY, Hatch::Crossed),
-    part("switching", &["account_switch"], GREEN, Hatch::Upright),
+    part("useful work", &["breakdown_compute"], BLUE, Hatch::None),
+    part("memory stalls", &["breakdown_memory_stall"], ORANGE, Hatch::Rising),
+    part("remote memory", &["breakdown_remote"], VERMILLION, Hatch::Falling),
+    part("shared cores (SMT)", &["breakdown_smt"], PURPLE, Hatch::Level),
+    part("waiting (polling, yielding)", &["breakdown_spin", "breakdown_yield"], SKY, Hatch::Crossed),
+    part("context switches", &["breakdown_switch"], GREEN, Hatch::Upright),
     part(
-        "other kernel and daemons",
-        &["account_refill", "account_migration", "account_kernel", "account_daemon"],
+        "other overhead",
+        &["breakdown_refill", "breakdown_migration", "breakdown_page_init", "breakdown_kernel", "breakdown_daemon"],
         YELLOW,
         Hatch::None,
     ),
-    part("idle", &["account_idle"], Colour(240, 240, 240), Hatch::None),
+    part("idle", &["breakdown_idle"], Colour(240, 240, 240), Hatch::None),
 ];
 
 /// Lines of a hatching.
@@ -49,28 +50,28 @@ const ROW: f64 = 24.0;
 
 /// A bar: the share of each part.
 struct Bar {
-    point: usize,
+    configuration: usize,
     policy: usize,
     shares: Vec<f64>,
 }
 
 /// The account.
-pub(crate) fn account(results: &Results, plane: &Plane) -> Attempt {
-    let rows = words::rows(results, "account_compute");
+pub(crate) fn breakdown(results: &Results, plane: &Plane) -> Attempt {
+    let rows = words::rows(results, "breakdown_compute");
     let (mut bars, mut cells) = (Vec::new(), Vec::new());
-    for (at, point) in plane.points.iter().enumerate() {
+    for (at, configuration) in plane.configurations.iter().enumerate() {
         for (row, (policy, _)) in rows.iter().enumerate() {
-            let parts = PARTS.iter().map(|part| share(results, point, policy, part));
+            let parts = PARTS.iter().map(|part| share(results, configuration, policy, part));
             let Some(parts) = parts.collect::<Option<Vec<_>>>() else { continue };
             bars.push(Bar {
-                point: at,
+                configuration: at,
                 policy: row,
                 shares: parts.iter().map(|(share, _)| *share).collect(),
             });
             cells.extend(parts.into_iter().flat_map(|(_, cells)| cells));
         }
     }
-    let Some(title) = message(&bars, &rows, plane) else {
+    let Some(title) = titles::breakdown(&Table::of(results)) else {
         return Err(Refusal::Pointless("no run completed".into()));
     };
     // Parts that are nowhere to be seen have no entry.
@@ -91,42 +92,14 @@ pub(crate) fn account(results: &Results, plane: &Plane) -> Attempt {
     };
     let about = words.about.clone();
     let svg = draw(&words, &layout, &bars).map_err(Refusal::Fault)?;
-    Ok(Figure { name: "account", title, about, svg, data: Table::of_cells(cells) })
+    Ok(Figure { name: "breakdown", title, about, svg, data: figure::Table::of_cells(cells) })
 }
 
 /// The mean share of a part with its cells.
-fn share<'a>(results: &'a Results, point: &str, policy: &str, part: &Part) -> Option<(f64, Vec<&'a Cell>)> {
-    let cells = part.metrics.iter().map(|metric| cell(results, point, policy, ALL_APPS, metric));
+fn share<'a>(results: &'a Results, configuration: &str, policy: &str, part: &Part) -> Option<(f64, Vec<&'a Cell>)> {
+    let cells = part.metrics.iter().map(|metric| cell(results, configuration, policy, ALL_APPS, metric));
     let cells = cells.collect::<Option<Vec<_>>>()?;
     Some((cells.iter().map(|c| c.summary.mean).sum(), cells))
-}
-
-/// Who computes most and least, and what takes the rest there.
-fn message(bars: &[Bar], rows: &[words::Row<'_>], plane: &Plane) -> Option<String> {
-    let computing = |bar: &&Bar| bar.shares[0];
-    let most = bars.iter().max_by(|a, b| computing(a).total_cmp(&computing(b)))?;
-    let least = bars.iter().min_by(|a, b| computing(a).total_cmp(&computing(b)))?;
-    let taker = (1..PARTS.len()).max_by(|a, b| least.shares[*a].total_cmp(&least.shares[*b]))?;
-    let at = |bar: &Bar| {
-        let point = plane.short(bar.point);
-        if point.is_empty() { String::new() } else { format!(" at {point}") }
-    };
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let lost = format!("{} takes {} there", PARTS[taker].words, percent(least.shares[taker]));
-    let lost = lost.replace("stalls takes", "stalls take");
-    if most.shares[0] - least.shares[0] < 0.01 {
-        let everywhere = format!("{} of the cpu time computes; {lost}", percent(most.shares[0]));
-        return Some(everywhere.replace(" there", ""));
-    }
-    Some(format!(
-        "{} of the cpu time computes under {}{}, {} under {}{}; {lost}",
-        percent(most.shares[0]),
-        rows[most.policy].1,
-        at(most),
-        percent(least.shares[0]),
-        rows[least.policy].1,
-        at(least)
-    ))
 }
 
 fn draw(words: &Frame, layout: &Layout, bars: &[Bar]) -> Result<String, String> {
@@ -144,7 +117,7 @@ fn draw(words: &Frame, layout: &Layout, bars: &[Bar]) -> Result<String, String> 
                 }
             }
             for bar in bars {
-                let (own, row) = layout.place(bar.point, bar.policy);
+                let (own, row) = layout.place(bar.configuration, bar.policy);
                 if own == at {
                     draw_bar(canvas, Area { y: panel.y + row as f64 * ROW, ..panel }, bar);
                 }

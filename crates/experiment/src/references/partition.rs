@@ -16,14 +16,14 @@ use sim_core::outcome::{Outcome, RunReport};
 use crate::plan::{Experiment, RunPlan};
 use crate::run::simulate_one;
 
-/// Most cuts tried at a point.
+/// Most cuts tried at a configuration.
 const MOST_TRIED: usize = 48;
 
-/// The best static partition found at a point of the sweep.
+/// The best static partition found at a configuration of the sweep.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BestPartition {
-    /// Point of the sweep.
-    pub point: String,
+    /// Configuration of the sweep.
+    pub configuration: String,
     /// Applications (each copy by its own name) and their cores, in order.
     pub cores: Vec<(String, u32)>,
     /// Cuts that were simulated.
@@ -37,24 +37,24 @@ pub(crate) struct Found {
     pub(crate) runs: Vec<(RunPlan, RunReport)>,
 }
 
-/// Searches every point; none at points where the cores cannot be divided: fewer cores than applications, one application
+/// Searches every configuration; none at configurations where the cores cannot be divided: fewer cores than applications, one application
 /// alone, or applications that are tied to cpus by the scenario.
 ///
 /// # Errors
 /// The reason for which the simulator refuses a run.
 pub(crate) fn search(experiment: &Experiment) -> Result<Vec<Found>, String> {
-    let points: Vec<usize> = (0..experiment.points.len()).collect();
-    let each = points
+    let configurations: Vec<usize> = (0..experiment.configurations.len()).collect();
+    let each = configurations
         .par_iter()
         .with_max_len(1)
-        .map(|point| Search::at(experiment, *point).map(Search::run).transpose());
+        .map(|configuration| Search::at(experiment, *configuration).map(Search::run).transpose());
     let found: Result<Vec<Option<Found>>, String> = each.collect();
     Ok(found?.into_iter().flatten().collect())
 }
 
 struct Search<'a> {
     experiment: &'a Experiment,
-    point: usize,
+    configuration: usize,
     plans: Vec<&'a RunPlan>,
     /// The foreground applications among those of the plans.
     apps: Vec<usize>,
@@ -62,14 +62,14 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn at(experiment: &'a Experiment, point: usize) -> Option<Self> {
-        let here = |plan: &&RunPlan| plan.point == point && plan.alone.is_none() && plan.policy == 0;
+    fn at(experiment: &'a Experiment, configuration: usize) -> Option<Self> {
+        let here = |plan: &&RunPlan| plan.configuration == configuration && plan.alone.is_none() && plan.policy == 0;
         let plans: Vec<&RunPlan> = experiment.runs.iter().filter(here).collect();
         let first = plans.first()?;
         let apps: Vec<usize> = (0..first.apps.len()).filter(|at| !first.apps[*at].background).collect();
         let tied = apps.iter().any(|at| first.apps[*at].allowed.is_some());
         let divisible = apps.len() > 1 && apps.len() as u32 <= cores(&first.machine) && !tied;
-        divisible.then_some(Self { experiment, point, plans, apps, tried: BTreeMap::new() })
+        divisible.then_some(Self { experiment, configuration, plans, apps, tried: BTreeMap::new() })
     }
 
     fn run(mut self) -> Result<Found, String> {
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         let name = |at: &usize| self.plans[0].apps[*at].name.clone();
         Ok(Found {
             best: BestPartition {
-                point: self.experiment.points[self.point].label.clone(),
+                configuration: self.experiment.configurations[self.configuration].label.clone(),
                 cores: self.apps.iter().map(name).zip(best).collect(),
                 tried: self.tried.len(),
             },
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
     fn simulate(&self, plan: &RunPlan, cut: &[u32]) -> Result<(RunPlan, RunReport), String> {
         let Some(pin) = policies::find("PIN") else { return Err("there is no policy PIN".into()) };
         let mut plan =
-            RunPlan { policy_choice: Choice::new(pin), policy: super::PARTITION.policy, ..plan.clone() };
+            RunPlan { policy_choice: Choice::new(pin), policy: super::BEST_PARTITION.policy, ..plan.clone() };
         let threads = plan.machine.topology.span(Level::Core);
         let mut first = 0;
         for (at, cores) in self.apps.iter().zip(cut) {

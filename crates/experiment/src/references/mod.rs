@@ -18,7 +18,7 @@ pub(crate) use partition::{Found, search};
 
 /// Something to measure policies against; its cells stand where those of a policy would.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Yardstick {
+pub struct Reference {
     /// Its label in cells and tables; no policy may be called so.
     pub label: &'static str,
     /// What it is.
@@ -28,29 +28,29 @@ pub struct Yardstick {
 }
 
 /// The ideal fluid share.
-pub const FLUID: Yardstick = Yardstick {
-    label: "fluid",
+pub const FAIR_SHARE: Reference = Reference {
+    label: "fair-share",
     about: "every task gets its share of the cpus at every instant (M/N of each of M cpus and N tasks) and sharing costs \
 nothing: each application advances as in its dedicated run, slowed down by the share of the cpus it gets",
     policy: NO_POLICY - 1,
 };
 
 /// The completion bound.
-pub const BOUND: Yardstick = Yardstick {
-    label: "bound",
+pub const LOWER_BOUND: Reference = Reference {
+    label: "lower-bound",
     about: "all work over the speed of all cpus, and the longest chain of work on the fastest cpus it may use: no schedule ends sooner",
     policy: NO_POLICY - 2,
 };
 
 /// The best static partition; only where the experiment asks for the search ([`crate::plan::Experiment::best_partition`]).
-pub const PARTITION: Yardstick = Yardstick {
-    label: "best-cut",
+pub const BEST_PARTITION: Reference = Reference {
+    label: "best-partition",
     about: "each application pinned on cores of its own, in the division that a search by simulation found to end first",
     policy: NO_POLICY - 3,
 };
 
-/// All yardsticks, in the order of tables.
-pub const YARDSTICKS: [Yardstick; 3] = [PARTITION, FLUID, BOUND];
+/// All references, in the order of tables.
+pub const REFERENCES: [Reference; 3] = [BEST_PARTITION, FAIR_SHARE, LOWER_BOUND];
 
 /// A dedicated run of an application.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -71,14 +71,14 @@ impl Dedicated {
     }
 }
 
-/// What a yardstick says about a run: run time of each application and the makespan, seconds.
+/// What a reference says about a run: run time of each application and the makespan, seconds.
 pub(crate) struct Reading {
-    pub(crate) yardstick: Yardstick,
+    pub(crate) reference: Reference,
     pub(crate) run_times: Vec<Option<f64>>,
     pub(crate) makespan: Option<f64>,
 }
 
-/// What the yardsticks say about the applications of a run that completed. `dedicated`: by entry of the scenario; without
+/// What the references say about the applications of a run that completed. `dedicated`: by entry of the scenario; without
 /// one for each foreground application the fluid share is that of the nominal work, which knows no memory and no waiting.
 pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> [Reading; 2] {
     let size = Size::of(&plan.machine);
@@ -106,13 +106,13 @@ pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, 
             .map(|(_, stay)| Some(stay.as_ref()?.end));
         ends.collect::<Option<Vec<f64>>>().and_then(|ends| ends.into_iter().reduce(f64::max))
     };
-    let reading = |yardstick, stays: &[Option<Stay>], makespan| Reading {
-        yardstick,
+    let reading = |reference, stays: &[Option<Stay>], makespan| Reading {
+        reference,
         run_times: stays.iter().map(|stay| stay.map(|stay| stay.end - stay.start)).collect(),
         makespan,
     };
     let (earliest, all) = bound::stays(&nominal, size.capacity(None));
-    [reading(FLUID, &shares, ends(&shares)), reading(BOUND, &earliest, Some(all))]
+    [reading(FAIR_SHARE, &shares, ends(&shares)), reading(LOWER_BOUND, &earliest, Some(all))]
 }
 
 const NS_PER_S: f64 = 1e9;

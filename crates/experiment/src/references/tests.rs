@@ -30,14 +30,14 @@ fn three_tasks_on_two_cores_have_their_ceiling_at_two_thirds() {
         let got = value(&results, policy, app, metric);
         assert!((got / want - 1.0).abs() < 0.02, "{policy} {app} {metric}: {got} instead of {want}");
     };
-    near("bound", "all", "makespan", 3.0);
+    near("lower-bound", "all", "makespan", 3.0);
     near("PIN", "all", "makespan", 4.0);
     let (pin, speed) =
         (value(&results, "PIN", "all", "makespan"), value(&results, "SPEED", "all", "makespan"));
-    let fluid = value(&results, "fluid", "all", "makespan");
-    near("SPEED", "all", "gap_closed", (pin - speed) / (pin - fluid) * 100.0);
+    let fluid = value(&results, "fair-share", "all", "makespan");
+    near("SPEED", "all", "recovered", (pin - speed) / (pin - fluid) * 100.0);
     assert!(
-        results.get("", "PIN", "all", "gap_closed").is_none(),
+        results.get("", "PIN", "all", "recovered").is_none(),
         "the gap is measured from the first policy"
     );
 }
@@ -56,15 +56,15 @@ policies: [LOAD, PIN]
 repeat: 2
 ",
     );
-    for policy in ["LOAD", "PIN", "fluid"] {
+    for policy in ["LOAD", "PIN", "fair-share"] {
         for app in ["a", "b"] {
             let (time, bound) =
-                (value(&results, policy, app, "run_time"), value(&results, "bound", app, "run_time"));
+                (value(&results, policy, app, "run_time"), value(&results, "lower-bound", app, "run_time"));
             assert!(time >= bound, "{policy} {app}: {time} < {bound}");
         }
-        assert!(value(&results, policy, "all", "makespan") >= value(&results, "bound", "all", "makespan"));
+        assert!(value(&results, policy, "all", "makespan") >= value(&results, "lower-bound", "all", "makespan"));
     }
-    let (a, b) = (value(&results, "fluid", "a", "slowdown"), value(&results, "fluid", "b", "slowdown"));
+    let (a, b) = (value(&results, "fair-share", "a", "slowdown"), value(&results, "fair-share", "b", "slowdown"));
     // Five tasks on two cpus: each gets two fifths.
     assert!((a / 2.5 - 1.0).abs() < 0.05 && (b / 2.5 - 1.0).abs() < 0.05, "{a} {b}");
 }
@@ -84,7 +84,7 @@ policies: [PIN]
 "
         );
         let results = results(&text);
-        (value(&results, "bound", "a", "run_time"), value(&results, "fluid", "a", "run_time"))
+        (value(&results, "lower-bound", "a", "run_time"), value(&results, "fair-share", "a", "run_time"))
     };
     assert_eq!(masked("'core:4'", "0-1"), (3.0, 3.0));
     let (bound, fluid) = masked("{ 'core:2 pu:2': { smt_compute: 0.65, smt_memory: 0.65 } }", "0-1");
@@ -115,7 +115,7 @@ policies: [LOAD]
     assert_eq!(best.cores, [("a".to_owned(), 7), ("b".to_owned(), 1)]);
     assert!(best.tried > 2, "{}", best.tried);
     let (cut, bound) =
-        (value(&found, "best-cut", "all", "makespan"), value(&found, "bound", "all", "makespan"));
+        (value(&found, "best-partition", "all", "makespan"), value(&found, "lower-bound", "all", "makespan"));
     assert!(cut > bound && cut < 1.2 * bound, "{cut} {bound}");
-    assert!(found.get("", "best-cut", "all", "account_idle").is_some(), "it is measured as any policy");
+    assert!(found.get("", "best-partition", "all", "breakdown_idle").is_some(), "it is measured as any policy");
 }

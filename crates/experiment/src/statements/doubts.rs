@@ -1,0 +1,127 @@
+//! What limits the trust in a result: seeds, runs that did not complete, uncertain inputs, shortened programs.
+
+use super::answer::Extremes;
+use super::ranking::Standing;
+use super::table::Table;
+use crate::number::{self, listed, plural};
+
+/// An interval wider than this part of its mean is a doubt.
+const WIDE: f64 = 0.1;
+/// Numbers of seeds that are recommended.
+const ROUND: [usize; 8] = [3, 5, 10, 15, 20, 30, 50, 100];
+/// Names in a list before the rest becomes a number.
+const NAMED: usize = 4;
+
+/// Whether the interval of a value is wider than a tenth of it.
+#[must_use]
+pub fn is_wide(standing: &Standing<'_>) -> bool {
+    relative(standing).is_some_and(|width| width > WIDE)
+}
+
+/// Half the width of the interval over the mean.
+fn relative(standing: &Standing<'_>) -> Option<f64> {
+    let half = standing.value.half_width()?;
+    (standing.value.mean > 0.0).then(|| half / standing.value.mean)
+}
+
+/// The doubts, each a few sentences; the most serious first.
+#[must_use]
+pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String> {
+    let mut doubts: Vec<String> = Vec::new();
+    doubts.extend(incomplete(table));
+    doubts.extend(extremes.and_then(|extremes| seeds(table, extremes)));
+    doubts.extend(shortened(table));
+    doubts.extend(uncertain(table));
+    doubts
+}
+
+/// Runs that did not complete.
+fn incomplete(table: &Table<'_>) -> Option<String> {
+    let notes = &table.results.notes;
+    let first = notes.first()?;
+    let mut policies: Vec<&str> = Vec::new();
+    for note in notes {
+        if !policies.contains(&note.policy.as_str()) {
+            policies.push(&note.policy);
+        }
+    }
+    Some(format!(
+        "{} of {} did not complete ({}) and count in no number. Seed {}: {}.",
+        notes.len(),
+        plural(table.results.provenance.runs, "run", "runs"),
+        listed(&policies),
+        first.seed,
+        first.text
+    ))
+}
+
+/// How many seeds there are, and which intervals are wide.
+fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
+    let repeat = table.results.provenance.repeat;
+    let all: Vec<&Standing<'_>> = extremes.rankings.iter().flatten().collect();
+    if repeat < 2 {
+        let differ = all.len() > 1;
+        return differ.then(|| {
+            "There is one seed, so there are no intervals. Small differences may be chance: try --repeat 5.".to_owned()
+        });
+    }
+    let widest = *all.iter().max_by(|a, b| relative(a).unwrap_or(0.0).total_cmp(&relative(b).unwrap_or(0.0)))?;
+    let width = relative(widest).filter(|width| *width > WIDE)?;
+    let mut policies: Vec<&str> = Vec::new();
+    for standing in all.iter().filter(|s| is_wide(s)) {
+        if !policies.contains(&standing.policy) {
+            policies.push(standing.policy);
+        }
+    }
+    // The width falls with the root of the number of seeds.
+    let needed = (f64::from(repeat) * (width / WIDE) * (width / WIDE)).ceil();
+    let count = ROUND.into_iter().find(|count| *count as f64 >= needed);
+    let advice = match count {
+        Some(count) => format!("About {count} seeds narrow it to ±10 %: --repeat {count}."),
+        None => "More than 100 seeds are needed to narrow it to ±10 %.".to_owned(),
+    };
+    Some(format!(
+        "{} seeds leave intervals wider than ±10 % for {}. Widest: ±{} % ({}{}). {advice}",
+        repeat,
+        listed(&policies),
+        number::variation(width * 100.0),
+        widest.policy,
+        table.with(widest.configuration)
+    ))
+}
+
+/// Programs of which only a part is simulated.
+fn shortened(table: &Table<'_>) -> Option<String> {
+    let all = &table.results.provenance.shortened;
+    let least = all.iter().map(|s| s.share).reduce(f64::min)?;
+    let names: Vec<&str> = all.iter().map(|s| s.app.as_str()).collect();
+    let (verb, names) = match names.as_slice() {
+        names if names.len() > NAMED => ("simulate", plural(names.len(), "program", "programs")),
+        [one] => ("simulates", (*one).to_owned()),
+        names => ("simulate", listed(names)),
+    };
+    Some(format!(
+        "{names} {verb} {} % of the iterations (`scale`). Slowdowns of whole programs differ.",
+        number::short(least * 100.0)
+    ))
+}
+
+/// Values of machines that are estimates.
+fn uncertain(table: &Table<'_>) -> Option<String> {
+    let machines = table.results.provenance.machines.iter();
+    let each: Vec<String> = machines
+        .filter_map(|machine| {
+            let (uncertain, values) = (machine.uncertain.filter(|n| *n > 0)?, machine.values?);
+            Some(format!("{uncertain} of {values} values of {}", machine.name))
+        })
+        .collect();
+    let shown = each.len().min(NAMED);
+    if shown == 0 {
+        return None;
+    }
+    let more = if each.len() > shown { format!(" and values of {} more machines", each.len() - shown) } else { String::new() };
+    Some(format!(
+        "{}{more} are estimates (`oversim machine show`).",
+        listed(&each[..shown])
+    ))
+}

@@ -1,0 +1,13 @@
+//! Statements: every sentence and figure title about a result, derived from its cells in one place. Reports and figures only print
+//! them, and a property test holds each against the table it is about.
+
+pub mod answer;
+pub mod causes;
+pub mod doubts;
+pub mod each;
+pub mod ranking;
+pub mod table;
+pub mod titles;
+
+pub use answer::{Extremes, Line};
+pub use table::Table;

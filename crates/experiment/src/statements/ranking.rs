@@ -1,0 +1,127 @@
+//! What policies are ranked by, and their order at each configuration with everything that cannot be distinguished.
+
+use super::table::{self, Table};
+use crate::metrics::ALL_APPS;
+use crate::number;
+use crate::result::DEDICATED;
+use crate::statistics::Summary;
+
+/// Total work at two configurations counts as equal within this part of it: start-up differs a little with the number of threads.
+const SAME_WORK: f64 = 0.01;
+
+/// What policies are ranked by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Goal {
+    /// The application, or [`ALL_APPS`].
+    pub app: String,
+    /// The metric.
+    pub metric: &'static str,
+}
+
+/// A policy at a configuration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Standing<'a> {
+    /// The configuration, by its number.
+    pub configuration: usize,
+    /// Label of the policy.
+    pub policy: &'a str,
+    /// What it reached.
+    pub value: &'a Summary,
+}
+
+impl Goal {
+    /// The work per second where several programs share the machine and also ran alone; else the run time of the only program, or the
+    /// makespan of all. `None` when no run completed.
+    #[must_use]
+    pub fn of(table: &Table<'_>) -> Option<Self> {
+        let apps: Vec<&str> = table.results.foreground().collect();
+        let shared = apps.len() > 1 || table.results.provenance.programs.is_some_and(|programs| programs > 1);
+        let all = |metric| Self { app: ALL_APPS.to_owned(), metric };
+        if shared && table.measures(ALL_APPS, "throughput") {
+            return Some(all("throughput"));
+        }
+        if let [only] = apps[..]
+            && !shared
+            && table.measures(only, "run_time")
+        {
+            return Some(Self { app: only.to_owned(), metric: "run_time" });
+        }
+        table.measures(ALL_APPS, "makespan").then(|| all("makespan"))
+    }
+
+    /// Whether larger values are better.
+    #[must_use]
+    pub fn higher(&self) -> bool {
+        self.metric == "throughput"
+    }
+
+    /// A value in words: `93 % of the work per second of sequential runs`, `6.67 s`.
+    #[must_use]
+    pub fn words(&self, value: &Summary) -> String {
+        if self.higher() {
+            return format!("{} % of the work per second of sequential runs", table::mean(value, 0.01));
+        }
+        self.quantity(value)
+    }
+
+    /// A value with its unit: `93 %`, `6.67 s`.
+    #[must_use]
+    pub fn quantity(&self, value: &Summary) -> String {
+        if self.higher() {
+            return format!("{} %", table::mean(value, 0.01));
+        }
+        let (unit, length) = number::time_unit(value.mean);
+        format!("{} {unit}", table::mean(value, length))
+    }
+
+    /// Compares two means: less is the better one.
+    #[must_use]
+    pub fn order(&self, a: &Summary, b: &Summary) -> std::cmp::Ordering {
+        if self.higher() { b.mean.total_cmp(&a.mean) } else { a.mean.total_cmp(&b.mean) }
+    }
+}
+
+/// The policies at a configuration, the best first; of equals the one that the scenario names first.
+#[must_use]
+pub fn at<'a>(table: &Table<'a>, goal: &Goal, configuration: usize) -> Vec<Standing<'a>> {
+    let standing = |policy: &'a String| {
+        let value = table.get(configuration, policy, &goal.app, goal.metric)?;
+        Some(Standing { configuration, policy, value })
+    };
+    let mut all: Vec<Standing<'a>> = table.policies().iter().filter_map(standing).collect();
+    all.sort_by(|a, b| goal.order(a.value, b.value));
+    all
+}
+
+/// Those of the others that cannot be distinguished from one of them.
+#[must_use]
+pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<'a>> {
+    let other = |s: &&Standing<'a>| s.policy != one.policy || s.configuration != one.configuration;
+    all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
+}
+
+/// Whether values of different configurations can be compared: they did the same work, and what they are relative to is the same.
+#[must_use]
+pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
+    if table.sweep.configurations.len() < 2 {
+        return true;
+    }
+    let equal = |values: Vec<f64>| {
+        let (low, high) = values.iter().fold((f64::INFINITY, 0.0), |(l, h): (f64, f64), v| (l.min(*v), h.max(*v)));
+        !values.is_empty() && high <= low * (1.0 + SAME_WORK)
+    };
+    let sums = |policies: &[&str], metric: &str| -> Option<Vec<f64>> {
+        let of = |configuration: usize| {
+            let done = |policy: &&str| -> Option<f64> {
+                let apps = table.results.foreground();
+                apps.map(|app| Some(table.get(configuration, policy, app, metric)?.mean)).sum()
+            };
+            policies.iter().find_map(done)
+        };
+        table.configurations().map(of).collect()
+    };
+    let policies: Vec<&str> = table.policies().iter().map(String::as_str).collect();
+    let same_work = sums(&policies, "work").is_some_and(equal);
+    let same_reference = !goal.higher() || sums(&[DEDICATED], "run_time").is_some_and(equal);
+    same_work && same_reference
+}

@@ -1,0 +1,141 @@
+//! The cells of a result, found by what they are about, and their numbers as sentences and tables write them.
+
+use std::collections::BTreeMap;
+
+use crate::number;
+use crate::result::{Cell, Results};
+use crate::statistics::Summary;
+use crate::sweep::Sweep;
+
+/// Configuration, policy, application and metric of a cell.
+type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// An index of a result.
+pub struct Table<'a> {
+    /// The result.
+    pub results: &'a Results,
+    /// Its sweep.
+    pub sweep: Sweep,
+    cells: BTreeMap<Key<'a>, &'a Cell>,
+}
+
+impl<'a> Table<'a> {
+    /// The index of a result.
+    #[must_use]
+    pub fn of(results: &'a Results) -> Self {
+        let key = |c: &'a Cell| {
+            ((c.configuration.as_str(), c.policy.as_str(), c.app.as_str(), c.metric.as_str()), c)
+        };
+        Self {
+            results,
+            sweep: Sweep::of(&results.provenance),
+            cells: results.cells.iter().rev().map(key).collect(),
+        }
+    }
+
+    /// The cell of a configuration, by its number.
+    #[must_use]
+    pub fn cell(&self, configuration: usize, policy: &str, app: &str, metric: &str) -> Option<&'a Cell> {
+        let label = &self.results.provenance.configurations.get(configuration)?.label;
+        self.cells.get(&(label.as_str(), policy, app, metric)).copied()
+    }
+
+    /// The statistics of a cell.
+    #[must_use]
+    pub fn get(&self, configuration: usize, policy: &str, app: &str, metric: &str) -> Option<&'a Summary> {
+        self.cell(configuration, policy, app, metric).map(|cell| &cell.summary)
+    }
+
+    /// Numbers of all configurations.
+    #[must_use]
+    pub fn configurations(&self) -> std::ops::Range<usize> {
+        0..self.sweep.configurations.len()
+    }
+
+    /// Labels of the policies, in the order of the scenario.
+    #[must_use]
+    pub fn policies(&self) -> &'a [String] {
+        &self.results.provenance.policies
+    }
+
+    /// ` with threads_per_core=1`; empty without a sweep.
+    #[must_use]
+    pub fn with(&self, configuration: usize) -> String {
+        let short = self.sweep.short(configuration);
+        if short.is_empty() { String::new() } else { format!(" with {short}") }
+    }
+
+    /// Whether any policy has a cell of this metric for an application.
+    #[must_use]
+    pub fn measures(&self, app: &str, metric: &str) -> bool {
+        self.configurations().any(|c| self.policies().iter().any(|p| self.get(c, p, app, metric).is_some()))
+    }
+}
+
+/// Whether two means cannot be distinguished: their 95 % intervals share a point, or both are written alike.
+#[must_use]
+pub fn level(a: &Summary, b: &Summary) -> bool {
+    a.overlaps(b) || number::short(a.mean) == number::short(b.mean)
+}
+
+/// A mean over `scale` with as many decimals as its interval supports, `45` or `81.0`.
+#[must_use]
+pub fn mean(summary: &Summary, scale: f64) -> String {
+    let value = summary.mean / scale;
+    match error_decimals(summary, scale) {
+        Some(decimals) => format!("{value:.decimals$}"),
+        None => number::short(value),
+    }
+}
+
+/// Half the width of the interval with one significant digit, `±15` or `±0.1`; empty without an interval.
+#[must_use]
+pub fn error(summary: &Summary, scale: f64) -> String {
+    let Some(half) = summary.half_width() else { return String::new() };
+    match error_decimals(summary, scale) {
+        Some(decimals) => format!("±{:.decimals$}", half / scale),
+        None => format!("±{}", number::short(half / scale)),
+    }
+}
+
+/// Decimals up to the first significant digit of the interval, so that mean and error fit each other; none where the interval has no
+/// width, or is so wide or narrow that three significant digits of the mean read better.
+fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
+    let half = summary.half_width().filter(|half| *half > 0.0)? / scale;
+    let first = -libm::floor(libm::log10(half));
+    // At least two significant digits of the mean, at most four.
+    let size = libm::floor(libm::log10((summary.mean / scale).abs().max(1e-12)));
+    let decimals = first.clamp(1.0 - size, 3.0 - size);
+    (0.0..7.0).contains(&decimals).then_some(decimals as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(mean: f64, half: f64) -> Summary {
+        Summary { mean, median: mean, ci95: Some([mean - half, mean + half]), min: mean, max: mean, n: 3 }
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_their_interval_supports() {
+        let shown = |value: f64, half: f64| {
+            let s = summary(value, half);
+            format!("{} {}", mean(&s, 1.0), error(&s, 1.0))
+        };
+        assert_eq!(shown(45.1, 14.6), "45 ±15");
+        assert_eq!(shown(99.04, 0.8), "99.0 ±0.8");
+        assert_eq!(shown(80.97, 0.13), "81.0 ±0.1");
+        assert_eq!(shown(6.6671, 0.0123), "6.67 ±0.01");
+        assert_eq!(shown(1234.0, 3.0), "1234 ±3");
+        assert_eq!(shown(2.5, 0.0), "2.50 ±0.00");
+        assert_eq!(mean(&Summary { ci95: None, ..summary(6.6671, 0.0) }, 1.0), "6.67");
+    }
+
+    #[test]
+    fn what_overlaps_or_reads_alike_is_level() {
+        assert!(level(&summary(1.0, 0.2), &summary(1.3, 0.2)));
+        assert!(!level(&summary(1.0, 0.1), &summary(1.3, 0.1)));
+        assert!(level(&summary(1.0001, 0.0), &summary(1.0002, 0.0)));
+    }
+}
