@@ -232,7 +232,10 @@ impl Lgroup {
         let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
         let (cpu, rule) = if self.sticky {
             let (cpu, rule) = match kept {
-                Some(cpu) => (cpu, "placed: returns to its last cpu, which it left a short while ago and which is at home"),
+                Some(cpu) => (
+                    cpu,
+                    "placed: returns to its last cpu, which it left a short while ago and which is at home",
+                ),
                 None => self.lowest(view, task, home, last),
             };
             let takes = view.best_priority(cpu).is_none_or(|best| best < view.priority(task));

@@ -22,14 +22,14 @@ pub(super) const WAKE_STAYS: &str = "wake: stays on its last cpu, the waker's is
 /// `wake_affine`, balanced.
 pub(super) const WAKE_BALANCED: &str = "wake: follows its waker, the loads stay balanced";
 /// `wake_affine`, light.
-pub(super) const WAKE_LIGHT: &str = "wake: follows its waker, both cpus together have at most the load of one task";
+pub(super) const WAKE_LIGHT: &str =
+    "wake: follows its waker, both cpus together have at most the load of one task";
 /// `SD_WAKE_BALANCE`.
 pub(super) const WAKE_PASSIVE: &str = "wake: follows its waker, the last cpu is over imbalance_pct";
 /// `wake_idle`.
 pub(super) const WAKE_IDLE: &str = "wake: to an idle thread of the core";
 /// Active balancing.
-pub(super) const PUSHED: &str =
-    "pushed: attempts to pull failed, the migration thread moves the newest task";
+pub(super) const PUSHED: &str = "pushed: attempts to pull failed, the migration thread moves the newest task";
 
 /// How the amount of a pull came about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -244,7 +244,8 @@ impl Partition {
         let held: Vec<Vec<CpuId>> = live.iter().map(|i| self.jobs[*i].set.clone()).collect();
         let sets = self.divide(&system.machine().topology, &weights, &held);
         let changed = sets.iter().zip(&held).filter(|(new, old)| new != old).count();
-        let why = Why::rule("divided again among the running applications").with("applications", live.len() as u64);
+        let why =
+            Why::rule("divided again among the running applications").with("applications", live.len() as u64);
         system.remark(why.with("sets that change", changed as u64));
         for (job, set) in live.into_iter().zip(sets) {
             self.give(system, job, set, "rebound: the machine is divided again, its cpu or share changes");

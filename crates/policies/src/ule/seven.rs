@@ -24,7 +24,9 @@ impl Ule {
         if self.queues.idle() > 0
             && let Some(cpu) = self.queues.idle_from(0..cpus, 0, |cpu| view.allowed(task, cpu))
         {
-            view.because(Why::rule("placed: idle cpu with the lowest number").with("threads on its last cpu", length));
+            view.because(
+                Why::rule("placed: idle cpu with the lowest number").with("threads on its last cpu", length),
+            );
             return cpu;
         }
         let fewest = self.queues.last_at_most(0..cpus, self.queues.extremes().0);

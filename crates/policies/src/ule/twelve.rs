@@ -49,8 +49,8 @@ impl Ule {
         let why = why("placed: least loaded cpu").with("threads there", load.into());
         match waker {
             Some(waker) if load > 0 && view.allowed(task, waker) && view.nr_running(waker) <= load + 1 => {
-                let why =
-                    Why::rule("placed: no idle cpu, goes to its waker's cpu").with("least threads", load.into());
+                let why = Why::rule("placed: no idle cpu, goes to its waker's cpu")
+                    .with("least threads", load.into());
                 view.because(why.with("threads there", view.nr_running(waker).into()));
                 waker
             }
