@@ -37,14 +37,15 @@ A cpu without any thread takes a thread of the latest round. If there is none, i
 which then begins there. A thread that is created or wakes enters the round of its cpu. It gets a full slice if it has not \
 yet run in that round. A cpu that was idle joins the latest round.\n\n\
 The following rules are readings of the paper and uncertain. A thread that may not leave its cpu does not delay other cpus. \
-A cpu would fall two rounds behind if it is still busy with heavy or bound threads. DWRR then moves it forward by a round, \
-and its threads keep at most one slice of the time they have not used. New threads go to the shortest queue. A woken thread \
-goes to its last cpu if that is idle, otherwise to an idle cpu, otherwise back to its last cpu. This is as in the kernels of \
-that time, but with the exact queue lengths. DWRR leaves out the periodic balancing of the Linux that it was built into.\n\n\
+A cpu may fall behind while it is busy with heavy or bound threads. When another cpu gets two rounds ahead, DWRR moves the \
+slow cpu forward by a round, and its threads keep at most one slice of the time they have not used. New threads go to the \
+shortest queue. A woken thread goes to its last cpu if that is idle, otherwise to an idle cpu, otherwise back to its last \
+cpu. This is as in the kernels of that time, but with the exact queue lengths. DWRR leaves out the periodic balancing of the \
+Linux kernel that it was built into.\n\n\
 DWRR is good for equal or weighted shares of many more threads than cpus. It corrects any odd number of threads within a \
 slice or two. Every end of a round moves threads, whatever the distance: DWRR cannot observe caches and memory nodes.",
     sees: "DWRR observes the queues of all cpus, masks, weights, the cpu time used by each thread, and the round of each cpu.",
-    costs: "DWRR reads all queues at each end of a round on a cpu, which is not charged. Each thread taken costs a migration \
+    costs: "DWRR reads all queues at each end of a round on a cpu; this is not charged. Each thread taken costs a migration \
 on the cpu that takes it, and the refill of its caches there.",
     wins: Showcase {
         scenario: "odd_thread",
@@ -52,8 +53,8 @@ on the cpu that takes it, and the refill of its caches there.",
         against: "LOAD",
         app: "ep",
         point: "kernel=linux-2.6.28",
-        about: "17 threads on 16 cpus end after little more than 17/16 of a cpu's time each. Under LOAD the five threads of \
-one node share four cpus, and the other nodes do not help.",
+        about: "17 threads on 16 cpus end after little more than 17/16 of the time that one thread needs on a dedicated cpu. \
+Under LOAD the five threads of one node share four cpus, and the other nodes do not help.",
     },
     loses: Showcase {
         scenario: "moved_memory",

@@ -28,10 +28,11 @@ pub(crate) const ENTRY: Entry = Entry {
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "gang uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot with enough \
-free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its slot. The \
-slots run in cyclic order, each for one quantum. At each slot change every cpu pays for the broadcast of the switch: an \
-interrupt per doubling of the number of cpus plus one context switch. Tasks stay in their column, and gang balances nothing.\n\n\
+    about: "The gang scheduler uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot \
+with enough free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its \
+slot. The slots run in cyclic order, each for one quantum. At each slot change every cpu pays for the broadcast of the \
+switch: an interrupt per doubling of the number of cpus plus one context switch. Tasks stay in their column, and the policy \
+does not balance.\n\n\
 The active slot can leave a cpu idle: its cell is empty, or all tasks in it sleep. Then tasks of other slots run there. \
 Tasks of applications whose columns are all free in this slot come first (alternates), then any other. With `alternates: \
 none` the tasks of other slots are throttled, and the cpu idles. When an application ends, slots whose columns do not \
@@ -40,11 +41,11 @@ overlap are merged. With `migration` gangs also move to free columns of other sl
 but a block is either free or not. `pairing` lets a gang that mostly sleeps share its slots with one that mostly computes, \
 and each cpu runs the task that is ready. Pairing matters most with `alternates: none`, because tasks that fill idle cells \
 achieve nearly the same at a lower priority level.\n\n\
-gang is good for fine-grained spinning programs. It is poor when programs do not fill the machine, sleep, or synchronise \
-rarely. It is also poor when the quantum is not long compared with the cost of a slot change. Background applications are \
-outside the matrix. They run in every slot, on the least loaded cpu that they may use.",
-    sees: "gang observes which application a task belongs to, starts and ends, masks, and which cpus have nothing to run. \
-With `pairing` it also reads the cpu time of the tasks (as in /proc/PID/stat).",
+Gang scheduling is good for fine-grained spinning programs. It is poor when programs do not fill the machine, sleep, or \
+synchronise rarely. It is also poor when the quantum is not long compared with the cost of a slot change. Background \
+applications are outside the matrix. They run in every slot, on the least loaded cpu that they may use.",
+    sees: "The policy observes which application a task belongs to, starts and ends of applications, masks, and which cpus \
+have nothing to run. With `pairing` it also reads the cpu time of the tasks (as in /proc/PID/stat).",
     costs: "At each slot change every cpu pays an interrupt per doubling of the number of cpus and one context switch of \
 kernel time. The caches then have to be refilled. With `migration` each task that changes its column costs one migration.",
     wins: Showcase {

@@ -30,13 +30,13 @@ pub(crate) const ENTRY: Entry = Entry {
     level: Level::User,
     parameters: PARAMETERS,
     about: "Every application owns cpus. With `owners: apart` the applications own equal ranges of neighbouring cpus, in the \
-order of the applications; with `together` all own all. LEWI binds the ranks of an application to its cpus in even blocks, \
-so that the threads of a process are neighbours. When all tasks of a cpu wait for other tasks of their applications, LEWI \
-lends the cpu. To find a guest, it selects the cpu with the most working tasks, the nearest of several. From the queue of \
-that cpu it takes the task that ran longest ago, and binds it to the lent cpu. A cpu that becomes idle reclaims its own \
-tasks from other cpus before it takes guests. When an owner of the cpu continues, its guests return to their own cpus at \
-once. A guest that begins to wait also returns. Cpus without owners can always be lent. With `keep` each process keeps one \
-of its cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
+order of the applications; with `together` each application owns all cpus. LEWI binds the ranks of an application to its \
+cpus in even blocks, so that the threads of a process are neighbours. When all tasks of a cpu wait for other tasks of their \
+applications, LEWI lends the cpu. To find a guest, it selects the cpu with the most working tasks, the nearest of several. \
+From the queue of that cpu it takes the task that ran longest ago, and binds it to the lent cpu. A cpu that becomes idle \
+reclaims its own tasks from other cpus before it takes guests. When an owner of the cpu continues, its guests return to \
+their own cpus at once. A guest that begins to wait also returns. Cpus without owners can always be lent. With `keep` each \
+process keeps one of its cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
 LEWI is for processes of uneven load with more threads than cpus, whose waits are long compared with a migration. A lent cpu \
 is useful only if a task is queued elsewhere: with one thread per cpu nothing happens. Waiting should block, because an \
 owner that polls competes with its guest. Background applications take no part.\n\n\

@@ -33,13 +33,14 @@ home. From that instant the group counts the load of one more thread. Its load a
 runnable threads, by 5 % of the difference each tenth of a second. Loads that differ by less than one thread count as equal; \
 among equal groups LGROUP takes the one that was chosen longest ago. Starcat boards (Sun Fire 12K to E25K) have threshold 3 \
 and difference 1 thread, which are the defaults here. On other machines the kernel uses 0.95 and 0.916.\n\n\
-A thread that wakes returns to its last cpu if it left that cpu within `rechoose` and the cpu is at home. It does so even if \
-another thread runs there now. Otherwise it goes to the home cpu that is idle or runs the lowest priority below its own, \
-then to such a cpu of the other groups. If there is none, it waits at home. A thread that loses its cpu waits there if that \
-cpu is at home. Away from home it chooses a cpu again, both when it loses its cpu and whenever its quantum ends. At the end \
-of a quantum a thread goes to the next cpu of the group if fewer threads wait there. An idle cpu takes a waiting thread at \
-once, first one that waits in the same group. No thread therefore waits while a cpu is idle. With `ties: random` a woken \
-thread goes to any idle cpu, otherwise to a random one of the shortest queues, and it never chooses again.\n\n\
+A thread that wakes returns to its last cpu if it left that cpu within `rechoose` and the cpu is at home, that is, in its \
+home group. It does so even if another thread runs there now. Otherwise it goes to the home cpu that is idle or runs the \
+lowest priority below its own, then to such a cpu of the other groups. If there is none, it waits at home. A thread that \
+loses its cpu waits there if that cpu is at home. Away from home it chooses a cpu again, both when it loses its cpu and \
+whenever its quantum ends. At the end of a quantum a thread goes to the next cpu of the group if fewer threads wait there. \
+An idle cpu takes a waiting thread at once, first one that waits in the same group. No thread therefore waits while a cpu is \
+idle. With `ties: random` a woken thread goes to any idle cpu, otherwise to a random one of the shortest queues, and it \
+never chooses again.\n\n\
 The pages of a thread lie on its home board, wherever the thread runs when it touches them. LGROUP is the kernel policy of \
 solaris-9. With another kernel it is an experiment, because LGROUP cannot observe priorities there.",
     sees: "LGROUP observes queue lengths and priorities of cpus, task states and masks. It observes which thread has lost \
@@ -61,8 +62,8 @@ gains more than equal shares do.",
         against: "DWRR",
         app: "ep",
         point: "kernel=solaris-9",
-        about: "17 threads of 2 s run on 16 cpus. Threads change cpus only at the ends of quanta, and the odd thread is not \
-shared evenly.",
+        about: "17 threads of 2 s run on 16 cpus. Threads change cpus only at the ends of quanta, and they do not get equal \
+shares.",
     },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
     example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 gets some \

@@ -43,19 +43,19 @@ last cpu or follows its waker. LOAD does not search for an idle cpu at a wake-up
 The rules above are those of linux-2.6.28; LOAD uses the rules of the kernel in the scenario. linux-2.6.18 spreads forks \
 over nodes only, lets every cpu balance, and searches for an idle thread of the core at a wake-up (reconstructed, \
 uncertain). linux-2.6.27 pulls inside a socket as soon as a cpu goes idle, and it moves a task when two sockets have 6 and 4 \
-tasks. linux-2.6.28 does neither. linux-2.6.30 checks every level that allows it when a cpu goes idle. linux-6.18 is a \
-different balancer. It averages loads with a half-life of 32 ms and classifies groups as having spare cpus, full or \
-overloaded. A cpu that goes idle pulls at every level. Forks and wake-ups search for an idle cpu, wake-ups only in the \
-shared cache of the waker's or the last cpu.\n\n\
+tasks. linux-2.6.28 does neither. When a cpu goes idle, linux-2.6.30 checks every level that allows it \
+(`SD_BALANCE_NEWIDLE`). linux-6.18 is a different balancer. It averages loads with a half-life of 32 ms and classifies \
+groups as having spare cpus, full or overloaded. A cpu that goes idle pulls at every level. Forks and wake-ups search for an \
+idle cpu, wake-ups only in the shared cache of the waker's or the last cpu.\n\n\
 The releases have these constants. A busy cpu of 2.6 balances every 64 to 256 ms at the levels MC (cores that share a cache) \
-and CPU (such groups of one node), and every 256 to 1024 ms at NODE. An idle cpu does so every 1 to 4 ms and every 8 to 32 \
-ms respectively. At the level SMT (threads of a core) a busy cpu balances every 64 to 128 ms, in 2.6.18 every 8 to 16 ms. In \
-6.18 a busy cpu balances every 16 to 32 ms per cpu of the level, an idle one every 1 to 2 ms per cpu. LOAD tolerates an \
-imbalance of 25 %, over ALLNODES (all nodes of a machine with more than 16 nodes) 33 %, and between threads of a core 10 %. \
-In 6.18 it tolerates 17 %, and 10 % between threads. A small imbalance moves one task when the excess plus F tasks amount to \
-two tasks. F is 0 in 2.6.18, 2 in 2.6.27, and 1 in later releases. Since 2.6.20 one cpu balances for its group. Since 2.6.24 \
-a group with uneven queues counts as busy. `mc` and `imbalance` apply to the releases up to 2.6.30. `newidle_cost` applies \
-to 6.18, where `newidle` is only on or off.\n\n\
+and CPU (such groups of one node). At NODE it balances every 256 to 1024 ms. An idle cpu balances every 1 to 4 ms at MC and \
+CPU, and every 8 to 32 ms at NODE. At the level SMT (threads of a core) a busy cpu balances every 64 to 128 ms, in 2.6.18 \
+every 8 to 16 ms. In 6.18 a busy cpu balances every 16 to 32 ms per cpu of the level, an idle one every 1 to 2 ms per cpu. \
+LOAD tolerates an imbalance of 25 %, over ALLNODES (all nodes of a machine with more than 16 nodes) 33 %, and between \
+threads of a core 10 %. In 6.18 it tolerates 17 %, and 10 % between threads. A small imbalance moves one task when the \
+excess plus F tasks is at least two tasks. F is 0 in 2.6.18, 2 in 2.6.27, and 1 in later releases. Since 2.6.20 one cpu \
+balances for its group. Since 2.6.24 a group with uneven queues counts as busy. `mc` and `imbalance` apply to the releases \
+up to 2.6.30. `newidle_cost` applies to 6.18, where `newidle` distinguishes only on and off.\n\n\
 Simplifications: idle cpus keep their own tick, while in Linux one nominated idle cpu balances for all. A wake-up is never \
 `sync`. The global lock of the NODE level is always free. LOAD does not balance processes again at exec. The automatic NUMA \
 balancing of linux-6.18 is absent. Use LOAD as the baseline: it is what an untuned system does.",

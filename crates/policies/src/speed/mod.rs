@@ -36,12 +36,13 @@ interval. Barriers are far enough apart if about (T + 1) S > 2 ceil(SQ / FQ) B. 
 threads.\n\n\
 Three effects mislead SPEED. First, threads that sleep at barriers appear slow (`sleepers: skip` leaves them out). Second, \
 next to other programs the share of a thread in one interval depends on where the kernel's time slices fall. With slices of \
-tens of milliseconds SPEED then pulls by chance, more often the more cores have another program. A longer interval or \
-`measure: queue` is calmer. Third, a core that has only another program has no threads of the application, and therefore \
-speed 1. SPEED refills it only by chance.\n\n\
-Verified from the authors' slides: one balancer per core, 0.1 s, the measure, and pulls by cores above the mean from the \
-slowest one. Not verified against the paper, but as usually described: the jitter, the threshold, the rest of two intervals, \
-the choice of thread, the levels, and the convention for empty cores. SPEED does not balance background applications.",
+tens of milliseconds SPEED then pulls by chance. The effect grows with the number of cores that also run another program. A \
+longer interval or `measure: queue` reduces it. Third, a core that has only another program has no threads of the \
+application, and therefore speed 1. SPEED refills it only by chance.\n\n\
+Verified from the authors' slides: one balancer per core, the interval of 0.1 s, the measure, and pulls by cores above the \
+mean from the slowest one. Not verified against the paper, but as usually described: the jitter, the threshold, the rest of \
+two intervals, the choice of thread, the levels, and the convention for empty cores. SPEED does not balance background \
+applications.",
     sees: "SPEED observes the cpu time of each thread of its application from `/proc` or taskstats, the topology, and its \
 own migrations. Other applications are visible only as missing cpu time.",
     costs: "Each check costs `cost` of daemon time on the balancer's core. A pull is a `sched_setaffinity`: an interrupt if \
@@ -88,8 +89,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 10_000,
         min: 0,
         max: 100_000,
-        about: "Each interval grows by a uniform random part of at most this share of it (one interval). This prevents lock \
-step.",
+        about: "Each interval grows by a uniform random part, at most this share of the interval (by default one interval). \
+This prevents lock step.",
     },
     Parameter {
         name: "threshold",

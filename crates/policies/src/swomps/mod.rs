@@ -22,13 +22,13 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "SWOMPS plans all applications again whenever the threads of an application exist or an application ends. The \
-applications reserve as many cores as they have threads, in the order of the strength of their preference, as long as cores \
-are left. In the same order each application takes its cores. It always uses the package with the most free cores, and among \
-equals one where it held cores before. A gathering program takes as many cores as it can from that package. A scattering \
-program takes a single core and then chooses a package again. Threads whose old core lies within the plan keep it. SWOMPS \
-binds the others to the remaining cores of the package, to first hardware threads before second ones. Threads for which \
-there are no cores stay with the kernel.\n\n\
+    about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
+ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \
+as cores are left. In the same order each application takes its cores. It always uses the package with the most free cores, \
+and among equals one where it held cores before. A gathering program takes as many cores as it can from that package. A \
+scattering program takes a single core and then chooses a package again. Threads whose old core lies within the plan keep \
+it. SWOMPS binds the others to the remaining cores of the package, to first hardware threads before second ones. Threads for \
+which there are no cores stay with the kernel.\n\n\
 `scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program. It decides once, when \
 the threads of the program exist. It uses the cores to which no thread is bound at that time, and the same rules. It moves \
 no other program. Cores that become free later help only programs that start later.\n\n\
@@ -88,8 +88,8 @@ placed last, as if scattered.",
         default: 0,
         min: 0,
         max: 100_000,
-        about: "The strength of the preference: run time against it over run time with it, minus one. 0% means: with `auto` \
-from the memory demand, otherwise the weakest possible.",
+        about: "The strength of the preference: run time against it over run time with it, minus one. 0%: derived from the \
+memory demand with `auto`, otherwise the weakest possible.",
     },
     Parameter {
         name: "scope",
