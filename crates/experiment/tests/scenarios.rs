@@ -34,7 +34,7 @@ fn every_scenario_of_the_repository_resolves_and_explains_itself() {
             if path.parent().is_some_and(|folder| folder.ends_with("policies")) { "../.." } else { ".." };
         let schema = format!("# yaml-language-server: $schema={up}/oversim.schema.json\n");
         assert!(text.starts_with(&schema), "{name}");
-        assert!(text.contains("# Look for:"), "{name} says what to look for");
+        assert!(text.contains("# Watch for:"), "{name} has a list of what to watch for");
         names.push(name);
     }
     assert!(names.len() >= 9, "{names:?}");

@@ -47,12 +47,12 @@ impl PolicyShelf {
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if entry.name.is_empty() || entry.name.len() > 64 || !entry.name.chars().all(word) {
                 return Err(format!(
-                    "`{}` is no name for a policy: use letters, digits, `_` and `-`",
+                    "`{}` is not a valid policy name: use 1 to 64 letters, digits, `_` and `-`",
                     entry.name
                 ));
             }
             if shelf.find(entry.name).is_some() {
-                return Err(format!("there is a policy {} already", entry.name));
+                return Err(format!("there is already a policy named {}", entry.name));
             }
             shelf.entries.push(entry);
         }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(shelf.find("mine").map(|entry| entry.name), Some("MINE"));
         assert!(PolicyShelf::default().find("mine").is_none());
         const TAKEN: Entry = Entry { name: "load", ..crate::pin::ENTRY };
-        assert_eq!(PolicyShelf::with(&[&TAKEN]).unwrap_err(), "there is a policy load already");
+        assert_eq!(PolicyShelf::with(&[&TAKEN]).unwrap_err(), "there is already a policy named load");
         assert!(PolicyShelf::with(&[&MINE, &MINE]).is_err());
         const ODD: Entry = Entry { name: "a policy", ..crate::pin::ENTRY };
         assert!(PolicyShelf::with(&[&ODD]).is_err());
@@ -127,7 +127,7 @@ mod tests {
                 "{}",
                 entry.name
             );
-            assert!(entry.example.len() > 100, "{}: a small case worked out by hand", entry.name);
+            assert!(entry.example.len() > 100, "{}: a small worked example", entry.name);
             for (i, p) in entry.parameters.iter().enumerate() {
                 let default_is_legal = p.min <= p.default && p.default <= p.max;
                 // The default of a list is the empty one.

@@ -33,7 +33,7 @@ pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
 }
 
 /// The rule of kernels whose choice the mask of a task forbids.
-const MASKED: &str = "the mask forbids the cpu of the kernel's choice: the first allowed one";
+const MASKED: &str = "the mask forbids the chosen cpu: goes to the first allowed cpu";
 
 /// The cpu that a kernel has chosen for a task and why, or the first allowed one when the mask forbids it.
 pub(crate) fn unless_masked(view: &dyn View, task: TaskId, (cpu, why): (CpuId, Why)) -> CpuId {

@@ -15,17 +15,19 @@ pub const ENTRY: Entry = Entry {
     source: "Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999 (for tasks of one program)",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "A created task goes to one of the shortest queues, drawn at random; a woken one stays where it was. A cpu that is \
-about to go idle draws another cpu and takes a waiting task from it; with nothing to take there it draws again, `tries` times \
-in all, and then stays idle until something wakes up on it. Nobody ever looks at the whole machine except to place a new task.",
-    sees: "The queue of the victim and the lengths of the queues.",
-    costs: "A migration for each stolen task; looking is free.",
+    about: "A created task goes to one of the shortest queues, drawn at random. A woken task stays where it was. A cpu that \
+is about to go idle draws another cpu and takes a waiting task from it. If there is no task to take, it draws again, `tries` \
+times in all. Then it stays idle until a task wakes up on it. STEAL reads the queues of the whole machine only to place a \
+new task.",
+    sees: "STEAL observes the queue of the victim and the lengths of all queues.",
+    costs: "A migration for each stolen task. Reading a queue is free.",
     wins: Showcase::NONE,
     loses: Showcase::NONE,
     build,
-    example: "Six tasks of 1 s on four cpus: two cpus get two of them. After 1 s the two others are done, with half a second left of each \
-of the four tasks that share. Each free cpu draws victims until it meets one of the two that have somebody waiting, and takes \
-that one: all end after 1.5 s. With bad luck in all its draws it stays idle, and a pair ends after 2 s.",
+    example: "Six tasks of 1 s run on four cpus, and two cpus get two of them. After 1 s the other two cpus are free, and \
+each of the four tasks that share has half a second left. Each free cpu draws victims until it draws one of the two cpus \
+with a waiting task, and takes that task. All tasks end after 1.5 s. If all draws of a cpu miss, it stays idle, and a pair \
+ends after 2 s.",
 };
 
 const PARAMETERS: &[Parameter] = &[Parameter {
@@ -59,7 +61,7 @@ impl Policy for Steal {
         if let Placement::Wake { previous, .. } = why
             && view.allowed(task, previous)
         {
-            view.because(Why::rule("woken: stays"));
+            view.because(Why::rule("woken: stays on its last cpu"));
             return previous;
         }
         let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));

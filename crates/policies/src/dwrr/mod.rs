@@ -20,35 +20,41 @@ use takeable::{Takeable, next_round};
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "DWRR",
-    summary: "distributed weighted round robin: one slice per thread and round, threads go where a round is over first",
+    summary: "distributed weighted round robin: one slice per thread and round; cpus that finish a round take threads from \
+others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "Every cpu counts rounds. In a round each thread may use one slice of cpu time, `base` times its weight over that of \
-nice 0, in turns that the queue discipline decides. At the timer tick that finds the slice of the running thread used up, \
-the thread expires: it waits for the next round, and what it used too much counts there. When a cpu has no unexpired thread \
-left it balances: it takes up to `take` waiting threads that may still run in its round, from a cpu that has not finished \
-it, or that waits with threads of that round on a cpu one round behind. Only when there are none does it begin its next \
-round. So the rounds of two cpus differ by at most one, and two threads of the same weight by about one slice of service, \
-however many threads and cpus there are.\n\n\
-A cpu without any thread takes one of the latest round, else one that waits for the next round, which then begins there. A \
-thread that is created or wakes enters the round of its cpu, with a full slice if it has not yet run in that round; a cpu \
-that was idle joins the latest round.\n\n\
-Readings of the paper, uncertain: threads that may not leave their cpu hold nobody up, and a cpu that would fall two \
-rounds behind (it is still busy with heavy or bound threads) is pulled along, its threads keeping at most one slice \
-of what they have not used. New threads go to the shortest queue, woken ones to their last cpu, else to an idle one, as in \
-the kernels of its time but with the true queue lengths. The periodic balancing of the Linux it was built into is left out.\n\n\
-Good for equal or weighted shares of many more threads than cpus; it repairs any odd number of threads within a slice or \
-two. Every round end moves threads, whatever the distance: caches and memory nodes are not seen.",
-    sees: "Queues of all cpus, masks, weights, cpu time used by each thread, the round of each cpu.",
-    costs: "A look at all queues at each end of a round on a cpu, not charged; each taken thread costs the migration on the cpu that takes it, and refills its caches there.",
+    about: "Every cpu counts rounds. In each round a thread may use one slice of cpu time: `base` times the weight of the \
+thread over the weight of nice 0. The queue discipline decides the order of the threads within a round. When a timer tick \
+finds that the running thread has used its slice, the thread expires. It then waits for the next round, and the time beyond \
+its slice is charged to that round. A cpu that has no unexpired thread left balances: it takes up to `take` waiting threads \
+that may still run in its round. It takes them from a cpu that has not finished this round, or from a cpu one round behind \
+on which threads wait for this round. Only when there are none does the cpu begin its next round. The rounds of two cpus \
+therefore differ by at most one. Two threads of the same weight differ by about one slice of service, for any number of \
+threads and cpus.\n\n\
+A cpu without any thread takes a thread of the latest round. If there is none, it takes one that waits for the next round, \
+which then begins there. A thread that is created or wakes enters the round of its cpu. It gets a full slice if it has not \
+yet run in that round. A cpu that was idle joins the latest round.\n\n\
+The following rules are readings of the paper and uncertain. A thread that may not leave its cpu does not delay other cpus. \
+A cpu may fall behind while it is busy with heavy or bound threads. When another cpu gets two rounds ahead, DWRR moves the \
+slow cpu forward by a round, and its threads keep at most one slice of the time they have not used. New threads go to the \
+shortest queue. A woken thread goes to its last cpu if that is idle, otherwise to an idle cpu, otherwise back to its last \
+cpu. This is as in the kernels of that time, but with the exact queue lengths. DWRR leaves out the periodic balancing of the \
+Linux kernel that it was built into.\n\n\
+DWRR is good for equal or weighted shares of many more threads than cpus. It corrects any odd number of threads within a \
+slice or two. Every end of a round moves threads, whatever the distance: DWRR cannot observe caches and memory nodes.",
+    sees: "DWRR observes the queues of all cpus, masks, weights, the cpu time used by each thread, and the round of each cpu.",
+    costs: "DWRR reads all queues at each end of a round on a cpu; this is not charged. Each thread taken costs a migration \
+on the cpu that takes it, and the refill of its caches there.",
     wins: Showcase {
         scenario: "odd_thread",
         label: "DWRR",
         against: "LOAD",
         app: "ep",
         point: "kernel=linux-2.6.28",
-        about: "17 threads on 16 cpus end after little more than 17/16 of a cpu's time each; LOAD lets only the five threads of one node take turns.",
+        about: "17 threads on 16 cpus end after little more than 17/16 of the time that one thread needs on a dedicated cpu. \
+Under LOAD the five threads of one node share four cpus, and the other nodes do not help.",
     },
     loses: Showcase {
         scenario: "moved_memory",
@@ -56,12 +62,13 @@ two. Every round end moves threads, whatever the distance: caches and memory nod
         against: "LGROUP",
         app: "stream",
         point: "kernel=solaris-9",
-        about: "20 memory-bound threads on 16 cpus: shares are equal, but threads are taken to other nodes at the ends of rounds, where their memory is remote; LGROUP leaves them at home.",
+        about: "20 memory-bound threads run on 16 cpus. Shares are equal, but DWRR takes threads to other nodes at the ends \
+of rounds, where their memory is remote. LGROUP leaves them at home.",
     },
     build: |values, setting| Box::new(Dwrr::new(values, setting)),
-    example: "Three hogs on two cpus, base 100 ms. A and B share cpu 0, C has cpu 1. At 100 ms C has used its slice and waits for \
-round 2; cpu 1 takes B, which has 50 ms left. At 150 ms A and B have used theirs, nothing of round 1 waits, and both \
-cpus begin round 2: 100 ms of service each in 150 ms, 2/3 of a cpu.",
+    example: "Three cpu-bound threads run on two cpus with a base of 100 ms. A and B share cpu 0, and C has cpu 1. At 100 ms \
+C has used its slice and waits for round 2. Cpu 1 takes B, which has 50 ms left. At 150 ms A and B have used their slices, \
+and no thread of round 1 waits. Both cpus begin round 2. Each thread has had 100 ms of service in 150 ms, 2/3 of a cpu.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -71,7 +78,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 100_000_000,
         min: 100_000,
         max: 100_000_000_000,
-        about: "Cpu time per round of a thread of nice 0 (the round slice unit; that it is 100 ms is uncertain). Checked at timer ticks.",
+        about: "Cpu time per round of a thread of nice 0 (the round slice unit), checked at timer ticks. The value of 100 ms \
+is uncertain.",
     },
     Parameter {
         name: "take",
@@ -79,7 +87,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 1,
         min: 1,
         max: 1_000,
-        about: "Most threads taken at one end of a round; never so many that the other queue becomes the shorter one (the paper's number is uncertain).",
+        about: "Maximum number of threads taken at one end of a round. DWRR stops before the other queue becomes the shorter \
+one (the paper's number is uncertain).",
     },
     Parameter {
         name: "source",
@@ -87,7 +96,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Whom to take from: the cpu on which most threads can be taken, or the next one by number that has any (uncertain).",
+        about: "The cpu to take from (uncertain). `busiest`: the cpu from which most threads can be taken. `nearest`: the \
+next cpu by number that has any.",
     },
 ];
 
@@ -122,8 +132,8 @@ struct Member {
 }
 
 /// Reasons of moves.
-const TAKEN: &str = "taken: it may still run in the round that is over here";
-const TAKEN_EARLY: &str = "taken: nothing else is left, the round it waits for begins here";
+const TAKEN: &str = "taken: it may still run in the round that has ended on this cpu";
+const TAKEN_EARLY: &str = "taken: no other thread is left, the round that it waits for begins on this cpu";
 
 struct Dwrr {
     base: u64,
@@ -284,7 +294,7 @@ impl Dwrr {
             }
             let (round, its) = (self.cpus[cpu].round, self.known(task).round);
             let rule = if its > round { TAKEN_EARLY } else { TAKEN };
-            let why = Why::rule(rule).with("round here", round).with("its round", its);
+            let why = Why::rule(rule).with("round of this cpu", round).with("round of the thread", its);
             system
                 .because(why.with("threads there that could be taken", fit).with("from cpu", from.0.into()));
             if !system.migrate(task, cpu) {
@@ -384,7 +394,7 @@ impl Dwrr {
         self.waiting = all;
         let round = earliest.unwrap_or(0).max(self.cpus[cpu].round + 1);
         self.enter(system, cpu, round);
-        let why = Why::rule("round begins: nothing waits that could run in the last one on this cpu");
+        let why = Why::rule("round begins: no waiting thread could run in the last round of this cpu");
         system.remark(why.with("round", round).with("cpu", cpu.0.into()).with("threads", threads));
         self.renew(system, cpu);
     }
@@ -415,7 +425,7 @@ impl Dwrr {
             let other = CpuId(other);
             let late = !self.cpus[other].idle && self.cpus[other].round + 1 < round;
             if late && system.nr_running(other) > 0 {
-                let why = Why::rule("round begins: pulled along, another cpu is two rounds ahead");
+                let why = Why::rule("round begins: moved forward, another cpu is two rounds ahead");
                 let why = why.with("round", round - 1).with("cpu", other.0.into());
                 system.remark(why.with("threads", system.nr_running(other).into()));
                 self.set_turn(other, round - 1);

@@ -34,8 +34,11 @@ impl Dwrr {
             let found = self.queues.idle_from(near, previous.0, fits);
             let found = found.or_else(|| self.queues.idle_from(0..cpus, previous.0, fits));
             if let Some(cpu) = found {
-                let rule =
-                    if cpu == previous { "woken: its last cpu is idle" } else { "woken: to an idle cpu" };
+                let rule = if cpu == previous {
+                    "woken: its last cpu is idle"
+                } else {
+                    "woken: goes to an idle cpu"
+                };
                 view.because(Why::rule(rule).with("tasks on its last cpu", length));
                 return cpu;
             }

@@ -66,7 +66,7 @@ fn a_tick_within_the_slice_changes_nothing_and_comes_when_a_slice_can_end() {
     assert_eq!(system.ticks.last(), Some(&(CpuId(0), Time::from_ns(149 * MS))));
     let ticks = system.ticks.len();
     tick(&mut system, &mut policy, 120, &[100, 20, 120], 0);
-    assert_eq!((bands(&system), system.ticks.len()), (vec![0; 3], ticks), "a tick left over is no look");
+    assert_eq!((bands(&system), system.ticks.len()), (vec![0; 3], ticks), "a leftover tick runs no check");
 }
 
 #[test]

@@ -23,37 +23,40 @@ use parameters::{PARAMETERS, SHORTEST};
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gang",
-    summary: "gang scheduling: applications take turns in time slots, all their tasks at once",
+    summary: "gang scheduling: time slots alternate between applications, and all tasks of an application run at the same time",
     source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "A matrix of slots (rows) and cpus (columns). A starting application takes the first slot with enough free \
-columns, or a new one; it is one gang: with more tasks than cpus, k tasks share a column and its slot. Slots take turns of \
-one quantum; at each change every cpu pays the broadcast of the switch, an interrupt per doubling of the cpus plus one \
-context switch. Tasks stay in their column; nothing is balanced.\n\n\
-Where the active slot leaves a cpu idle (an empty cell, or all its tasks asleep) tasks of other slots run in its stead: \
-first those of applications whose columns are all free in this slot (alternates), then any other. With `alternates: none` \
-nobody does: tasks of other slots are parked, and the cpu idles. When an application ends, slots whose columns do not \
-overlap are united; with `migration` gangs also move to free columns of other slots where that saves a slot.\n\n\
-`packing: buddy` gives a gang a block of a power of two of columns, the least loaded one: less fits into a slot, but blocks are \
-free together or not at all. `pairing` lets a gang that mostly sleeps share the turns of one that mostly computes, each cpu \
-running whoever is ready; it matters most with `alternates: none`, as fill-in does nearly the same at second rank.\n\n\
-Good for fine-grained spinning programs; poor when programs do not fill the machine, sleep, or synchronise rarely, and \
-when the quantum is not long against the cost of a change. Background applications are outside the matrix: they run in \
-every slot, on the least loaded cpu they may use.",
-    sees: "Which application a task belongs to, starts and ends, masks, and which cpus have nothing to run; with `pairing` the \
-cpu time of the tasks (as in /proc/PID/stat).",
-    costs: "At each slot change every cpu pays an interrupt per doubling of the cpus and one context switch of kernel time; the caches then have to be refilled. \
-With `migration` a move per task that changes its column.",
+    about: "The gang scheduler uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot \
+with enough free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its \
+slot. The slots run in cyclic order, each for one quantum. At each slot change every cpu pays for the broadcast of the \
+switch: an interrupt per doubling of the number of cpus plus one context switch. Tasks stay in their column, and the policy \
+does not balance.\n\n\
+The active slot can leave a cpu idle: its cell is empty, or all tasks in it sleep. Then tasks of other slots run there. \
+Tasks of applications whose columns are all free in this slot come first (alternates), then any other. With `alternates: \
+none` the tasks of other slots are throttled, and the cpu idles. When an application ends, slots whose columns do not \
+overlap are merged. With `migration` gangs also move to free columns of other slots if that saves a slot.\n\n\
+`packing: buddy` gives a gang the least loaded block of columns, whose size is a power of two. Fewer gangs fit into a slot, \
+but a block is either free or not. `pairing` lets a gang that mostly sleeps share its slots with one that mostly computes, \
+and each cpu runs the task that is ready. Pairing matters most with `alternates: none`, because tasks that fill idle cells \
+achieve nearly the same at a lower priority level.\n\n\
+Gang scheduling is good for fine-grained spinning programs. It is poor when programs do not fill the machine, sleep, or \
+synchronise rarely. It is also poor when the quantum is not long compared with the cost of a slot change. Background \
+applications are outside the matrix. They run in every slot, on the least loaded cpu that they may use.",
+    sees: "The policy observes which application a task belongs to, starts and ends of applications, masks, and which cpus \
+have nothing to run. With `pairing` it also reads the cpu time of the tasks (as in /proc/PID/stat).",
+    costs: "At each slot change every cpu pays an interrupt per doubling of the number of cpus and one context switch of \
+kernel time. The caches then have to be refilled. With `migration` each task that changes its column costs one migration.",
     wins: Showcase {
         scenario: "two_spinning_programs",
         label: "gang",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "Two programs that spin at a barrier every half millisecond. Under gang each has the machine in every other slot \
-and takes twice its time alone; in mixed queues a spinner keeps its core for a slice while the thread it waits for stands behind it.",
+        about: "Two programs spin at a barrier every half millisecond. Under gang each has the machine in every other slot \
+and takes twice its dedicated time. In mixed queues a spinning thread keeps its core for a time slice while the thread that \
+it waits for is queued behind it.",
     },
     loses: Showcase {
         scenario: "gangs_that_do_not_fill",
@@ -61,17 +64,17 @@ and takes twice its time alone; in mixed queues a spinner keeps its core for a s
         against: "LOAD",
         app: "all",
         point: "",
-        about: "Two programs of five threads on eight cores, which sleep while they wait. Both are in the same five columns, and the \
-other three cores idle to the end; a kernel that balances uses them.",
+        about: "Two programs of five threads run on eight cores and sleep while they wait. Both are in the same five \
+columns, and the other three cores are idle to the end. A kernel that balances uses them.",
     },
     build,
-    example: "16 cpus, programs A and B of 16 threads, C and D of 8. A takes slot 0, B slot 1, C columns 0 to 7 of slot 2, D \
-columns 8 to 15 of the same slot. Of every 300 ms each program has 100 ms with all its threads on cpus at once, \
-so a barrier takes as long as on a machine of its own. When A ends slot 1 and slot 2 are left, and each program \
-has half the time. A slot change costs every cpu ceil(log2 16) = 4 interrupts of 1 us and one context switch of \
-1.6 us: 0.006 % of a slot on Barcelona; refilling the caches comes on top. Had C nine threads instead, D would \
-not fit beside it: a fourth slot, and in two of four slots the cpus that are left over are filled in or, with \
-`alternates: none`, idle.",
+    example: "16 cpus run programs A and B of 16 threads, and C and D of 8. A takes slot 0, B slot 1, C columns 0 to 7 of \
+slot 2, and D columns 8 to 15 of the same slot. Of every 300 ms each program has 100 ms with all its threads on cpus at \
+once. A barrier therefore takes as long as on a dedicated machine. When A ends, slots 1 and 2 are left, and each program has \
+half the time. A slot change costs every cpu ceil(log2 16) = 4 interrupts of 1 us and one context switch of 1.6 us. That is \
+0.006 % of a slot on Barcelona; the refill of the caches comes on top. If C had nine threads instead, D would not fit next \
+to it and would need a fourth slot. In two of four slots the remaining cpus would then run tasks of other slots or, with \
+`alternates: none`, be idle.",
 };
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
@@ -144,15 +147,15 @@ impl Scheduler {
             gang.columns.iter().all(idle)
         };
         let (band, rule) = if active.gangs.contains(&app) {
-            (ACTIVE, "runs: its slot has its turn")
+            (ACTIVE, "runs: its slot is active")
         } else if partner.is_some_and(|slot| slot.gangs.contains(&app)) {
-            (ACTIVE, "runs: paired with the slot that has its turn")
+            (ACTIVE, "runs: its slot is paired with the active one")
         } else if self.alternates == Alternates::None {
-            (PARKED, "parked until its slot has its turn")
+            (PARKED, "throttled until its slot is active")
         } else if self.alternates == Alternates::JobsFirst && fits(gang) {
             (ALTERNATE, "alternate: its columns are all empty in this slot")
         } else {
-            (FILL_IN, "fills in where nobody of the slot can run")
+            (FILL_IN, "fills in where no task of the slot can run")
         };
         (band, Why::rule(rule).with("slot", self.active as u64))
     }
@@ -271,7 +274,7 @@ impl Scheduler {
 
     fn unite(&mut self, system: &mut dyn System) {
         while let Some((into, from)) = self.matrix.disjoint_slots() {
-            let rule = Why::rule("slots united: they share no column");
+            let rule = Why::rule("slots merged: they share no column");
             system.remark(rule.with("slot", into as u64).with("and slot", from as u64));
             self.matrix.unite(into, from);
             if self.active == from {
@@ -305,7 +308,7 @@ impl Scheduler {
         let Some(gang) = self.matrix.gang(app) else { return };
         let rule = match (self.packing, new) {
             (_, true) => "column in a new slot: it fits into none",
-            (Packing::FirstFit, _) => "column in the first slot with enough free ones",
+            (Packing::FirstFit, _) => "column in the first slot with enough free columns",
             (Packing::Buddy, _) => "column of the least loaded block, in the first slot where it is free",
         };
         let why = Why::rule(rule).with("slot", slot as u64).with("columns", gang.columns.len() as u64);
@@ -342,7 +345,7 @@ impl Policy for Scheduler {
 
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         if self.remove(system, app) && !self.matrix.slots.is_empty() {
-            self.switch_to(system, self.active, "slot begins: the one before it is gone");
+            self.switch_to(system, self.active, "slot begins: the previous slot is gone");
         } else {
             self.apply_bands(system);
             if self.matrix.slots.len() <= 1 {
@@ -362,10 +365,10 @@ impl Policy for Scheduler {
         let next = self.next_slot();
         let partner = self.pairs.as_ref().and_then(|pairs| pairs.partner(next));
         if (next, partner) == before {
-            system.remark(Why::rule("slot goes on: no other one waits").with("slot", next as u64));
+            system.remark(Why::rule("slot continues: no other slot waits").with("slot", next as u64));
             self.start_quantum(system);
         } else {
-            self.switch_to(system, next, "slot begins: its turn");
+            self.switch_to(system, next, "slot begins: it is the next one");
         }
     }
 

@@ -25,8 +25,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Equal slots, or each as long as its tasks are many: `quantum` is then for a task per cpu, and a slot lasts \
-100 us at least. A task then gets the same time in a large gang as in a small one (a choice made here).",
+        about: "`equal`: all slots are equally long. `threads`: the length of a slot is proportional to its number of tasks; \
+`quantum` is then the length for one task per cpu, and a slot lasts at least 100 us. A task then gets the same time in a \
+large gang as in a small one (a choice made here).",
     },
     Parameter {
         name: "packing",
@@ -34,8 +35,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Columns of a new gang: the first free ones of the first slot that has enough, or a whole block of a power of \
-two, the one with the fewest tasks (distributed hierarchical control, Feitelson and Rudolph, IEEE Computer 1990).",
+        about: "Columns of a new gang. `first-fit`: the first free ones of the first slot that has enough. `buddy`: a whole \
+block whose size is a power of two, the one with the fewest tasks (distributed hierarchical control, Feitelson and Rudolph, \
+IEEE Computer 1990).",
     },
     Parameter {
         name: "alternates",
@@ -43,23 +45,24 @@ two, the one with the fewest tasks (distributed hierarchical control, Feitelson 
         default: 0,
         min: 0,
         max: 2,
-        about: "Who fills idle cells first: applications that fit as a whole, or any task alike; or nobody (strict gangs).",
+        about: "Which tasks fill idle cells. `jobs-first`: applications that fit as a whole come first. `any`: all tasks are \
+equal. `none`: no tasks (strict gangs).",
     },
     flag(
         "unification",
         1,
-        "Unite slots with disjoint columns when an application ends (Feitelson, JSSPP 1996).",
+        "Merge slots with disjoint columns when an application ends (Feitelson, JSSPP 1996).",
     ),
     flag(
         "migration",
         0,
-        "When an application ends, move gangs to free columns of other slots where that saves a slot (Zhang and others, \
-TPDS 2003; moving only then is a choice made here).",
+        "When an application ends, move gangs to free columns of other slots if that saves a slot (Zhang and others, TPDS \
+2003; moving only then is a choice made here).",
     ),
     flag(
         "pairing",
         0,
-        "Slots that leave their cpus idle take turns together with busy ones (Wiseman and Feitelson, TPDS 2003).",
+        "A slot that leaves its cpus idle runs together with a busy one (Wiseman and Feitelson, TPDS 2003).",
     ),
     Parameter {
         name: "pair_limit",
@@ -67,9 +70,9 @@ TPDS 2003; moving only then is a choice made here).",
         default: 15_000,
         min: 0,
         max: 20_000,
-        about: "Two slots are paired when they use a cpu no more than this together, measured in turns of their own. At 150% one \
-that always computes keeps half of the cpu beside the other, as much as when they take turns. Uncertain: the paper's own \
-limit could not be checked.",
+        about: "Two slots are paired if together they use at most this share of a cpu, each measured while it runs unpaired. \
+At 150% a slot that always computes keeps half of the cpu next to its partner, as much as with alternating slots. Uncertain: \
+the paper's own limit could not be checked.",
     },
     Parameter {
         name: "pair_cycles",
@@ -77,7 +80,8 @@ limit could not be checked.",
         default: 8,
         min: 1,
         max: 1_000_000,
-        about: "Rounds of all slots that pairs last before every slot is measured apart for one (a choice made here).",
+        about: "Cycles of all slots for which pairs last, before every slot is measured unpaired for one cycle (a choice \
+made here).",
     },
     Parameter {
         name: "switch_cost",
@@ -85,6 +89,6 @@ limit could not be checked.",
         default: 1_000,
         min: 0,
         max: 1_000_000,
-        about: "Scales the cost of a slot change, t_ipi * ceil(log2 cpus) + one context switch on every cpu.",
+        about: "Scales the cost of a slot change: t_ipi (one interrupt) * ceil(log2 cpus) + one context switch on every cpu.",
     },
 ];

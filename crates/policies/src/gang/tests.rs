@@ -55,7 +55,7 @@ fn an_oversubscribed_gang_shares_its_columns() {
     let (mut system, mut gang) = policy(2);
     let apps = start(&mut system, &mut *gang, &[5]);
     assert_eq!(system.homes(apps[0]), [0, 1, 0, 1, 0].map(Some));
-    assert!(system.slots.is_empty(), "one slot takes no turns");
+    assert!(system.slots.is_empty(), "one slot is never switched");
     assert!(system.charges.is_empty());
 }
 
@@ -118,7 +118,7 @@ fn disjoint_slots_become_one() {
     let turns = system.slots.len();
     system.now = Time::from_ns(100_000_000);
     gang.slot(&mut system);
-    assert_eq!(system.slots.len(), turns, "no more turns");
+    assert_eq!(system.slots.len(), turns, "no more slot changes");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn strict_gangs_park_everybody_else() {
     gang.app_exited(&mut system, apps[1]);
     assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
     let rules: Vec<&str> = system.reasons.borrow().iter().map(|why| why.rule).collect();
-    assert!(rules.contains(&"parked until its slot has its turn"), "{rules:?}");
+    assert!(rules.contains(&"throttled until its slot is active"), "{rules:?}");
     assert!(rules.iter().all(|rule| !rule.is_empty()));
 }
 

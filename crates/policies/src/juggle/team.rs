@@ -78,7 +78,7 @@ impl Team {
         for (task, core) in view.task_ids().zip(dealt) {
             threads.push(Thread { gauge: Gauge::new(task), core, total: Span::ZERO });
             system.because(
-                Why::rule("bound at start: threads are dealt round the cores")
+                Why::rule("bound at start: threads are spread round-robin over the cores")
                     .with("threads", view.tasks.len() as u64)
                     .with("cores", cpus.len() as u64),
             );
@@ -207,7 +207,7 @@ impl Team {
             Why::rule("moved: its core is slow and another one has room")
                 .with("speed of its core, 1/1000", thousandths(self.cores[from].speed))
                 .with("threads there", u64::from(self.cores[from].threads))
-                .with("threads on the other", u64::from(self.cores[core].threads)),
+                .with("threads on the other core", u64::from(self.cores[core].threads)),
         );
         self.bind(system, thread, core);
     }
@@ -217,8 +217,8 @@ impl Team {
         let (slow, fast) = (self.threads[behind].core, self.threads[ahead].core);
         let why = |rule| {
             Why::rule(rule)
-                .with("received by the one behind, us", self.threads[behind].total.ns() / 1_000)
-                .with("received by the one ahead, us", self.threads[ahead].total.ns() / 1_000)
+                .with("received by the thread behind, us", self.threads[behind].total.ns() / 1_000)
+                .with("received by the thread ahead, us", self.threads[ahead].total.ns() / 1_000)
                 .with("speed of the slow core, 1/1000", thousandths(self.cores[slow].speed))
                 .with("speed of the fast core, 1/1000", thousandths(self.cores[fast].speed))
         };

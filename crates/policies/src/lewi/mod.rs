@@ -25,32 +25,35 @@ mod tests;
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LEWI",
-    summary: "Lend When Idle: cpus of tasks that wait are lent to queued tasks elsewhere, and taken back",
+    summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Every application owns cpus of its own (`owners: apart`: equal runs of neighbouring cpus in the order of the \
-applications; `together`: all own all), and its ranks are bound to them in even blocks, so that the threads of a process are \
-neighbours. When all tasks of a cpu wait for others of their applications, the cpu is lent: a task that stands in the queue \
-of the cpu with the most working tasks, the nearest of several, that has not run for longest, is bound to it. A cpu that \
-falls idle calls its own tasks home from other cpus before it takes strangers. When an owner goes on, its cpu's guests go home at \
-once; a guest that begins to wait goes home, too. Cpus without owners are always to let. With `keep` each process keeps one of its \
-cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
-For processes of uneven load with more threads than cpus, whose waits are long compared with a migration. What is lent \
-can be used only where somebody stands in a queue: with a thread per cpu nothing happens. Waiting should block: an owner that \
-polls competes with its guest. Background applications take no part.\n\n\
-Simplified: the library resizes teams between parallel regions and pays nothing for threads it does not start; here all threads \
-exist, and one may move in the middle of a region.",
-    sees: "Who of its applications waits and who has gone on, told by the library under the message and barrier calls; in a memory segment shared by all processes of the node, which cpus are idle and which are crowded.",
-    costs: "`cost` of the calling cpu's time per binding, and the binding itself: an interrupt if the task runs, the migration on the receiving cpu, cold caches for the guest, there and back.",
+    about: "Every application owns cpus. With `owners: apart` the applications own equal ranges of neighbouring cpus, in the \
+order of the applications; with `together` each application owns all cpus. LEWI binds the ranks of an application to its \
+cpus in even blocks, so that the threads of a process are neighbours. When all tasks of a cpu wait for other tasks of their \
+applications, LEWI lends the cpu. To find a guest, it selects the cpu with the most working tasks, the nearest of several. \
+From the queue of that cpu it takes the task that ran longest ago, and binds it to the lent cpu. A cpu that becomes idle \
+reclaims its own tasks from other cpus before it takes guests. When an owner of the cpu continues, its guests return to \
+their own cpus at once. A guest that begins to wait also returns. Cpus without owners can always be lent. With `keep` each \
+process keeps one of its cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
+LEWI is for processes of uneven load with more threads than cpus, whose waits are long compared with a migration. A lent cpu \
+is useful only if a task is queued elsewhere: with one thread per cpu nothing happens. Waiting should block, because an \
+owner that polls competes with its guest. Background applications take no part.\n\n\
+Simplified: the library resizes teams between parallel regions and pays nothing for threads that it does not start. Here all \
+threads exist, and a thread may move in the middle of a region.",
+    sees: "The library under the message and barrier calls reports which tasks of its applications wait and which have \
+continued. A memory segment shared by all processes of the node shows which cpus are idle and which are overloaded.",
+    costs: "`cost` of the calling cpu's time per binding, plus the binding: an interrupt if the task runs, a migration on \
+the receiving cpu, and cold caches for the guest. The guest pays this on the way there and back.",
     wins: Showcase {
         scenario: "lewi",
         label: "LEWI",
         against: "PIN",
         app: "code",
         point: "",
-        about: "Four processes of four threads on eight cores with uneven loops that block at their ends: cores whose threads \
-all wait take threads from the queues of others, and most of the idle time is gone.",
+        about: "Four processes of four threads run on eight cores, with uneven loops that block at their ends. Cores whose \
+threads all wait take threads from the queues of other cores, and most of the idle time disappears.",
     },
     loses: Showcase {
         scenario: "lewi_fine_grain",
@@ -58,15 +61,15 @@ all wait take threads from the queues of others, and most of the idle time is go
         against: "PIN",
         app: "code",
         point: "",
-        about: "Barriers every 0.125 ms of work and half a MiB of data per thread: the guest spends longer on filling a cache \
-than the wait lasts, twice over, there and back.",
+        about: "Each thread passes a barrier every 0.125 ms of work and has half a MiB of data. The guest spends longer on \
+filling a cache than the wait lasts, once on the way there and once on the way back.",
     },
     build,
-    example: "Two processes of four threads, each with two of four cpus; per loop a thread of the first has 1 ms of work, one of the \
-second 3 ms, and waiting threads sleep. The first process is done after 2 ms: its two cpus are lent, and of the four \
-threads of the second the two in the queues move there. The second has used 4 of its 12 ms; the other 8 ms now take \
-four cpus 2 ms and not 4 on two of them: the loop ends after about 4 ms instead of 6, less what two moves cost. \
-Then the first process goes on and the guests are sent home.",
+    example: "Two processes of four threads have two cpus each. In each loop a thread of the first process has 1 ms of work, \
+and one of the second 3 ms. Waiting threads sleep. The first process is done after 2 ms, and LEWI lends its two cpus. The \
+two queued threads of the second process move there. The second process has used 4 of its 12 ms. The other 8 ms now take 2 \
+ms on four cpus and not 4 ms on two of them. The loop ends after about 4 ms plus the cost of two moves, instead of 6 ms. \
+Then the first process continues, and the guests return to their own cpus.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -76,7 +79,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000_000_000,
-        about: "A cpu is lent when its owners have all waited for this long; the library lends at once.",
+        about: "LEWI lends a cpu when its owners have all waited for this long. The library lends at once.",
     },
     Parameter {
         name: "guests",
@@ -84,7 +87,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 1,
         min: 1,
         max: 64,
-        about: "Tasks from elsewhere on one cpu at most.",
+        about: "Maximum number of guests (tasks of other cpus) on one cpu.",
     },
     Parameter {
         name: "keep",
@@ -100,7 +103,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Whether applications own disjoint cpus or all own all they may use.",
+        about: "Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use (`together`).",
     },
     Parameter {
         name: "cost",
@@ -315,14 +318,14 @@ impl Lewi {
         while let Some(cpu) = self.next_dry(next) {
             next = cpu.0 + 1;
             if let Some(own) = self.cpus[cpu].away.first().copied() {
-                self.send_home(system, own, cpu, Why::rule("called home: its own cpu is idle"));
+                self.send_home(system, own, cpu, Why::rule("reclaimed: its own cpu is idle"));
             }
             while self.is_to_let(now, cpu) {
                 let found = self.candidate(system, cpu);
                 debug_assert_eq!(
                     found,
                     self.plain_candidate(system, cpu),
-                    "the order of crowded cpus is wrong"
+                    "the order of overloaded cpus is wrong"
                 );
                 let Some((task, from)) = found else { break };
                 let why = Why::rule("lent: all tasks of this cpu wait")
@@ -460,7 +463,7 @@ impl Policy for Lewi {
             self.count_unlent(home, true);
             self.set_works(system.now(), task, true);
             for guest in self.cpus[home].guests.clone() {
-                let why = Why::rule("sent home: an owner of the cpu starts");
+                let why = Why::rule("returned: an owner of the cpu starts");
                 self.send_home(system, guest, home, why);
             }
             system.because(Why::rule("bound to its own cpu").with("rank", rank as u64));
@@ -492,7 +495,7 @@ impl Policy for Lewi {
         let Some(home) = self.tasks[task].home else { return };
         self.set_works(system.now(), task, false);
         if let Some(host) = self.tasks[task].host {
-            self.send_home(system, task, host, Why::rule("sent home: the guest waits itself"));
+            self.send_home(system, task, host, Why::rule("returned: the guest begins to wait"));
         }
         if self.grain > Span::ZERO && self.at_home(home) == 0 {
             system.at(system.now().saturating_add(self.grain), u64::from(home.0));
@@ -513,7 +516,7 @@ impl Policy for Lewi {
             }
             self.set_works(system.now(), other, true);
             for guest in self.cpus[home].guests.clone() {
-                self.send_home(system, guest, home, Why::rule("sent home: an owner of the cpu goes on"));
+                self.send_home(system, guest, home, Why::rule("returned: an owner of the cpu continues"));
             }
         }
         self.lend(system);

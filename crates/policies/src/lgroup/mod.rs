@@ -26,29 +26,35 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "Every thread gets a home locality group (a NUMA node: a board of a large server) when it is created: the \
-least loaded one among those its program already uses, or another one if these carry more than `threshold` threads' \
-load and the other is lighter by more than `difference`. A thread counts with one thread's load from that instant on; \
-loads follow the truth by 5 % each tenth of a second; loads closer than one thread count as equal, and the group that \
-was longest not chosen wins. Starcat boards (Sun Fire 12K to E25K) have threshold 3 and difference 1 thread, the \
-defaults here; elsewhere the kernel uses 0.95 and 0.916.\n\n\
-A thread that wakes goes back to its last cpu if it left it within `rechoose` and that is at home, whoever runs there by \
-now; otherwise to the cpu at home that is idle or runs the lowest priority below its own, then to such a cpu of the others, \
-and if nobody gives way it waits at home. A thread that loses its cpu waits there if that is at home; away from home it \
-chooses again, then and whenever its quantum ends. At the end of a quantum it goes to the next cpu of the group if fewer \
-wait there. What waits is taken by an idle cpu at once, one of that group first: with an idle cpu nobody waits. With \
-`ties: random` a woken thread goes to any idle cpu, else to a random one, and nobody chooses again.\n\n\
-Its pages lie on its home board, wherever it runs when it touches them. It is the kernel policy of solaris-9; with another kernel, \
-where priorities are not seen, it is an experiment.",
-    sees: "Queue lengths and priorities of cpus, states, masks, who has lost a cpu and what is left of its quantum, the home group and last cpu of each thread, the decayed load average of each locality group.",
-    costs: "Homing is part of thread creation; an idle cpu that steals pays the migration.",
+    about: "Every thread gets a home locality group when it is created. A locality group is a NUMA node, for example a board \
+of a large server. The home is the least loaded group among those that the program already uses. If that group carries more \
+than `threshold` threads' load and another group's load is lower by more than `difference`, the other group becomes the \
+home. From that instant the group counts the load of one more thread. Its load average then follows the number of its \
+runnable threads, by 5 % of the difference each tenth of a second. Loads that differ by less than one thread count as equal; \
+among equal groups LGROUP takes the one that was chosen longest ago. Starcat boards (Sun Fire 12K to E25K) have threshold 3 \
+and difference 1 thread, which are the defaults here. On other machines the kernel uses 0.95 and 0.916.\n\n\
+A thread that wakes returns to its last cpu if it left that cpu within `rechoose` and the cpu is at home, that is, in its \
+home group. It does so even if another thread runs there now. Otherwise it goes to the home cpu that is idle or runs the \
+lowest priority below its own, then to such a cpu of the other groups. If there is none, it waits at home. A thread that \
+loses its cpu waits there if that cpu is at home. Away from home it chooses a cpu again, both when it loses its cpu and \
+whenever its quantum ends. At the end of a quantum a thread goes to the next cpu of the group if fewer threads wait there. \
+An idle cpu takes a waiting thread at once, first one that waits in the same group. No thread therefore waits while a cpu is \
+idle. With `ties: random` a woken thread goes to any idle cpu, otherwise to a random one of the shortest queues, and it \
+never chooses again.\n\n\
+The pages of a thread lie on its home board, wherever the thread runs when it touches them. LGROUP is the kernel policy of \
+solaris-9. With another kernel it is an experiment, because LGROUP cannot observe priorities there.",
+    sees: "LGROUP observes queue lengths and priorities of cpus, task states and masks. It observes which thread has lost \
+its cpu and what is left of its quantum. It also uses the home group and last cpu of each thread, and the decayed load \
+average of each locality group.",
+    costs: "The choice of a home is part of thread creation. An idle cpu that steals pays the migration.",
     wins: Showcase {
         scenario: "moved_memory",
         label: "LGROUP",
         against: "DWRR",
         app: "stream",
         point: "kernel=solaris-9",
-        about: "20 memory-bound threads on 16 cpus of four nodes: all stay on the node of their memory, and that is worth more than equal shares.",
+        about: "20 memory-bound threads run on 16 cpus of four nodes. All threads stay on the node of their memory, and that \
+gains more than equal shares do.",
     },
     loses: Showcase {
         scenario: "odd_thread",
@@ -56,14 +62,15 @@ where priorities are not seen, it is an experiment.",
         against: "DWRR",
         app: "ep",
         point: "kernel=solaris-9",
-        about: "17 threads of 2 s on 16 cpus: the odd thread is handed on only at the ends of quanta, and not evenly.",
+        about: "17 threads of 2 s run on 16 cpus. Threads change cpus only at the ends of quanta, and they do not get equal \
+shares.",
     },
     build: |values, setting| Box::new(Lgroup::new(values, setting)),
-    example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 is homed on \
-some board, threads 2, 3 and 4 find its load at 1, 2 and 3, not over 3, and stay. Thread 5 finds 4, over 3, and \
-another board at 0, lighter by more than 1: it is homed there. So it goes on, four threads to a board: 16 \
-threads live on four boards of 18. Runnable threads still run at home as long as a cpu there is idle, here \
-always.",
+    example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 gets some \
+board as its home. Threads 2, 3 and 4 find the load of that board at 1, 2 and 3. This does not exceed 3, so they stay. \
+Thread 5 finds a load of 4, which exceeds 3, and another board at 0, which is lower by more than 1. Its home is the other \
+board. The next threads continue in the same way, four threads per board, so 16 threads live on four of the 18 boards. \
+Runnable threads run at home as long as a cpu there is idle, which is always the case here.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -73,7 +80,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 3_000,
         min: 0,
         max: 1_000_000,
-        about: "Threads of load beyond which a program spreads to another group (lgrp_expand_proc_thresh: 3 x 65516 on Starcat, else 62250).",
+        about: "Load in threads above which a program expands to another group (lgrp_expand_proc_thresh: 3 x 65516 on \
+Starcat, else 62250).",
     },
     Parameter {
         name: "difference",
@@ -81,7 +89,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 1_000,
         min: 0,
         max: 1_000_000,
-        about: "Threads by which the other group must be lighter (lgrp_expand_proc_diff: 65516 on Starcat, else 60000).",
+        about: "Threads by which the load of the other group must be lower (lgrp_expand_proc_diff: 65516 on Starcat, else \
+60000).",
     },
     Parameter {
         name: "rechoose",
@@ -97,9 +106,10 @@ const PARAMETERS: &[Parameter] = &[
         default: 1,
         min: 0,
         max: 1,
-        about: "Where a thread goes: as the source has it, its last cpu if it left it a short while ago, else the lowest priority at home (`last`); or any idle cpu, else at random among the shortest queues of the machine (`random`).",
+        about: "Where a thread goes. `last`, as in the source: to its last cpu if it left that a short while ago, otherwise \
+to the lowest priority at home. `random`: to any idle cpu, otherwise to one of the shortest queues of the machine at random.",
     },
-    Parameter::flag("steal", true, "A cpu that goes idle takes a waiting thread (disp_getwork)."),
+    Parameter::flag("steal", true, "Whether a cpu that goes idle takes a waiting thread (disp_getwork)."),
 ];
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -223,20 +233,23 @@ impl Lgroup {
         let kept = last.filter(|cpu| recent && self.queues.group(*cpu) == home && view.allowed(task, *cpu));
         let (cpu, rule) = if self.sticky {
             let (cpu, rule) = match kept {
-                Some(cpu) => (cpu, "placed: its last cpu, left a short while ago, is at home"),
+                Some(cpu) => (
+                    cpu,
+                    "placed: returns to its last cpu, which it left a short while ago and which is at home",
+                ),
                 None => self.lowest(view, task, home, last),
             };
             let takes = view.best_priority(cpu).is_none_or(|best| best < view.priority(task));
             let idle = if takes { None } else { self.idle_near(view, task, cpu) };
             match idle {
-                Some(idle) => (idle, "placed: nobody there gives way, idle cpu nearby"),
+                Some(idle) => (idle, "placed: no lower priority on the chosen cpu, idle cpu nearby"),
                 None => self.balanced(view, task, cpu, rule, view.nr_running(cpu).saturating_sub(1)),
             }
         } else {
             self.idle_cpu(view, task, home, kept).unwrap_or_else(|| {
                 (
                     self.shortest(view, task, 0..view.machine().cpus()),
-                    "placed: nothing idle, shortest queue of the machine",
+                    "placed: no idle cpu, shortest queue of the machine",
                 )
             })
         };
@@ -287,9 +300,9 @@ impl Lgroup {
             best(&mut far.into_iter())
         };
         match (elsewhere.filter(|(priority, _)| *priority < mine), at_home) {
-            (Some((_, cpu)), _) => (cpu, "placed: nobody at home gives way, lowest priority elsewhere"),
-            (None, Some((_, cpu))) => (cpu, "placed: nobody gives way, lowest priority at home"),
-            (None, None) => (first_allowed(view, task), "placed: no cpu at home allowed"),
+            (Some((_, cpu)), _) => (cpu, "placed: no lower priority at home, lowest priority elsewhere"),
+            (None, Some((_, cpu))) => (cpu, "placed: no lower priority anywhere, lowest priority at home"),
+            (None, None) => (first_allowed(view, task), "placed: the mask allows no cpu at home"),
         }
     }
 
@@ -313,7 +326,7 @@ impl Lgroup {
         let slack = if view.priority(task) >= 16 { 2 } else { 0 };
         let there = view.nr_running(next).saturating_sub(1);
         if there + slack < waiting && view.allowed(task, next) {
-            (next, "placed: fewer wait on the next cpu of the group")
+            (next, "placed: fewer threads wait on the next cpu of the group")
         } else {
             (cpu, rule)
         }
@@ -348,7 +361,7 @@ impl Lgroup {
         let rule = if self.queues.group(cpu) == home {
             "placed: idle cpu at home"
         } else {
-            "placed: nothing idle at home, idle cpu of another group"
+            "placed: no idle cpu at home, idle cpu of another group"
         };
         Some((cpu, rule))
     }
@@ -400,7 +413,7 @@ impl Lgroup {
         self.queues.refresh(system);
         let stale =
             why == Displacement::Lifted && system.now().since(system.task(task).last_ran) > self.rechoose;
-        let (mut to, mut rule) = (cpu, "moved: it was displaced");
+        let (mut to, mut rule) = (cpu, "moved: preempted, expired or boosted");
         if stale || self.queues.group(cpu) != home {
             (to, rule) = self.lowest(system, task, home, Some(cpu));
         }
@@ -412,7 +425,7 @@ impl Lgroup {
         if system.nr_running(to) > 0
             && let Some(idle) = self.idle_near(system, task, to)
         {
-            (to, rule) = (idle, "taken: displaced, an idle cpu steals it");
+            (to, rule) = (idle, "taken: preempted, expired or boosted, an idle cpu steals it");
         }
         if to != cpu {
             system.because(self.reason(system, home, to, rule));
@@ -508,7 +521,7 @@ impl Policy for Lgroup {
             return;
         }
         if self.queues.crowded() > self.queues.crowded_in(group) {
-            self.take(system, 0..cpus, cpu, "taken: nobody waits in this group, it waited in another one");
+            self.take(system, 0..cpus, cpu, "taken: no thread waits in this group, it waited in another one");
         }
     }
 

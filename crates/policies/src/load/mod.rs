@@ -27,42 +27,52 @@ use releases::Release;
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOAD",
-    summary: "load balancing of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and active balancing",
+    summary: "the load balancer of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and \
+active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "Every cpu looks, at its timer ticks and more often when idle, for the busiest group of cpus at each level \
-of the machine (threads of a core, cores that share a cache, a node, all nodes) and pulls waiting tasks from its longest \
-queue, one designated cpu per group. It works on integers: an excess below 25 % is no imbalance, so two tasks on one cpu \
-beside one on the next are moved, five beside four never.\n\n\
-Tasks that ran within the last half millisecond are cache-hot and are left alone for the first attempts; after several \
-failed attempts the migration thread pushes even a running task. New tasks go to the idlest group by averages that are \
-refreshed at ticks only, so many forks within a tick land on the same cpus. A woken task stays on its last cpu or \
-follows its waker; nobody looks for an idle cpu.\n\n\
-The rules are those of the kernel in the scenario. linux-2.6.18 spreads forks over nodes only, lets every cpu balance \
-and looks for an idle thread of the core at a wake-up (reconstructed, uncertain); linux-2.6.27 pulls inside a socket as \
-soon as a cpu goes idle and moves 6 against 4; linux-2.6.28 does neither; linux-2.6.30 looks at all levels when going \
-idle. linux-6.18 is another balancer: decayed loads (half-life 32 ms), groups that have spare cpus, are full or \
-overloaded, new-idle pulls at every level, forks and wake-ups that find an idle cpu (first in the waker's or the last \
-cpu's shared cache).\n\n\
-What the releases have as constants: a busy cpu of 2.6 looks every 64 to 256 ms at the levels MC and CPU and every 256 to 1024 ms \
-at NODE (1 to 4 and 8 to 32 ms when idle; 64 to 128 ms at SMT, 8 to 16 in 2.6.18), one of 6.18 every 16 to 32 ms per cpu \
-of the level (1 to 2 ms when idle). Tolerated are 25 % (33 % over ALLNODES, 10 % between threads; 17 and 10 % in 6.18). A \
-small imbalance moves one task when the excess and F tasks make two: F is 0 in 2.6.18, 2 in 2.6.27, 1 since; since \
-2.6.20 one cpu balances for its group, since 2.6.24 uneven queues inside a group count. `mc` and `imbalance` act on the releases \
-to 2.6.30, `newidle_cost` on 6.18, where `newidle` knows on and off only.\n\n\
-Simplifications: idle cpus keep their own tick instead of one nominated idle cpu balancing for all; a wake-up is never \
-`sync`; the global lock of the NODE level is always free; processes are not balanced again at exec; automatic NUMA \
-balancing of linux-6.18 is absent. Use it as the baseline: what an untuned system does.",
-    sees: "Run-queue lengths and load weights of every cpu, sampled at ticks; masks; the last time a task ran (cache-hot rule); the domain tree of the machine. It knows nothing of applications, barriers or polling: a spinning task is load like any other.",
-    costs: "A look at a tick is part of the tick's cost; a pull costs the migration on the receiving cpu, an active balance an interrupt for the migration thread on top. Placement costs nothing beyond the fork or wake it belongs to.",
+    about: "Every cpu runs a balancing pass at its timer ticks, more often when it is idle. At each level of the machine \
+(threads of a core, cores that share a cache, a node, all nodes) it finds the busiest group of cpus. It pulls waiting tasks \
+from the longest queue of that group. One designated cpu balances for its group. LOAD compares loads as integers and ignores \
+differences of up to 25 %. With two tasks on one cpu and one on the next it moves a task. With five and four it never does.\n\n\
+A task that ran within the last half millisecond is cache-hot, and the first attempts do not move it. After several failed \
+attempts the migration thread pushes even a running task. A new task goes to the idlest group. LOAD compares groups by load \
+averages that change only at ticks. Many forks within one tick therefore land on the same cpus. A woken task stays on its \
+last cpu or follows its waker. LOAD does not search for an idle cpu at a wake-up.\n\n\
+The rules above are those of linux-2.6.28; LOAD uses the rules of the kernel in the scenario. linux-2.6.18 spreads forks \
+over nodes only, lets every cpu balance, and searches for an idle thread of the core at a wake-up (reconstructed, \
+uncertain). linux-2.6.27 pulls inside a socket as soon as a cpu goes idle, and it moves a task when two sockets have 6 and 4 \
+tasks. linux-2.6.28 does neither. When a cpu goes idle, linux-2.6.30 checks every level that allows it \
+(`SD_BALANCE_NEWIDLE`). linux-6.18 is a different balancer. It averages loads with a half-life of 32 ms and classifies \
+groups as having spare cpus, full or overloaded. A cpu that goes idle pulls at every level. Forks and wake-ups search for an \
+idle cpu, wake-ups only in the shared cache of the waker's or the last cpu.\n\n\
+The releases have these constants. A busy cpu of 2.6 balances every 64 to 256 ms at the levels MC (cores that share a cache) \
+and CPU (such groups of one node). At NODE it balances every 256 to 1024 ms. An idle cpu balances every 1 to 4 ms at MC and \
+CPU, and every 8 to 32 ms at NODE. At the level SMT (threads of a core) a busy cpu balances every 64 to 128 ms, in 2.6.18 \
+every 8 to 16 ms. In 6.18 a busy cpu balances every 16 to 32 ms per cpu of the level, an idle one every 1 to 2 ms per cpu. \
+LOAD tolerates an imbalance of 25 %, over ALLNODES (all nodes of a machine with more than 16 nodes) 33 %, and between \
+threads of a core 10 %. In 6.18 it tolerates 17 %, and 10 % between threads. A small imbalance moves one task when the \
+excess plus F tasks is at least two tasks. F is 0 in 2.6.18, 2 in 2.6.27, and 1 in later releases. Since 2.6.20 one cpu \
+balances for its group. Since 2.6.24 a group with uneven queues counts as busy. `mc` and `imbalance` apply to the releases \
+up to 2.6.30. `newidle_cost` applies to 6.18, where `newidle` distinguishes only on and off.\n\n\
+Simplifications: idle cpus keep their own tick, while in Linux one nominated idle cpu balances for all. A wake-up is never \
+`sync`. The global lock of the NODE level is always free. LOAD does not balance processes again at exec. The automatic NUMA \
+balancing of linux-6.18 is absent. Use LOAD as the baseline: it is what an untuned system does.",
+    sees: "LOAD observes the run-queue length and load weight of every cpu, sampled at ticks. It also reads masks, the last \
+time a task ran (for the cache-hot rule) and the domain tree of the machine. It cannot observe applications, barriers or \
+polling: a spinning task counts as load like any other task.",
+    costs: "A balancing pass at a tick is part of the cost of the tick. A pull costs a migration on the receiving cpu. \
+Active balancing also costs an interrupt for the migration thread. Placement costs nothing beyond the fork or wake-up that \
+it belongs to.",
     wins: Showcase {
         scenario: "short_and_long",
         label: "LOAD",
         against: "PIN",
         app: "all",
         point: "",
-        about: "Five jobs of three tasks on eight cores: PIN binds each of them to the same three cores, LOAD spreads the tasks and refills every core that a short job leaves.",
+        about: "Five jobs of three tasks run on eight cores. PIN binds each job to the same three cores. LOAD spreads the \
+tasks and fills every core that a short job leaves.",
     },
     loses: Showcase {
         scenario: "one_thread_per_core",
@@ -70,14 +80,17 @@ balancing of linux-6.18 is absent. Use it as the baseline: what an untuned syste
         against: "PIN",
         app: "code",
         point: "",
-        about: "Sixteen threads for sixteen cores, created within a tick: forks go by the loads of the last tick and pile up on the parent's core, and idle cores take until the next looks, 8 to 25 ms, to pull them off, while every barrier waits for the fullest core.",
+        about: "Sixteen threads for sixteen cores are created within one tick. Forks follow the loads of the last tick, so \
+the threads pile up on the parent's core. Idle cores pull them away at their next balancing passes, which takes 8 to 25 ms. \
+Until then every barrier waits for the core with the most threads.",
     },
     build,
-    example: "Cpu 0 has two equal tasks (load 2 x 1024), cpu 1 one (1024). 2048 is 200 % of 1024, over the 125 % at which an \
-imbalance begins, so at its next look cpu 1 pulls the task that waits on cpu 0. Now cpu 0 has less and pulls \
-later: the odd task wanders, and over many looks each of the three gets 2/3 of a cpu. With five tasks on cpu 0 \
-and four on cpu 1 the loads are 5120 and 4096: exactly 125 %, not more. Nothing moves, ever: five tasks get 1/5 \
-of a cpu each, four get 1/4, and a program with barriers among them advances at 1/5.",
+    example: "Cpu 0 has two equal tasks (load 2 x 1024), and cpu 1 has one (1024). 2048 is 200 % of 1024 and exceeds the \
+limit of 125 %. At its next balancing pass cpu 1 therefore pulls the task that waits on cpu 0. Now cpu 0 has less load and \
+pulls later. The odd task moves back and forth, and over many passes each of the three tasks gets 2/3 of a cpu. With five \
+tasks on cpu 0 and four on cpu 1 the loads are 5120 and 4096. That is exactly 125 % and does not exceed the limit, so no \
+task ever moves. Five tasks get 1/5 of a cpu each and four get 1/4. A program with barriers among these tasks advances at \
+1/5 of its speed.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -94,7 +107,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 5,
-        about: "Whose balancer: that of the scenario's kernel (2.6.28 where that is no Linux), or that of another release.",
+        about: "The release whose balancer LOAD uses: that of the scenario's kernel (2.6.28 if that is not Linux), or the \
+named one.",
     },
     Parameter {
         name: "mc",
@@ -102,7 +116,9 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 2,
-        about: "Releases to 2.6.30: are cores that share a cache a level, and such a group one unit of capacity? auto: as the release knows (2.6.27 only with one memory node); on: the cores of a package, too, if the tree names no caches.",
+        about: "Releases up to 2.6.30: whether cores that share a cache form a level, and whether such a group is one unit \
+of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`: also the cores of a package, if the \
+machine's tree names no caches.",
     },
     Parameter {
         name: "newidle_cost",
@@ -110,7 +126,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 100,
         min: 0,
         max: 1_000_000,
-        about: "linux-6.18: assumed cost of a new-idle look per cpu of the level; a cpu that is idle for less on average does not look (uncertain).",
+        about: "linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle time is \
+shorter skips the pass (uncertain).",
     },
     Parameter {
         name: "periodic",
@@ -126,7 +143,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 2,
-        about: "Levels at which a cpu about to go idle pulls at once: as in the release, all, or none.",
+        about: "Levels at which a cpu that is about to go idle pulls at once: those of the release, all, or none.",
     },
     Parameter {
         name: "active",
@@ -158,7 +175,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 2_500,
         min: 0,
         max: 40_000,
-        about: "Releases to 2.6.30: excess of the busiest group that is tolerated at the levels MC, CPU and NODE (imbalance_pct 125).",
+        about: "Releases up to 2.6.30: tolerated excess of the busiest group at the levels MC, CPU and NODE (imbalance_pct 125).",
     },
     Parameter {
         name: "interval_scale",
@@ -166,7 +183,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 1_000,
         min: 1,
         max: 1_000_000,
-        about: "Stretches all balancing intervals.",
+        about: "Factor by which all balancing intervals are multiplied.",
     },
     Parameter {
         name: "nr_migrate",
@@ -174,7 +191,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 32,
         min: 1,
         max: 1_000_000,
-        about: "Tasks looked at in one attempt (sched_nr_migrate).",
+        about: "Maximum number of tasks examined in one attempt (sched_nr_migrate).",
     },
 ];
 

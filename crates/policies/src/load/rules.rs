@@ -16,20 +16,20 @@ pub(super) const FORK_IDLEST: &str =
 pub(super) const WAKE_SAME: &str = "wake: its last cpu is the waker's";
 /// Affine wake-ups are off, the mask forbids the waker's cpu, or no level holds both.
 pub(super) const WAKE_NOT_AFFINE: &str =
-    "wake: stays on its last cpu, following the waker is off or forbidden";
+    "wake: stays on its last cpu, following the waker is disabled or not allowed";
 /// The averages speak against the waker's cpu.
 pub(super) const WAKE_STAYS: &str = "wake: stays on its last cpu, the waker's is not clearly less loaded";
 /// `wake_affine`, balanced.
-pub(super) const WAKE_BALANCED: &str = "wake: follows its waker, which keeps the balance";
+pub(super) const WAKE_BALANCED: &str = "wake: follows its waker, the loads stay balanced";
 /// `wake_affine`, light.
-pub(super) const WAKE_LIGHT: &str = "wake: follows its waker, both cpus together hold less than one task";
+pub(super) const WAKE_LIGHT: &str =
+    "wake: follows its waker, both cpus together have at most the load of one task";
 /// `SD_WAKE_BALANCE`.
 pub(super) const WAKE_PASSIVE: &str = "wake: follows its waker, the last cpu is over imbalance_pct";
 /// `wake_idle`.
 pub(super) const WAKE_IDLE: &str = "wake: to an idle thread of the core";
 /// Active balancing.
-pub(super) const PUSHED: &str =
-    "pushed: attempts to pull failed, the migration thread hands over its newest task";
+pub(super) const PUSHED: &str = "pushed: attempts to pull failed, the migration thread moves the newest task";
 
 /// How the amount of a pull came about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use super::busiest::{Amount, Situation, State, Stats};
 /// A fork finds no better group at any level.
 pub(super) const FORK_STAYS: &str = "fork: stays with its parent, no group is clearly idler";
 /// The mask forbids the local group.
-pub(super) const FORK_FORCED: &str = "fork: the mask forbids the local group, to the idlest other one";
+pub(super) const FORK_FORCED: &str = "fork: the mask forbids the local group, goes to the idlest other group";
 /// A group of a better type.
 pub(super) const FORK_STATE: &str = "fork: to a group of a better type (0 spare cpus, 1 full, 2 overloaded)";
 /// Both groups have spare cpus.
@@ -23,10 +23,10 @@ pub(super) const WAKE_CORE: &str = "wake: to an idle core that shares the target
 /// An idle cpu.
 pub(super) const WAKE_CPU: &str = "wake: to an idle cpu that shares the target's cache";
 /// No idle cpu in reach.
-pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, to the target";
+pub(super) const WAKE_NONE: &str = "wake: no cpu that shares the target's cache is idle, goes to the target";
 /// Active balancing.
 pub(super) const PUSHED: &str =
-    "pushed: attempts to pull failed, the stopper hands over the task that has not run for longest";
+    "pushed: attempts to pull failed, the stopper thread moves the task that ran longest ago";
 
 /// The rule of a pull.
 const fn pulled(as_a: Situation, amount: Amount) -> &'static str {

@@ -43,7 +43,7 @@ fn a_woken_task_finds_an_idle_cpu_in_the_shared_cache() {
     assert_eq!(wakes_on(&counts(0..4), 0, 1), 4, "the next idle cpu after the target");
     let mut full = counts(0..8);
     full[0] = 2;
-    assert_eq!(wakes_on(&full, 0, 1), 1, "none is idle: the other socket is not looked at");
+    assert_eq!(wakes_on(&full, 0, 1), 1, "none is idle: the other socket is not searched");
     // The cpu before the last one is remembered.
     let (mut system, mut policy) = steady(&SOCKETS, &counts(0..4));
     system.add_app(1, false);

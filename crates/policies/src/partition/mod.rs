@@ -21,35 +21,39 @@ use crate::spread::allowed_cpus;
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PARTITION",
-    summary: "disjoint sets of packages or cores, one per application, cut once or anew at every arrival and exit",
+    summary: "disjoint sets of packages or cores, one per application, divided once or again at every arrival and exit",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Divides the packages among the foreground applications in their order, evenly or in proportion to their \
-threads (`share: threads`; largest remainders, at least one each); the first ones get one more when it does not come out even. \
-With fewer packages than applications, or with `unit: core`, it divides cores; with fewer cores than applications they share \
-cores in turn. Within its set each application's tasks are bound round-robin, cores before second hardware threads \
-(`pin: true`), or left to the kernel with the set as their mask.\n\n\
-`cut: static` divides once, before anything runs. An application that waits for the end of another one (`after`, copies with \
-`arrival: queue`) takes that one's part; other copies have a part each, unless `parts` says how many parts there are or `cores` \
-how large they are: then an application takes the part of its own number or, if there is none or somebody has it, the first free \
-one, or else the one with the fewest applications. Cores that an application leaves idle, or that are left when it ends, help \
-nobody. `cut: dynamic` divides anew among those that are there at every start and exit, moving as few units and tasks as \
-possible: an application keeps what it has within its new share, a task its cpu within the new set when that keeps the set \
-even.\n\n\
-Nobody disturbs anybody's cpus or memory controllers, so run times repeat; the price is that idle cores are not lent. \
-Background applications keep the masks they came with, and so may sit in anybody's part.",
-    sees: "The machine and the applications of the run with their threads; `dynamic` also their starts and exits. No load, no progress.",
-    costs: "One `sched_setaffinity` per bound task, not charged; a re-cut moves running tasks to other cpus, at the price of a migration and of cold caches.",
+    about: "PARTITION divides the packages among the foreground applications in their order, evenly or in proportion to \
+their threads (`share: threads`). Proportional shares use the method of largest remainders, with at least one package each. \
+If an even division leaves a remainder, the first applications get one package more. With fewer packages than applications, \
+or with `unit: core`, PARTITION divides cores. With fewer cores than applications it assigns the cores round-robin, and \
+applications share them. With `pin: true` it binds the tasks of an application round-robin within its set, to cores before \
+second hardware threads. Otherwise each task gets the set as its mask, and the kernel does the rest.\n\n\
+`cut: static` divides once, before any application runs. An application that waits for the end of another one (`after`, or \
+copies with `arrival: queue`) takes the part of that application. Other copies have a part each, unless `parts` gives the \
+number of parts or `cores` gives their sizes. In that case an application takes the part with its number. If that part does \
+not exist or is in use, it takes the first free part, otherwise the part with the fewest applications. Cores that an \
+application leaves idle, or that are free after its end, stay unused. `cut: dynamic` divides the machine again among the \
+running applications at every start and exit. It moves as few units and tasks as possible. An application keeps what it has \
+within its new share. A task keeps its cpu within the new set if that keeps the load of the set even.\n\n\
+Applications do not disturb each other's cpus or memory controllers, so run times repeat. The price is that PARTITION does \
+not lend idle cores. Background applications keep the masks with which they arrived, and may therefore run in any part.",
+    sees: "PARTITION observes the machine and the applications of the run with their numbers of threads. `dynamic` also \
+observes their starts and exits. PARTITION observes neither load nor progress.",
+    costs: "One `sched_setaffinity` per bound task, which is not charged. A new division moves running tasks to other cpus, \
+which costs migrations and cold caches.",
     wins: Showcase {
         scenario: "space_or_time",
         label: "PARTITION",
         against: "LOAD",
         app: "fine",
         point: "",
-        about: "A program of 200 barriers beside one of 16: with eight cores of its own it takes the time of two threads per \
-core in every run, where under the kernel's balancer it waits for cores that hold more threads, three times as long.",
+        about: "A program of 200 barriers runs next to one of 16. With eight cores to itself it takes the time of two \
+threads per core in every run. Under the kernel's balancer it waits for cores that hold more threads, and it takes three \
+times as long.",
     },
     loses: Showcase {
         scenario: "space_or_time",
@@ -57,14 +61,14 @@ core in every run, where under the kernel's balancer it waits for cores that hol
         against: "PIN",
         app: "all",
         point: "",
-        about: "When the short program has ended its half of the machine stays idle, and the long one takes 1.4 to 1.6 times as long \
-as with a thread on every core; `cut: dynamic` wins the half back.",
+        about: "When the short program has ended, its half of the machine stays idle. The long program takes 1.4 to 1.6 \
+times as long as with a thread on every core. `cut: dynamic` recovers the idle half.",
     },
     build,
-    example: "Four packages of four cores, three programs of 16 threads. 4 / 3 = 1 and 1 is left over: the first program gets \
-packages 0 and 1, two threads per core; the second package 2 and the third package 3, four threads per core. \
-When the first program ends its eight cores stay idle to the end of the run. Two programs get two packages each, \
-and neither the other's threads nor its memory traffic reach them.",
+    example: "Four packages of four cores run three programs of 16 threads. 4 / 3 = 1, and 1 package remains. The first \
+program gets packages 0 and 1, two threads per core. The second gets package 2 and the third package 3, four threads per \
+core. When the first program ends, its eight cores stay idle to the end of the run. Two programs get two packages each. \
+Neither the threads nor the memory traffic of one program reaches the other.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -90,7 +94,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "What is divided: packages while there are enough, or cores.",
+        about: "What is divided: packages while there are enough of them, or cores.",
     },
     Parameter {
         name: "share",
@@ -98,7 +102,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "The same for every application, or in proportion to its number of threads.",
+        about: "Whether every application gets the same share, or a share in proportion to its number of threads.",
     },
     Parameter {
         name: "parts",
@@ -106,7 +110,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 4_096,
-        about: "Static: the number of equal parts; 0: one for each application that does not wait for another one's end.",
+        about: "Static: the number of equal parts. 0 means one part for each application that does not wait for the end of \
+another one.",
     },
     Parameter {
         name: "cores",
@@ -114,7 +119,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 1,
         max: 1 << 22,
-        about: "Static: the cores of each part, as `[12, 4]`, from core 0 on; cores beyond their sum stay unused.",
+        about: "Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their sum stay \
+unused.",
     },
 ];
 
@@ -238,10 +244,11 @@ impl Partition {
         let held: Vec<Vec<CpuId>> = live.iter().map(|i| self.jobs[*i].set.clone()).collect();
         let sets = self.divide(&system.machine().topology, &weights, &held);
         let changed = sets.iter().zip(&held).filter(|(new, old)| new != old).count();
-        let why = Why::rule("cut anew among the live applications").with("applications", live.len() as u64);
-        system.remark(why.with("whose set changes", changed as u64));
+        let why =
+            Why::rule("divided again among the running applications").with("applications", live.len() as u64);
+        system.remark(why.with("sets that change", changed as u64));
         for (job, set) in live.into_iter().zip(sets) {
-            self.give(system, job, set, "rebound: the machine is cut anew, its cpu or share changes");
+            self.give(system, job, set, "rebound: the machine is divided again, its cpu or share changes");
         }
     }
 
@@ -329,7 +336,7 @@ impl Policy for Partition {
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: the cpu it was bound to"));
+        view.because(Why::rule("stays: on the cpu it is bound to"));
         view.task(task).cpu
     }
 }

@@ -138,7 +138,9 @@ fn a_dynamic_cut_follows_starts_and_exits() {
     assert_eq!(system.homes(b), (8..16).map(Some).collect::<Vec<_>>());
     let reasons = system.reasons.borrow();
     assert!(
-        reasons.iter().any(|why| why.rule.starts_with("cut anew") && why.facts[0] == ("applications", 2))
+        reasons
+            .iter()
+            .any(|why| why.rule.starts_with("divided again") && why.facts[0] == ("applications", 2))
     );
 }
 

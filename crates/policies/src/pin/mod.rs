@@ -18,34 +18,37 @@ use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PIN",
-    summary: "each task bound for the run: evenly, at random, scattered, gathered or as listed; to a cpu or a whole node",
+    summary: "binds each task for the whole run, to a cpu or a larger domain: evenly, at random, scattered, gathered or as \
+listed",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Binds rank r of every application to the (r modulo m)-th of the m cpus it may use, starting again at the \
-first cpu for each application, before the rank first runs; nothing moves afterwards. `layout` says in which order the cpus \
-come. `even`: by number, the first hardware threads of all cores before the second ones, so that as many tasks as cores get \
-a core each. `random`: the same shuffled by the seed, the cpus in random order, the ranks dealt to them in random order. \
-`scatter`: neighbouring ranks as far apart as can be, packages first. `gather`: a core, then a package filled before the \
-next one is begun. `list`: the cpus of `cpus` in the order written; with the other layouts `cpus` limits the cpus used. \n\n\
-`by: node` (or `core`, `cache`, `package`) binds each rank to all cpus of the domain in which its cpu lies and leaves the rest to \
-the kernel: memory stays near, and the balancer can still even out the cores. The ranks then go round the domains as \
-they go round the cpus otherwise; `gather` and `list` name a domain once for each of its cpus. Layout, domain, offset and \
-cpus can differ by application: `layout: { cg: scatter, ep: gather }`.\n\n\
-Good when the number of tasks is a multiple of the number of cpus and the machine is yours; an uneven remainder, or a \
-stranger on one cpu, slows the whole of a barrier program for the whole run. Background applications are left to the \
-kernel unless `background` says otherwise.",
-    sees: "The machine and the mask an application is started with; nothing of what happens later.",
-    costs: "One `sched_setaffinity` per task before it first runs, not charged: it happens in the launcher.",
+    about: "PIN binds rank r of every application to the (r modulo m)-th of the m cpus that the application may use. Each \
+application starts again at the first cpu. PIN binds a rank before it first runs and moves nothing afterwards. `layout` \
+defines the order of the cpus. `even` goes by number, the first hardware threads of all cores before the second ones, so \
+that as many tasks as cores get one core each. `random` shuffles this order by the seed: the cpus are in random order, and \
+the ranks are assigned to them in random order. `scatter` puts neighbouring ranks as far apart as possible, on different \
+packages first. `gather` fills a core and then a package before it begins the next one. `list` uses the cpus of `cpus` in \
+the order written. With the other layouts `cpus` limits the cpus that PIN uses.\n\n\
+`by: node` (or `core`, `cache`, `package`) binds each rank to all cpus of the domain that contains its cpu and leaves the \
+rest to the kernel. Memory stays near, and the balancer can still even out the cores. Ranks are then assigned to domains in \
+the order in which they are otherwise assigned to cpus; `gather` and `list` use a domain once for each of its cpus. Layout, \
+domain, offset and cpus can differ between applications: `layout: { cg: scatter, ep: gather }`.\n\n\
+PIN is good when the number of tasks is a multiple of the number of cpus and no other program uses the machine. An uneven \
+remainder, or another program on one cpu, slows a program with barriers as a whole and for the whole run. PIN leaves \
+background applications to the kernel unless `background` is set.",
+    sees: "PIN observes the machine and the mask with which an application starts. It observes nothing that happens later.",
+    costs: "One `sched_setaffinity` per task before it first runs. It is not charged, because it happens in the launcher.",
     wins: Showcase {
         scenario: "even_or_balanced",
         label: "PIN",
         against: "LOAD",
         app: "code",
         point: "",
-        about: "Two threads per core that meet 100 times: bound two by two they finish in 0.6 of the time that they take under the \
-kernel's balancer, which leaves some cores with more than two, and every barrier waits for those.",
+        about: "Two threads per core pass 100 barriers. With two threads bound to each core they finish in 0.6 of the time \
+that they take under the kernel's balancer. The balancer leaves more than two threads on some cores, and every barrier waits \
+for those.",
     },
     loses: Showcase {
         scenario: "stranger_on_a_core",
@@ -53,14 +56,15 @@ kernel's balancer, which leaves some cores with more than two, and every barrier
         against: "LOAD",
         app: "code",
         point: "",
-        about: "A hog on the core of rank 0 while four cores are free: the bound rank gets half a core and all wait for it, nearly \
-twice as long as where the kernel moves it aside.",
+        about: "A cpu hog runs on the core of rank 0 while four cores are free. The bound rank gets half a core, and all \
+ranks wait for it. The program takes nearly twice as long as under the kernel's balancer, which moves the rank to a free \
+core.",
     },
     build,
-    example: "17 threads on 16 cpus: ranks 0 and 16 share cpu 0, the others have a cpu each. With a barrier after each \
-millisecond of work cpu 0 needs 2 ms and all wait for it: the program runs at half speed, where 16/17 would be \
-its share. Two programs of eight threads each both begin at cpu 0: cpus 0 to 7 have two threads each and 8 to 15 \
-none. `offset: 8` does not help, as it moves both.",
+    example: "17 threads run on 16 cpus. Ranks 0 and 16 share cpu 0, and the others have a cpu each. With a barrier after \
+each millisecond of work cpu 0 needs 2 ms, and all threads wait for it. The program runs at half speed, while its share \
+would be 16/17. Two programs of eight threads each both begin at cpu 0. Cpus 0 to 7 then have two threads each, and cpus 8 \
+to 15 have none. `offset: 8` does not help, because it moves both programs.",
 };
 
 const LAYOUTS: &[&str] = &["even", "random", "scatter", "gather", "list"];
@@ -74,8 +78,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: LAYOUTS.len() as u64 - 1,
-        about: "The order in which ranks get cpus: round-robin by number, an even layout drawn from the seed, far apart, near \
-            together, or as `cpus` lists them.",
+        about: "The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the seed \
+(`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).",
     },
     Parameter {
         name: "by",
@@ -83,7 +87,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: DOMAINS.len() as u64 - 1,
-        about: "What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package it lies in.",
+        about: "What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains it.",
     },
     Parameter {
         name: "cpus",
@@ -91,7 +95,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: (1 << 22) - 1,
-        about: "The cpus to use, in this order with `layout: list`, as `taskset -c`; none named: all that the application may use.",
+        about: "The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses all \
+that the application may use.",
     },
     Parameter {
         name: "offset",
@@ -99,7 +104,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1 << 22,
-        about: "Position among the cpus of the layout at which rank 0 starts.",
+        about: "Position of rank 0 among the cpus of the layout.",
     },
     Parameter {
         name: "background",
@@ -145,10 +150,10 @@ enum Layout {
 impl Layout {
     const fn rule(self) -> &'static str {
         match self {
-            Self::Even => "bound evenly: the next cpu in turn",
-            Self::Random => "bound evenly: the next of the shuffled cpus",
-            Self::Scatter => "bound far apart: the next package in turn",
-            Self::Gather => "bound near together: the next cpu of the package",
+            Self::Even => "bound evenly: the next cpu",
+            Self::Random => "bound evenly: the next shuffled cpu",
+            Self::Scatter => "bound far apart: the next package",
+            Self::Gather => "bound close together: the next cpu of the package",
             Self::List => "bound as listed: the next cpu of the list",
         }
     }
@@ -247,7 +252,7 @@ impl Policy for Pin {
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: the cpu it was bound to"));
+        view.because(Why::rule("stays: on the cpu it is bound to"));
         view.task(task).cpu
     }
 }

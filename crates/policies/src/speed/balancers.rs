@@ -85,7 +85,7 @@ impl Balancers {
         let threads: Vec<Thread> = view.task_ids().zip(dealt).map(thread).collect();
         for thread in &threads {
             system.because(
-                Why::rule("bound at start: threads are dealt round the cores")
+                Why::rule("bound at start: threads are spread round-robin over the cores")
                     .with("threads", threads.len() as u64)
                     .with("cores", cpus.len() as u64),
             );

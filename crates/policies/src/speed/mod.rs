@@ -18,37 +18,43 @@ mod balancers;
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SPEED",
-    summary: "user-level balancing of the threads' shares of cpu time, by pulls from slow cores",
+    summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Each application brings one balancer per core it may use. Threads start bound round-robin, the nodes filled \
-evenly. Every interval, lengthened by a random part, the balancer of a core measures its threads' speed: cpu time over \
-real time since the last look. The speed of a core is the mean over its threads (1 without threads), the global speed the \
-mean over cores as last published. A core faster than that takes one thread from the slowest core below the threshold: \
-the thread that has migrated least, ties at random, by binding it to itself. Both cores then rest for two looks of their own, so that the next speed that counts is \
-that of a whole interval without migration. \
-Cores beyond the shared cache are considered every second interval, each level farther half as often; NUMA nodes are not \
-crossed by default.\n\n\
-It repairs uneven thread counts and cores slowed by strangers, provided barriers are far enough apart: with T or T + 1 \
-threads on a core, SQ slow and FQ fast cores, S of work between barriers and an interval B, about (T + 1) S > 2 ceil(SQ / FQ) B. \
-It cannot exceed the share cores / threads. Three things mislead it: threads that sleep at barriers look slow (`sleepers: \
-skip`); beside strangers a thread's share of one interval depends on where the kernel's time slices fall, so with slices of \
-tens of milliseconds it pulls on luck, and the more so the more cores have a stranger (a longer interval or `measure: queue` \
-is calmer); a core left to a stranger has no threads, hence speed 1, and is refilled only by chance.\n\n\
-Verified from the authors' slides: one balancer per core, 0.1 s, the measure, pulls by cores above the mean from the slowest \
-one. The jitter, the threshold, the rest of two intervals, the choice of thread, the levels and the convention for empty \
-cores are as usually described, not verified against the paper. Background applications are not balanced.",
-    sees: "Cpu time of each thread of its own application from `/proc` or taskstats, the topology, and what it has moved itself. Other applications show only as missing cpu time.",
-    costs: "`cost` of daemon time on the balancer's core at each look; a pull is a `sched_setaffinity`: an interrupt if the thread runs, and the migration on the receiving core.",
+    about: "Each application runs one balancer on each core that it may use. Threads start bound round-robin, and the nodes \
+are filled evenly. Every interval, lengthened by a random part, the balancer of a core measures the speed of its threads: \
+cpu time over real time since the last check. The speed of a core is the mean over its threads, or 1 without threads. The \
+global speed is the mean over all cores as last published. A core that is faster than the global speed pulls one thread from \
+the slowest core below the threshold, by binding the thread to itself. It takes the thread that has migrated least; ties are \
+broken at random. Both cores then rest for two checks, each counted by its balancer. The next speed that counts is therefore \
+that of a whole interval without migration. Cores beyond the shared cache are considered every second interval, and each \
+farther level half as often. By default SPEED does not cross NUMA nodes.\n\n\
+SPEED repairs uneven thread counts and cores slowed by other programs, provided that barriers are far enough apart. Suppose \
+that SQ slow cores have T + 1 threads and FQ fast cores have T threads. S is the work between two barriers, and B is the \
+interval. Barriers are far enough apart if about (T + 1) S > 2 ceil(SQ / FQ) B. SPEED cannot exceed the share cores / \
+threads.\n\n\
+Three effects mislead SPEED. First, threads that sleep at barriers appear slow (`sleepers: skip` leaves them out). Second, \
+next to other programs the share of a thread in one interval depends on where the kernel's time slices fall. With slices of \
+tens of milliseconds SPEED then pulls by chance. The effect grows with the number of cores that also run another program. A \
+longer interval or `measure: queue` reduces it. Third, a core that has only another program has no threads of the \
+application, and therefore speed 1. SPEED refills it only by chance.\n\n\
+Verified from the authors' slides: one balancer per core, the interval of 0.1 s, the measure, and pulls by cores above the \
+mean from the slowest one. Not verified against the paper, but as usually described: the jitter, the threshold, the rest of \
+two intervals, the choice of thread, the levels, and the convention for empty cores. SPEED does not balance background \
+applications.",
+    sees: "SPEED observes the cpu time of each thread of its application from `/proc` or taskstats, the topology, and its \
+own migrations. Other applications are visible only as missing cpu time.",
+    costs: "Each check costs `cost` of daemon time on the balancer's core. A pull is a `sched_setaffinity`: an interrupt if \
+the thread runs, and a migration on the receiving core.",
     wins: Showcase {
         scenario: "turns_on_uneven_cores",
         label: "SPEED",
         against: "PIN",
         app: "all",
         point: "",
-        about: "Sixteen threads on thirteen cores: pinned, six of them have half a core to the end; SPEED gives every \
-thread a turn on a core of its own and is within some 15 % of cores / threads.",
+        about: "Sixteen threads run on thirteen cores. With PIN six of them have half a core to the end. SPEED gives every \
+thread some time with a core to itself, and the program comes within some 15 % of cores / threads.",
     },
     loses: Showcase {
         scenario: "asleep_at_barriers",
@@ -56,16 +62,16 @@ thread a turn on a core of its own and is within some 15 % of cores / threads.",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "Unequal work and waiters that sleep: cpu time makes a core of sleepers look slow, SPEED pulls them to \
-cores that have threads, and half the machine is idle at the next interval. For LOAD a sleeper is in no queue, and an idle \
-core takes a task of another one.",
+        about: "The work is unequal, and waiters sleep. By cpu time a core of sleepers appears slow. SPEED pulls its threads \
+to cores that have threads, and half the machine is idle in the next interval. Under LOAD a sleeper is in no queue, and an \
+idle core takes a task from another core.",
     },
     build,
-    example: "Three threads of one program on two cores, bound 2 + 1. After an interval the threads of core 0 ran half the \
-time, the one of core 1 all of it: speeds 0.5 and 1, global speed 0.75. Core 1 is faster than 0.75, and 0.5 is \
-below 0.9 x 0.75 = 0.675: core 1 pulls the thread of core 0 that has migrated least. After two intervals of rest \
-core 0 pulls one back, again the least moved. Over time each thread has had 2/3 of a core; bound for good, two \
-of them would have had 1/2, so a program with long intervals ends 4/3 times as fast.",
+    example: "Three threads of one program run on two cores, bound 2 + 1. After one interval the threads of core 0 have run \
+half the time and the thread of core 1 all of it. The speeds are 0.5 and 1, and the global speed is 0.75. Core 1 is faster \
+than 0.75, and 0.5 is below 0.9 x 0.75 = 0.675. Core 1 therefore pulls the thread of core 0 that has migrated least. After \
+two intervals of rest core 0 pulls one back, again the least migrated. Over time each thread gets 2/3 of a core. Bound for \
+the whole run, two of them would get 1/2. A program with long intervals between barriers therefore runs 4/3 times as fast.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -75,7 +81,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 100_000_000,
         min: 1_000_000,
         max: 100_000_000_000,
-        about: "Time between two looks of a balancer (0.1 s in the paper).",
+        about: "Time between two checks of a balancer (0.1 s in the paper).",
     },
     Parameter {
         name: "jitter",
@@ -83,7 +89,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 10_000,
         min: 0,
         max: 100_000,
-        about: "Each interval grows by a uniform random part of up to this (one interval): breaks lock step.",
+        about: "Each interval grows by a uniform random part, at most this share of the interval (by default one interval). \
+This prevents lock step.",
     },
     Parameter {
         name: "threshold",
@@ -91,7 +98,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 9_000,
         min: 1,
         max: 10_000,
-        about: "A core is pulled from when its speed is below this part of the global one (T_s = 0.9).",
+        about: "Other cores pull from a core when its speed is below this share of the global speed (T_s = 0.9).",
     },
     Parameter {
         name: "measure",
@@ -99,7 +106,9 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: MEASURES.len() as u64 - 1,
-        about: "What speed is: `share`, cpu time over real time as in the paper, polling included; `queue`, 1 / tasks on the core at the look, strangers included; `progress`, work done over the time it takes at nominal speed, as hardware counters would tell.",
+        about: "What speed means. `share`: cpu time over real time as in the paper, polling included. `queue`: 1 / tasks on \
+the core at the check, other programs included. `progress`: work done, measured as its time at nominal speed, over real \
+time, as hardware counters report it.",
     },
     Parameter {
         name: "sleepers",
@@ -107,7 +116,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: SLEEPERS.len() as u64 - 1,
-        about: "Threads asleep at the look: `count` as in the paper, where a thread that sleeps at a barrier looks slow; `skip`: left out of the mean and never pulled (their state is in `/proc`).",
+        about: "How to count threads that sleep at the check. `count`: as in the paper, where a thread that sleeps at a \
+barrier appears slow. `skip`: leave them out of the mean and never pull them (their state is in `/proc`).",
     },
     Parameter {
         name: "block",
@@ -115,7 +125,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 2,
         min: 0,
         max: 1_000,
-        about: "Looks of its own balancer for which each of both cores rests after a migration: with two, its speed is that of an interval without migration when it counts again.",
+        about: "Checks for which both cores rest after a migration, each counted by its balancer. With two, the next speed \
+that counts is that of an interval without migration.",
     },
     Parameter {
         name: "startup",
@@ -123,7 +134,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1_000_000_000_000,
-        about: "Delay from the existence of all threads to the first interval.",
+        about: "Delay between the creation of the last thread and the first interval.",
     },
     Parameter {
         name: "cross_nodes",
@@ -139,7 +150,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 5_000,
         min: 0,
         max: 1_000_000_000,
-        about: "Cpu time of one look (reading the times of a core's threads: some system calls of about 1 us).",
+        about: "Cpu time of one check (reading the times of a core's threads: some system calls of about 1 us).",
     },
 ];
 

@@ -18,36 +18,40 @@ use plan::{Request, allocate, bind, free_cores};
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SWOMPS",
-    summary: "binds threads scattered over packages or gathered on few, by each program's preference",
+    summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "Whenever an application's threads exist or an application ends, all are planned anew. In the order of the \
-strength of their preference the applications reserve as many cores as they have threads, as long as there are cores. In \
-the same order each takes its cores: always from the package with the most free cores, preferring one where it held some \
-before; gathering programs take as many as they can from it, scattering ones a single core, then look again. Threads whose \
-old core lies within the plan keep it; others are bound to the remaining cores of the package, first hardware threads before \
-second ones. Threads beyond the cores stay with the kernel.\n\n\
-`scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program: it decides \
-once, when its own threads exist, from the cores that nobody is bound to just then, by the same rules, and never again. It \
-moves nobody else, and cores that become free later help only who starts later.\n\n\
-`preference` can be stated for each program (`{ swim: scatter, apsi: gather }`), and `gain` its strength: how much \
-faster it is with its preference than against it, as measured beforehand (swim 114 %, apsi 8 %). `preference: auto` derives \
-both from the memory-bound share of the program's work: a quarter or more scatters, the stronger the more; less gathers, \
-weakly. Useful when several programs of different nature share a machine of several packages. Background applications and \
-those submitted with a mask of their own are not planned.",
-    sees: "Start and end of every application, its number of threads, its preference (measured beforehand; here stated, or from \
-its memory demand), and its own bindings. Not the load of the cpus. With `scope: self` only its own start, and which cores others \
-are bound to at that instant.",
-    costs: "A plan costs nothing by itself; each rebound thread costs its migration and its cold cache.",
+    about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
+ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \
+as cores are left. In the same order each application takes its cores. It always uses the package with the most free cores, \
+and among equals one where it held cores before. A gathering program takes as many cores as it can from that package. A \
+scattering program takes a single core and then chooses a package again. Threads whose old core lies within the plan keep \
+it. SWOMPS binds the others to the remaining cores of the package, to first hardware threads before second ones. Threads for \
+which there are no cores stay with the kernel.\n\n\
+`scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program. It decides once, when \
+the threads of the program exist. It uses the cores to which no thread is bound at that time, and the same rules. It moves \
+no other program. Cores that become free later help only programs that start later.\n\n\
+`preference` can be stated for each program (`{ swim: scatter, apsi: gather }`). `gain` states its strength: how much faster \
+the program is with its preference than against it, as measured beforehand (swim 114 %, apsi 8 %). `preference: auto` \
+derives both from the memory-bound share of the program's work. A share of a quarter or more means scatter, and a larger \
+share means a stronger preference. A smaller share means gather, with a weak preference. SWOMPS is useful when several \
+programs of different nature share a machine of several packages. It does not plan background applications and applications \
+that were submitted with a mask.",
+    sees: "SWOMPS observes the start and end of every application, its number of threads, and its bindings. It needs the \
+preference of each application (measured beforehand; here stated, or from its memory demand). It does not observe the load \
+of the cpus. With `scope: self` it observes only its own start, and the cores to which other programs are bound at that \
+instant.",
+    costs: "A plan costs nothing. Each rebound thread costs its migration and its cold cache.",
     wins: Showcase {
         scenario: "streams_and_compute",
         label: "SWOMPS",
         against: "LOAD",
         app: "streams",
         point: "",
-        about: "Eight streams and eight computing threads on four sockets: two streams on each memory controller take half the \
-time of four on two of them, which is what fork balancing by number of tasks makes of it.",
+        about: "Eight streaming threads and eight computing threads run on four sockets. SWOMPS puts two streams on each \
+memory controller, which takes half the time of four streams on two controllers. LOAD produces the latter, because fork \
+balancing counts only tasks.",
     },
     loses: Showcase {
         scenario: "twice_too_many_threads",
@@ -55,15 +59,17 @@ time of four on two of them, which is what fork balancing by number of tasks mak
         against: "PIN",
         app: "all",
         point: "",
-        about: "With cores for one of two programs it leaves the other to the kernel, which spreads it unevenly over cores whose \
-bound threads cannot step aside: 1.3 to 1.7 times the time of one thread of each on every core.",
+        about: "SWOMPS has cores for one of two programs and leaves the other to the kernel. The kernel spreads it unevenly \
+over cores whose bound threads cannot move away. The run takes 1.3 to 1.7 times as long as with one thread of each program \
+on every core.",
     },
     build,
-    example: "Four packages of six cores, two programs of 12 threads. If the one that scatters has the stronger preference, it \
-takes single cores from the freest package in turn, three from each; the gathering one then finds three free on \
-each package and gets 3 + 3 + 3 + 3 too. If the gathering one is stronger, it takes 6 + 6, two whole packages, \
-and the scattering one alternates over the other two: 6 + 6. When one program ends the other is planned anew: a \
-scatterer that held 6 + 6 gets 3 + 3 + 3 + 3, six threads keep their cores and six are bound anew.",
+    example: "Four packages of six cores run two programs of 12 threads. First case: the scattering program has the stronger \
+preference. It takes single cores from the package with the most free cores each time, three from each package. The \
+gathering program then finds three free cores on each package and also gets 3 + 3 + 3 + 3. Second case: the gathering \
+program is stronger. It takes 6 + 6, two whole packages, and the scattering program alternates between the other two: 6 + 6. \
+When one program ends, SWOMPS plans the other one again. A scattering program that held 6 + 6 gets 3 + 3 + 3 + 3: six \
+threads keep their cores, and six are bound again.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -73,8 +79,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 3,
-        about: "The preference of an application: from its memory demand, or stated. `none` is no preference: placed \
-            last, as if scattered.",
+        about: "The preference of an application: from its memory demand (`auto`), or stated. `none` means no preference: \
+placed last, as if scattered.",
     },
     Parameter {
         name: "gain",
@@ -82,8 +88,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 100_000,
-        about: "The strength of the preference: run time against it over run time with it, less one. 0%: with `auto` \
-            from the memory demand, else the weakest there is.",
+        about: "The strength of the preference: run time against it over run time with it, minus one. 0%: derived from the \
+memory demand with `auto`, otherwise the weakest possible.",
     },
     Parameter {
         name: "scope",
@@ -91,7 +97,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Plan for everybody at every start and end, or each program for itself, once, at its own start.",
+        about: "`system`: plan all programs at every start and end. `self`: each program plans for itself, once, at its own \
+start.",
     },
     Parameter {
         name: "scatter_from",
@@ -99,7 +106,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 2_500,
         min: 0,
         max: 10_000,
-        about: "With `auto`: the memory-bound share of the work from which a program scatters.",
+        about: "With `auto`: the memory-bound share of the work at and above which a program scatters.",
     },
 ];
 
@@ -235,10 +242,10 @@ impl Swomps {
         let who: Vec<usize> = if self.alone { vec![at] } else { (0..self.requests.len()).collect() };
         let lives = self.requests.iter().filter(|request| request.live).count() as u64;
         let rule = match (self.alone, live) {
-            (false, true) => "planned anew: an application has started",
-            (false, false) => "planned anew: an application has ended",
-            (true, true) => "planned once: its own start",
-            (true, false) => "gives up its cores: its own end",
+            (false, true) => "planned again: an application has started",
+            (false, false) => "planned again: an application has ended",
+            (true, true) => "planned once: at its own start",
+            (true, false) => "gives up its cores: at its own end",
         };
         let why = Why::rule(rule).with("application", u64::from(app.0)).with("live applications", lives);
         system.remark(why);
@@ -256,7 +263,7 @@ impl Policy for Swomps {
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: the cpu it is on"));
+        view.because(Why::rule("stays: on its current cpu"));
         view.task(task).cpu
     }
 }

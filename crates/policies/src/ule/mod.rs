@@ -25,28 +25,31 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
     level: Level::Kernel,
     parameters: PARAMETERS,
-    about: "Release 7 puts a thread on its last cpu when that is idle, else on the idle cpu of the lowest number, else on the \
-least loaded one. A cpu that goes idle steals one thread from the most loaded queue, but only if that has `steal_threshold` \
-threads, which are three from 8 cpus on: there a waiting second thread stays where it is until the long-term balancer comes. \
-That one runs once every half to one and a half intervals, at random: the most loaded cpu gives the least loaded one half of \
-what it has more, rounded up. Threads of a core form a group that steals and balances within itself; no other level of the \
-machine is known.\n\n\
-Release 12 knows all levels. A thread goes back to its last cpu when that is idle and it ran there a moment ago; else to an \
-idle cpu that shares the cache, else to the least loaded cpu of the machine, ties broken at random; when nothing is idle a \
-woken thread prefers its waker's cpu if that is not longer by more than one. An idle cpu steals from queues of two, nearest \
-level first. The long-term balancer goes over the whole machine: the longest queue gives one thread to the shortest, and so \
-on down; a receiver gives nothing in the same pass.\n\n\
-In both an odd thread moves about once a second: fair over seconds, not over the intervals of a program with barriers. It is \
-the kernel policy of freebsd-7; with another kernel it is an experiment.",
-    sees: "Run-queue lengths, whether a cpu is idle, masks, the last cpu of a task, in release 12 the cache tree. The periodic balancer runs on one cpu and looks at all.",
-    costs: "The balancer's pass is part of that cpu's tick; a move costs the migration on the receiving cpu.",
+    about: "Release 7: a thread goes to its last cpu if that is idle, otherwise to the idle cpu with the lowest number, \
+otherwise to the least loaded cpu. A cpu that goes idle steals one thread from the longest queue, but only if that queue has \
+at least `steal_threshold` threads. On machines with 8 or more cpus the threshold is three. There a second thread waits in \
+its queue until the long-term balancer moves it. The long-term balancer runs at random times, every half to one and a half \
+intervals. It moves half of the difference, rounded up, from the most loaded cpu to the least loaded one. The hardware \
+threads of a core form a group that steals and balances internally. Release 7 uses no other level of the machine.\n\n\
+Release 12 uses all levels of the machine. A thread returns to its last cpu if that is idle and the thread ran there a \
+moment ago. Otherwise it goes to an idle cpu that shares the cache, otherwise to the least loaded cpu of the machine; ties \
+are broken at random. When no cpu is idle, a woken thread prefers its waker's cpu if the queue there is longer by at most \
+one thread. An idle cpu steals from queues of two or more threads, the nearest level first. The long-term balancer covers \
+the whole machine: the longest queue gives one thread to the shortest, then the next longest to the next shortest, and so \
+on. A cpu that receives a thread gives none in the same pass.\n\n\
+In both releases an odd thread moves about once a second. Shares are therefore fair over seconds, but not over the intervals \
+between the barriers of a program. ULE is the kernel policy of freebsd-7. With another kernel it is an experiment.",
+    sees: "ULE observes run-queue lengths, idle cpus, masks and the last cpu of each task. Release 12 also uses the cache \
+tree. The long-term balancer runs on one cpu and reads the queues of all cpus.",
+    costs: "A balancing pass is part of the tick of the cpu that runs it. A move costs a migration on the receiving cpu.",
     wins: Showcase {
         scenario: "odd_thread",
         label: "ULE",
         against: "LGROUP",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "17 threads of 2 s on 16 cpus: the long-term balancer moves one thread of the longer queue about once a second, LGROUP none as no cpu is idle.",
+        about: "17 threads of 2 s run on 16 cpus. The long-term balancer moves one thread of the longer queue about once a \
+second. LGROUP moves none, because no cpu is idle.",
     },
     loses: Showcase {
         scenario: "odd_thread",
@@ -54,14 +57,15 @@ the kernel policy of freebsd-7; with another kernel it is an experiment.",
         against: "DWRR",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "The same threads: a few moves at random instants in 2 s leave shares far from equal; DWRR moves as often as slices end.",
+        about: "The same 17 threads run on 16 cpus. A few moves at random times within 2 s leave the shares far from equal. \
+DWRR moves a thread whenever slices end.",
     },
     build: |values, setting| Box::new(Ule::new(values, setting)),
-    example: "Three threads that never sleep, two cpus: two share cpu 0, one has cpu 1. A pass of the long-term balancer finds \
-2 against 1 and moves one thread from the longer to the shorter queue; the next pass, 0.5 to 1.5 s later, finds \
-the same the other way round. In 12 s there are about 12 passes, and each thread gets about 8 s of cpu: 2/3. \
-Within one second, though, two threads run at 1/2 and one at full speed, so a program with barriers every \
-millisecond advances at 1/2 all the time.",
+    example: "Three threads that never sleep run on two cpus. Two threads share cpu 0, and one has cpu 1. A pass of the \
+long-term balancer finds 2 threads against 1 and moves one thread from the longer queue to the shorter one. The next pass, \
+0.5 to 1.5 s later, finds the reverse and moves one thread back. In 12 s there are about 12 passes, and each thread gets \
+about 8 s of cpu time, 2/3 of a cpu. Within any one second, however, two threads run at 1/2 and one at full speed. A program \
+with barriers every millisecond therefore always advances at 1/2.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -71,7 +75,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Whose rules: FreeBSD 7 (of 2008 to 2011) or 12.",
+        about: "The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.",
     },
     Parameter {
         name: "interval",
@@ -79,18 +83,19 @@ const PARAMETERS: &[Parameter] = &[
         default: 1_000_000_000,
         min: 1_000_000,
         max: 1_000_000_000_000,
-        about: "Mean time between passes of the long-term balancer, drawn from half to one and a half of it (balance_interval).",
+        about: "Mean time between passes of the long-term balancer. The time to each pass is drawn from half to one and a \
+half of it (balance_interval).",
     },
-    Parameter::flag("balance", true, "The long-term balancer (kern.sched.balance)."),
-    Parameter::flag("steal", true, "Idle cpus steal (kern.sched.steal_idle)."),
+    Parameter::flag("balance", true, "Whether the long-term balancer runs (kern.sched.balance)."),
+    Parameter::flag("steal", true, "Whether idle cpus steal (kern.sched.steal_idle)."),
     Parameter {
         name: "steal_threshold",
         kind: Kind::Count,
         default: 0,
         min: 0,
         max: 1_000,
-        about: "Threads a queue must have to be stolen from (kern.sched.steal_thresh), at least 2; 0: what the release takes, in 7 \
-the logarithm of the number of cpus to base 2, at most 3, in 12 two.",
+        about: "Threads that a queue must have before an idle cpu steals from it, at least 2 (kern.sched.steal_thresh). 0 \
+means the default of the release: in 7 the base-2 logarithm of the number of cpus, at most 3; in 12 two.",
     },
     Parameter {
         name: "affinity",
@@ -98,7 +103,8 @@ the logarithm of the number of cpus to base 2, at most 3, in 12 two.",
         default: 1_000_000,
         min: 0,
         max: 1_000_000_000,
-        about: "Time per cache level for which a thread counts as at home there: twice for its cpu, three times for its cache (kern.sched.affinity, 1 ms). Release 12 only.",
+        about: "Time per cache level during which a thread keeps its affinity (kern.sched.affinity, 1 ms): twice this time \
+for its cpu, three times for its cache. Release 12 only.",
     },
 ];
 

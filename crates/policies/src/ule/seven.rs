@@ -24,7 +24,9 @@ impl Ule {
         if self.queues.idle() > 0
             && let Some(cpu) = self.queues.idle_from(0..cpus, 0, |cpu| view.allowed(task, cpu))
         {
-            view.because(Why::rule("placed: first idle cpu").with("threads on its last cpu", length));
+            view.because(
+                Why::rule("placed: idle cpu with the lowest number").with("threads on its last cpu", length),
+            );
             return cpu;
         }
         let fewest = self.queues.last_at_most(0..cpus, self.queues.extremes().0);
@@ -32,7 +34,7 @@ impl Ule {
             .filter(|cpu| view.allowed(task, *cpu))
             .or_else(|| allowed().min_by_key(|cpu| (view.nr_running(*cpu), Reverse(cpu.0))));
         let cpu = least.unwrap_or_else(|| first_allowed(view, task));
-        let why = Why::rule("placed: nothing idle, fewest threads")
+        let why = Why::rule("placed: no idle cpu, cpu with the fewest threads")
             .with("threads there", view.nr_running(cpu).into());
         view.because(why.with("threads on its last cpu", length));
         cpu
@@ -55,7 +57,7 @@ impl Ule {
         let most = self.queues.extremes().1.max(2);
         let victim = self.queues.last_at_least(0..system.machine().cpus(), most);
         if let Some(victim) = victim.filter(|victim| system.nr_running(*victim) >= self.threshold) {
-            let why = Why::rule("stolen: longest queue, not below the threshold");
+            let why = Why::rule("stolen: from the longest queue, which reaches the threshold");
             self.take(system, victim, cpu, why.with("threshold, threads", self.threshold.into()));
         }
     }

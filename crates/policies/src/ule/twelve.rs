@@ -27,7 +27,7 @@ impl Ule {
         let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
         // A forked thread counts as having run where its parent runs.
         let away = if waker.is_none() { Span::ZERO } else { view.now().since(view.task(task).last_ran) };
-        let why = |rule| Why::rule(rule).with("since it ran, ns", away.ns());
+        let why = |rule| Why::rule(rule).with("time since it ran, ns", away.ns());
         if away <= self.affinity * 2 && idle(previous) {
             view.because(why("placed: its last cpu is idle and warm"));
             return previous;
@@ -49,8 +49,8 @@ impl Ule {
         let why = why("placed: least loaded cpu").with("threads there", load.into());
         match waker {
             Some(waker) if load > 0 && view.allowed(task, waker) && view.nr_running(waker) <= load + 1 => {
-                let why =
-                    Why::rule("placed: nothing idle, its waker's cpu").with("least threads", load.into());
+                let why = Why::rule("placed: no idle cpu, goes to its waker's cpu")
+                    .with("least threads", load.into());
                 view.because(why.with("threads there", view.nr_running(waker).into()));
                 waker
             }
@@ -94,7 +94,7 @@ impl Ule {
             let start = cpu.0 / span * span;
             let group = start..(start + span).min(system.machine().cpus());
             while let Some(victim) = Self::highest(system, group.clone(), self.threshold, &done) {
-                let why = Why::rule("stolen: longest queue of the nearest level")
+                let why = Why::rule("stolen: from the longest queue of the nearest level")
                     .with("cpus of the level", span.into());
                 if self.take(system, victim, cpu, why) {
                     return;
@@ -107,7 +107,7 @@ impl Ule {
     /// `sched_balance_group` over the machine.
     pub(super) fn balance_all(&mut self, system: &mut dyn System) {
         let all = 0..system.machine().cpus();
-        let why = Why::rule("moved: pass of the long-term balancer, longest queue to shortest");
+        let why = Why::rule("moved: the long-term balancer, from the longest queue to the shortest");
         let mut done = CpuSet::default();
         while let Some(high) = Self::highest(system, all.clone(), 2, &done) {
             done.insert(high);

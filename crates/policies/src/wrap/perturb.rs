@@ -18,7 +18,8 @@ pub const PERTURB: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000_000_000,
-        about: "moves, masks and bands that the policy decides take effect this much later, if they are still legal then",
+        about: "moves, masks and priority levels that the policy decides take effect this much later, if they are still \
+legal then",
     },
     Parameter {
         name: "jitter",
@@ -26,7 +27,8 @@ pub const PERTURB: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000_000_000,
-        about: "up to this much later again, uniformly, drawn from the seed; what concerns one task keeps its order",
+        about: "an additional delay, drawn uniformly from the seed, of at most this much; decisions about one task keep \
+their order",
     },
     Parameter {
         name: "veto",
@@ -34,7 +36,9 @@ pub const PERTURB: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000,
-        about: "share of moves, masks, directed yields and placements that do not happen, drawn from the seed: the policy is told that it was refused; a woken task stays where it was, a created one goes to any cpu it may use (bands are never vetoed: a parked task would not end)",
+        about: "share of moves, masks, directed yields and placements that do not happen, drawn from the seed. The policy is \
+notified of the refusal. A woken task stays where it was, and a created one goes to any cpu that it may use. Changes of \
+priority levels are never vetoed, because a throttled task would not end",
     },
 ];
 
@@ -174,7 +178,7 @@ impl Policy for Perturbed {
         } else if view.allowed(task, chosen) {
             return chosen;
         } else {
-            view.because(Why::rule("perturbed: placement forbidden by a mask that is late"));
+            view.because(Why::rule("perturbed: the placement is forbidden because a mask is late"));
         }
         self.disturb.elsewhere(view, task, why)
     }

@@ -127,7 +127,7 @@ impl Replayer {
     fn release(&mut self, system: &mut dyn System) {
         self.over = true;
         for task in std::mem::take(&mut self.parked) {
-            system.because(Why::rule("replayed: the schedule is over, nobody stays parked"));
+            system.because(Why::rule("replayed: the schedule is over, no task stays throttled"));
             system.set_band(task, 0);
         }
     }
@@ -163,7 +163,7 @@ impl Policy for Replayer {
             Some(_) => self.tally.illegal += 1,
             None => self.tally.unforeseen += 1,
         }
-        view.because(Why::rule("replayed: nothing legal recorded, stays"));
+        view.because(Why::rule("replayed: no legal decision recorded, stays"));
         let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = why;
         let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
         if view.allowed(task, near) { near } else { first().unwrap_or(near) }

@@ -71,7 +71,7 @@ fn what_is_no_longer_legal_does_not_happen() {
     assert_eq!((system.moves.len(), system.tasks[0].band), (0, 1));
     // Nor is it asked for: the policy is told at once.
     policy.timer(&mut system, 2);
-    assert_eq!(system.timers.len(), 1, "the band only");
+    assert_eq!(system.timers.len(), 1, "the priority level only");
 }
 
 #[test]

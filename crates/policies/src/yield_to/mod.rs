@@ -20,32 +20,38 @@ use offers::{Offers, Party, plain_scan};
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
     name: "YIELD_TO",
-    summary: "directed yield: who waits gives its cpu to a late task of its own barrier",
+    summary: "directed yield: a waiting task gives its cpu to a late task of the same barrier",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::User,
     parameters: PARAMETERS,
-    about: "A library below the barriers. It knows who has arrived. A task that begins to wait looks for a straggler: a task \
-of the same barrier that has not arrived, or has not seen yet that the last one is over, and waits for a cpu. One in the queue of its own cpu comes first, then, with \
-`scope: any`, one on another cpu that does not run a straggler already; among several the one that has not run for longest. \
-To that task it yields, with a system call that names it: the kernel prefers the task at the next pick of its queue, if its \
-fairness lets it (under CFS within one wake-up granularity, under EEVDF if the task is eligible, else first of its \
-priority), and the waiting task yields. This is repeated every `interval` while it waits and holds a cpu. For locks and \
-neighbours, whose holder or sender the library does not know, every task of the application that does not wait in vain counts as \
-a straggler. Placement and balancing stay the kernel's.\n\n\
-Good where threads share cores with each other and spin, or with strangers to whom an undirected yield would give the core \
-for a whole slice. Nothing is gained where every thread has a core, or where plain yields reach the straggler anyway; on \
-other cpus it takes time from strangers.",
-    sees: "Who of its application has arrived, from the barrier's own memory; on which cpus its tasks are and which of them wait for one, which the call finds out in the kernel (an attempt that finds nobody is free here).",
-    costs: "A system call of the length of a yield for each directed yield, and an interrupt on the target's cpu when it is another one.",
+    about: "YIELD_TO is a library below the barriers that observes which tasks have arrived. A task that begins to wait \
+searches for a straggler. A straggler is a task of the same barrier that waits for a cpu. It has not arrived yet, or it has \
+not yet observed that the previous barrier is over. A straggler in the queue of the same cpu comes first. With `scope: any` \
+a straggler on another cpu comes next, unless that cpu already runs a straggler. Among several, the straggler that ran \
+longest ago comes first. The waiting task yields to it with a system call that names it. The kernel prefers the named task \
+at the next pick of its queue if its fairness rules allow that. Under CFS the task must be within one wake-up granularity, \
+and under EEVDF it must be eligible; elsewhere it is the first of its priority. The task repeats this every `interval` while \
+it waits and holds a cpu. For locks and neighbours the library does not have the identity of the holder or sender. There \
+every task of the application counts as a straggler, except those that wait for a condition that does not hold yet. \
+Placement and balancing stay with the kernel.\n\n\
+YIELD_TO is good where spinning threads share cores with each other. It is also good where they share cores with other \
+programs, to which an undirected yield would give the core for a whole time slice. It gains nothing where every thread has a \
+core, or where plain yields reach the straggler anyway. On other cpus it takes time from other programs.",
+    sees: "YIELD_TO reads from the barrier's memory which tasks of its application have arrived. It also uses the cpus on \
+which its tasks are, and which of them wait for a cpu. The call finds this out in the kernel (an attempt without a target is \
+free here).",
+    costs: "Each directed yield costs a system call of the length of a yield. If the target is on another cpu, it also costs \
+an interrupt there.",
     wins: Showcase {
         scenario: "yield_to",
         label: "YIELD_TO",
         against: "LOAD",
         app: "fine",
         point: "apps.fine.runtime=spin",
-        about: "Two spinning threads per core, beside another program: without it a thread that spins holds its core for a \
-slice while the late one stands behind it; with it the core changes hands at once, and a barrier takes its work.",
+        about: "Two spinning threads per core run next to another program. Without YIELD_TO a spinning thread holds its core \
+for a time slice while the late thread is queued behind it. With YIELD_TO the core switches at once, and a barrier takes \
+only as long as its work.",
     },
     loses: Showcase {
         scenario: "yield_to_o1",
@@ -53,15 +59,15 @@ slice while the late one stands behind it; with it the core changes hands at onc
         against: "LOAD",
         app: "fine",
         point: "",
-        about: "Under O(1) a yield moves the caller to the expired array: beside a computing program it waits for the whole \
-slice of that, where a thread that just sleeps is rewarded for it.",
+        about: "Under O(1) a yield moves the caller to the expired array. Next to a computing program it then waits for the \
+whole time slice of that program. A thread that only sleeps gets a priority bonus instead.",
     },
     build,
-    example: "Threads a and b of one program and a stranger x share a core under CFS with slices of 7 ms, and waiting threads yield. \
-Thread a arrives at the barrier, b has 0.1 ms of work left and stands behind x. A plain yield puts a behind all: x runs its slice of \
-7 ms, then b its 0.1 ms, and a goes on after 7.1 ms. The directed yield names b: if its virtual runtime is within \
-one wake-up granularity of the leftmost, b runs at once and a goes on after 0.1 ms; x gets its slice then, and its \
-share over time, since b's time is charged to b.",
+    example: "Threads a and b of one program and a thread x of another program share a core under CFS with slices of 7 ms, \
+and waiting threads yield. Thread a arrives at the barrier, while b has 0.1 ms of work left and is queued behind x. A plain \
+yield puts a behind all others: x runs its slice of 7 ms, then b its 0.1 ms, and a continues after 7.1 ms. The directed \
+yield names b. If the virtual runtime of b is within one wake-up granularity of the leftmost, b runs at once, and a \
+continues after 0.1 ms. Then x gets its slice. Over time x also gets its share, because the time of b is charged to b.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -79,7 +85,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 1_000_000,
         min: 10_000,
         max: 10_000_000_000,
-        about: "Time from one attempt of a waiting task to its next (no source: one timer tick at 1,000 Hz).",
+        about: "Time between two attempts of a waiting task (no source: one timer tick at 1,000 Hz).",
     },
     Parameter {
         name: "limit",
@@ -87,7 +93,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1_000_000,
-        about: "Directed yields in one wait at most; 0 stands for no limit.",
+        about: "Maximum number of directed yields in one wait; 0 means no limit.",
     },
 ];
 

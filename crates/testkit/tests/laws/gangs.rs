@@ -151,7 +151,7 @@ fn every_decision_has_a_reason() {
     assert_eq!(reasons.silent, 0);
     for rule in [
         "column in a new slot: it fits into none",
-        "slot begins: its turn",
+        "slot begins: it is the next one",
         "moved: saves a slot",
         "its column",
     ] {

@@ -37,7 +37,7 @@ impl Observer for Rounds {
         let fact = |name: &str| decision.why.facts.iter().find(|(fact, _)| *fact == name).unwrap().1;
         self.rounds.insert(fact("cpu"), fact("round"));
         self.begun += 1;
-        self.pulled += u64::from(decision.why.rule.contains("pulled along"));
+        self.pulled += u64::from(decision.why.rule.contains("moved forward"));
         let (least, most) = (self.rounds.values().min().unwrap(), self.rounds.values().max().unwrap());
         self.apart = self.apart.max(most - least);
     }
