@@ -286,7 +286,7 @@ mod tests {
             ("", "mapping"),
             ("claims: 3\n", "must be a list"),
             ("claim: []\n", "no list `claims`"),
-            ("claims:\n- 7\n", "a claim is a mapping"),
+            ("claims:\n- 7\n", "a claim must be a mapping"),
             ("claims:\n- {id: a, kind: guess}\n", "unknown kind `guess`"),
         ];
         for (text, part) in cases {
@@ -296,7 +296,7 @@ mod tests {
         let changes = [
             ("form: exact", "form: exactly", "did you mean `exact`"),
             ("type: pp", "type: percent", "unknown type of tolerance"),
-            ("value: 2}", "value: -2}", "admits nothing"),
+            ("value: 2}", "value: -2}", "admits no value"),
             ("value: 1.5", "value: nan", "must be a number"),
             ("policy: P", "polcy: P", "no `policy`"),
             ("form: exact, value: 1.5", "form: range, value: [2, 1]", "2 is above 1"),
