@@ -30,7 +30,7 @@ enum Knob {
 
 const CONSTANTS: &[Constant] = &[
     Constant {
-        name: "exponent p of the stretch law",
+        name: "exponent p of the contention model",
         chosen: "4",
         range: ["3", "10"],
         knob: Knob::Machine("stretch_exponent", [3, 10]),

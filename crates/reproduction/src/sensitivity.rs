@@ -204,7 +204,7 @@ fn written(headlines: &[Claim], base: &[Option<f64>], rows: &[(usize, f64, Strin
             "| | | ".clone_into(&mut first);
         }
     }
-    text.push_str("\nIn brackets: the change in tolerances of the claim.\n");
+    text.push_str("\nIn brackets: the change in units of the claim's tolerance.\n");
     text
 }
 

@@ -62,10 +62,10 @@ pub fn judge(claim: &Claim, answer: &Result<Answer, Trouble>, lost: Option<f64>)
         Ok(Answer::Holds(true, evidence)) => Finding::without_points(Verdict::Pass, evidence),
         Ok(Answer::Holds(false, evidence)) => Finding::without_points(Verdict::Fail, evidence),
         Ok(Answer::Points(points)) if points.is_empty() => {
-            Finding::without_points(Verdict::Uncovered, "nothing that can be run has these fields")
+            Finding::without_points(Verdict::Uncovered, "oversim has no cell with these fields")
         }
         Ok(Answer::Points(points)) if points.iter().any(|p| !p.value.is_finite()) => {
-            Finding::without_points(Verdict::Fail, "a quantity is not a number")
+            Finding::without_points(Verdict::Fail, "a simulated quantity is not a number")
         }
         Ok(Answer::Points(points)) => compare(claim, points, lost),
     }
@@ -78,7 +78,7 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
             Some(mean) => number(mean, points, tolerance),
             None => Finding::without_points(
                 Verdict::Uncovered,
-                "the published value is lost, and so is the mean of its table",
+                "the published value and the mean of its table are lost",
             ),
         },
         (Form::UpTo, Value::Number(published)) => {
@@ -110,7 +110,7 @@ fn number(published: f64, points: &[Point], tolerance: Tolerance) -> Finding {
     let worst = &sorted[0];
     let pass = tolerance.admits(published, worst.value);
     let reason =
-        if points.len() > 1 { format!("the furthest: {}", worst.label) } else { worst.label.clone() };
+        if points.len() > 1 { format!("the largest error: {}", worst.label) } else { worst.label.clone() };
     let error = worst.value - published;
     let pairs = vec![(published, worst.value)];
     Finding { pairs, ..Finding::of(pass, sorted, error, reason) }
@@ -123,7 +123,7 @@ fn named(parts: &[(String, f64)], points: &[Point], tolerance: Tolerance) -> Fin
     let mut pass = true;
     for (name, published) in parts {
         let Some(point) = points.iter().find(|p| p.label == *name) else {
-            let reason = format!("`{name}` is none of {}", labels(points));
+            let reason = format!("`{name}` is not one of {}", labels(points));
             return Finding::without_points(Verdict::Uncovered, reason);
         };
         pairs.push((*published, point.value));
@@ -134,7 +134,7 @@ fn named(parts: &[(String, f64)], points: &[Point], tolerance: Tolerance) -> Fin
         }
     }
     let (error, name) = worst.unwrap_or((0.0, ""));
-    let reason = format!("the furthest: {name}");
+    let reason = format!("the largest error: {name}");
     Finding { pairs, ..Finding::of(pass, points.to_vec(), error, reason) }
 }
 

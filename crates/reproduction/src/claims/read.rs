@@ -53,8 +53,8 @@ impl Reader {
         if !matches!(root.content, Content::Map(_)) {
             self.wrong(
                 root,
-                format!("a file of claims is a mapping, not {}", root.what()),
-                "it has a list `claims`",
+                format!("a file of claims must be a mapping, not {}", root.what()),
+                "write a list `claims`",
             );
             return Vec::new();
         }
@@ -82,7 +82,7 @@ impl Reader {
     /// A prediction; `None` for inputs, and for what is wrong.
     fn entry(&mut self, item: &Node) -> Option<Claim> {
         if !matches!(item.content, Content::Map(_)) {
-            self.wrong(item, format!("a claim is a mapping, not {}", item.what()), "");
+            self.wrong(item, format!("a claim must be a mapping, not {}", item.what()), "");
             return None;
         }
         match self.text(item, "kind")?.as_str() {
@@ -176,7 +176,7 @@ impl Reader {
         };
         let least = if kind == ToleranceKind::Factor { 1.0 } else { 0.0 };
         if amount < least {
-            self.wrong(node, format!("a tolerance of {amount} admits nothing"), format!("at least {least}"));
+            self.wrong(node, format!("a tolerance of {amount} admits no value"), format!("at least {least}"));
             return None;
         }
         Some(Tolerance { kind, amount })
@@ -188,7 +188,7 @@ impl Reader {
             Some(Content::Scalar(text)) if text == "false" => false,
             Some(Content::Scalar(text)) if text == "true" => true,
             Some(_) => {
-                self.wrong(item, "`uncertain` is true or false", "");
+                self.wrong(item, "`uncertain` must be true or false", "");
                 return None;
             }
         };
@@ -219,7 +219,11 @@ impl Reader {
             Form::Ordering | Form::Qualitative | Form::Correlation => match &node.content {
                 Content::Scalar(text) => Some(Value::Text(text.clone())),
                 _ => {
-                    self.wrong(node, format!("a claim of the form {} has a text as value", form.name()), "");
+                    self.wrong(
+                        node,
+                        format!("the value of a claim of the form {} must be a text", form.name()),
+                        "",
+                    );
                     None
                 }
             },
@@ -233,7 +237,7 @@ impl Reader {
                     Some(Value::Range(low, high))
                 }
                 _ => {
-                    self.wrong(node, "a range is two numbers", "write `[lower, upper]`");
+                    self.wrong(node, "a range must be two numbers", "write `[lower, upper]`");
                     None
                 }
             },
@@ -282,7 +286,7 @@ mod tests {
             ("", "mapping"),
             ("claims: 3\n", "must be a list"),
             ("claim: []\n", "no list `claims`"),
-            ("claims:\n- 7\n", "a claim is a mapping"),
+            ("claims:\n- 7\n", "a claim must be a mapping"),
             ("claims:\n- {id: a, kind: guess}\n", "unknown kind `guess`"),
         ];
         for (text, part) in cases {
@@ -292,7 +296,7 @@ mod tests {
         let changes = [
             ("form: exact", "form: exactly", "did you mean `exact`"),
             ("type: pp", "type: percent", "unknown type of tolerance"),
-            ("value: 2}", "value: -2}", "admits nothing"),
+            ("value: 2}", "value: -2}", "admits no value"),
             ("value: 1.5", "value: nan", "must be a number"),
             ("policy: P", "polcy: P", "no `policy`"),
             ("form: exact, value: 1.5", "form: range, value: [2, 1]", "2 is above 1"),

@@ -75,7 +75,7 @@ impl RunSample {
     pub fn of(report: &RunReport) -> Self {
         let trouble = match &report.outcome {
             Outcome::Completed => None,
-            Outcome::Horizon => Some("the horizon came first".to_owned()),
+            Outcome::Horizon => Some("the run reached its horizon".to_owned()),
             Outcome::Deadlock(why) => Some(format!("deadlock: {why}")),
             Outcome::Livelock(why) => Some(format!("livelock: {why}")),
         };

@@ -23,21 +23,25 @@ pub const NOT_ANALYSED: &str = "not analysed yet";
 const HEAD: &str = "\
 # Validation
 
-Every published outcome this program knows, beside what it says itself. The page is made by
+This page compares every published outcome in oversim's list of claims with the simulated outcome. This command makes
+the page:
 
 ```text
 oversim reproduce --write .      in the root of the sources
 ```
 
-and `oversim reproduce` shows the same at the terminal (`--quick`: a first look). The claims are data
-(`crates/reproduction/data/claims.yaml`), each with its source and a tolerance that was set before anything was simulated. A claim
-is resolved to cells of a *study* by its fields: machine, workload, classes, model, threads, policy, metric. The studies are the scenario files in
-`scenarios/studies`; any of them runs with `oversim run`. All share one set of parameters per machine, kernel, runtime and program
-([model.md](model.md), [calibration.md](calibration.md)); outcomes are not fitted.
+`oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a minute. The claims
+are data (`crates/reproduction/data/claims.yaml`). Each claim has a source and a tolerance, which was set before
+anything was simulated. The file also defines the metrics. The fields of a claim select cells of a *study*: machine,
+workload, classes, model, threads, policy, metric. The studies are the scenario files in `scenarios/studies`, and you
+can run each of them with `oversim run`. All studies share one set of parameters per machine, kernel, runtime and
+program ([model.md](model.md), [calibration.md](calibration.md)). The parameters are not fitted to outcomes. The single
+constant that was chosen on a published outcome is the 15 % variation of work ([model.md](model.md), Workloads).
 
-**pass**: within the tolerance. Of claims over several cells (all, none below, the largest) the worst cell decides. *Uncertain* claims - a damaged
-source, sources in conflict, conditions not stated - are judged like the others and counted apart. Errors are given in shares
-of the tolerance, so that 1 is just reproduced.
+**pass** means within the tolerance. If a claim covers several cells (all, none below, the largest), the worst cell
+decides. *Uncertain* claims have a damaged source, sources in conflict, or conditions that are not stated. They are
+judged like the others and counted separately. The score table gives errors in units of the tolerance, so 1 is the
+limit. In the lists of misses, *off by* is in the unit of the metric.
 
 ";
 
@@ -73,10 +77,11 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
 }
 
 const TAIL: &str = "\
-## Sensitivity: what the conclusions rest on
+## Sensitivity of the conclusions
 
-How headlines move when one uncertain parameter of the machines or workloads is 20 % smaller or larger, all else kept (quick settings; `oversim reproduce
---sensitivity`). Shown are the parameters that move a headline by more than a tenth of its tolerance; the others do not.
+The table shows how headline claims change when one uncertain parameter of the machines or workloads is 20 % smaller or
+larger and everything else stays the same (quick settings; `oversim reproduce --sensitivity`). It lists the parameters
+that move a headline by at least a tenth of its tolerance. The others move it less.
 
 ";
 
@@ -150,5 +155,5 @@ fn named(claim: &Claim, finding: &Finding) -> String {
     let off = finding.error.map_or(String::new(), |error| format!(", off by {}", short(error)));
     let said = simulated(finding);
     let said = if said.is_empty() { finding.reason.clone() } else { said };
-    format!("`{}` (says {said}{off})", claim.id)
+    format!("`{}` (simulated: {said}{off})", claim.id)
 }

@@ -91,12 +91,12 @@ fn kernels(claim: &Claim) -> Vec<String> {
 fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let counts = numbers(&claim.threads);
     let (Some(many), change) = (counts.first(), counts.len() > 1) else {
-        return Err(Trouble::uncovered(format!("how many copies is `{}`?", claim.threads)));
+        return Err(Trouble::uncovered(format!("`{}` names no number of copies", claim.threads)));
     };
     let few = if change { counts[1] } else { 1 };
     let kernels = kernels(claim);
     if kernels.is_empty() {
-        return Err(Trouble::uncovered(format!("no published version is `{}`", claim.workload)));
+        return Err(Trouble::uncovered(format!("`{}` is no published kernel version", claim.workload)));
     }
     let mut points = Vec::new();
     for kernel in kernels {
@@ -114,7 +114,7 @@ fn wait_fraction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let copies =
         numbers(&claim.threads).first().copied().or_else(|| numbers(&claim.workload).first().copied());
     let Some(copies) = copies else {
-        return Err(Trouble::uncovered(format!("how many jobs are `{}`?", claim.workload)));
+        return Err(Trouble::uncovered(format!("`{}` names no number of jobs", claim.workload)));
     };
     let runs = sequential(lab, "mix", copies)?;
     let waits = |app: &AppSample| 100.0 * (1.0 - app.task_cpu.iter().sum::<f64>() / app.run_time.max(1e-9));
@@ -133,7 +133,7 @@ fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         return Ok(Answer::one("the slowest of 144 jobs", &Series(runs.iter().map(most).collect())));
     }
     let Some(copies) = numbers(&claim.threads).first().copied() else {
-        return Err(Trouble::uncovered(format!("how many copies is `{}`?", claim.threads)));
+        return Err(Trouble::uncovered(format!("`{}` names no number of copies", claim.threads)));
     };
     let mut points = Vec::new();
     for kernel in named {
@@ -369,14 +369,14 @@ fn decay(runs: &[RunSample], load: Load, what: impl Fn(&AppSample) -> &Vec<f64> 
     let thread = |rank: u32| rate(runs, Who::Thread(rank as usize, false), what);
     let half = (load.threads / 2).max(1);
     let master = thread(0).with(&rate(runs, Who::Sequential, what), |master, other| -(master - other).abs());
-    let mut points = vec![Point::new("the master as sequential jobs", &master)];
+    let mut points = vec![Point::new("the master like sequential jobs", &master)];
     for rank in 1..half {
         let fall = thread(rank - 1).with(&thread(rank), |before, after| before - after);
         points.push(Point::new(format!("thread {} no better than {rank}", rank + 1), &fall));
     }
     let late: Vec<Series> = (half..load.threads).map(thread).collect();
     points.push(Point::new(
-        "the later half practically nowhere",
+        "the later half almost never at home",
         &Series::mean_of(&late).map(|rate| NONE - rate),
     ));
     points

@@ -89,10 +89,10 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let points = match (claim.form, &means[..]) {
         (Form::UpTo | Form::UpperBound, _) => largest.into_iter().collect(),
         (_, [(more, a), (less, b), ..]) => {
-            vec![Point::single(format!("mean spread of {more} ({a:.1} %) minus {less} ({b:.1} %)"), a - b)]
+            vec![Point::single(format!("mean variation of {more} ({a:.1} %) minus {less} ({b:.1} %)"), a - b)]
         }
         (_, means) => {
-            let label = |policy: &str| format!("{policy}: mean spread over programs, machines and cores");
+            let label = |policy: &str| format!("{policy}: mean variation over programs, machines and cores");
             means.iter().map(|(policy, mean)| Point::single(label(policy), *mean)).collect()
         }
     };

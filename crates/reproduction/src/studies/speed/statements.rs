@@ -108,7 +108,7 @@ fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
     let mean = 100.0 * sum / places.len().max(1) as f64;
     let evidence = format!(
-        "{this} takes {mean:.1} % longer than work over cores on the mean, at most {:.1} % ({at})",
+        "{this} takes {mean:.1} % longer than work / cores on average, at most {:.1} % ({at})",
         100.0 * worst
     );
     Ok(Answer::Holds(worst <= claim.tolerance.amount.max(0.05), evidence))
