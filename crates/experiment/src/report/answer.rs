@@ -29,8 +29,8 @@ const BAR: [usize; 2] = [20, 8];
 const NAME: usize = 18;
 /// Lines of the title.
 const TITLE: usize = 2;
-/// Blanks in the place of an error behind a value.
-const ERROR: &str = "       ";
+/// Columns of a cell of the ranking with its gap, with and without the error.
+const CELLS: [usize; 2] = [15, 10];
 /// Rows of a table that is cut: its first ones and its last.
 const LEAST_ROWS: usize = 4;
 
@@ -91,6 +91,8 @@ struct Grid {
     remark: String,
     /// Columns before which there is more space.
     groups: Vec<usize>,
+    /// Columns behind the number of an entry, which a head leaves free.
+    tail: usize,
 }
 
 /// Writes the answer.
@@ -117,16 +119,22 @@ fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
         }
     }
     let mut tail = Vec::new();
-    for (at, doubt) in doubts(&table, extremes.as_ref()).iter().enumerate() {
-        tail.extend(labelled(if at == 0 { "Doubts" } else { "" }, doubt, width, view.colour));
-    }
+    tail.extend(labelled("Doubts", &doubts(&table, extremes.as_ref()).join(" "), width, view.colour));
     tail.extend(replay_line(results).into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
     tail.extend(next(&table, extremes.as_ref(), view));
-    tail.push(footer(results));
     let reasons = extremes.as_ref().and_then(|e| causes(&table, &e.best, e.worst.as_ref()).map(|c| (e, c)));
-    let why = reasons.map(|(e, c)| why(&table, e, &c, width, view.colour)).unwrap_or_default();
+    let why: Vec<String> = reasons.map(|(e, c)| why(&table, e, &c, width, view.colour)).unwrap_or_default();
     let grids: Vec<Grid> = extremes.iter().flat_map(|e| grids(&table, e, width)).collect();
-    let used = head.len() + answers.len() + why.len() + tail.len() + 3;
+    // Empty lines: behind the title, before the causes and before the doubts.
+    let mut used = head.len() + answers.len() + why.len() + tail.len() + 2 + usize::from(!why.is_empty());
+    // What the table of slowdowns shows is left out first.
+    let full: usize = grids.iter().map(|grid| 1 + grid.lines(usize::MAX, width, false).len()).sum();
+    if let Some(extremes) = extremes.as_ref().filter(|_| grids.len() > 1 && used + full > MOST_LINES) {
+        let shown = answer::lines(&table, extremes);
+        let kept = shown.iter().filter(|line| line.label != answer::FAIRNESS);
+        answers = kept.flat_map(|line| labelled(line.label, &line.text, width, view.colour)).collect();
+        used = head.len() + answers.len() + why.len() + tail.len() + 2 + usize::from(!why.is_empty());
+    }
     let tables = fitted(&grids, MOST_LINES.saturating_sub(used), width, view.colour);
     head.push(String::new());
     head.extend(answers);
@@ -195,10 +203,13 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     let longest = all.iter().map(|s| s.value.mean).fold(0.0, f64::max);
     let (unit, scale) = if goal.higher() { ("%", 0.01) } else { number::time_unit(longest) };
     let title = match goal.metric {
-        "throughput" => "Work per second in % of sequential runs, higher is better".to_owned(),
-        "run_time" => format!("Run time of {} in {unit}, lower is better", goal.app),
-        _ => format!("Time until all programs end in {unit}, lower is better"),
+        "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
+        "run_time" => format!("Run time of {} in {unit} (lower is better)", goal.app),
+        _ => format!("Time until all programs end in {unit} (lower is better)"),
     };
+    // Without room for all configurations the errors are left out.
+    let count = table.sweep.configurations.len();
+    let roomy = count * CELLS[0] + NAME <= width;
     let entry = |configuration: usize, policy: &str| -> Entry {
         let ranking = &extremes.rankings[configuration];
         let Some(own) = ranking.iter().find(|s| s.policy == policy) else { return Entry::none() };
@@ -211,19 +222,22 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
             (_, true) => Ink::Worst,
             _ => Ink::Plain,
         };
-        Entry { text: format!("{} {:<6}", mean(own.value, scale), error(own.value, scale) + &marks), ink }
+        let tail = if roomy { error(own.value, scale) + &marks } else { marks };
+        Entry { text: format!("{} {tail:<error$}", mean(own.value, scale), error = errors(roomy)), ink }
     };
-    let columns = columns(table, extremes, width, 12);
+    let columns = columns(table, extremes, width, CELLS[usize::from(!roomy)]);
     let mut grid = Grid::new(table, title, &columns, 1);
+    grid.tail = errors(roomy) + 1;
     for policy in rows {
         grid.rows.push((policy.clone(), columns.iter().map(|c| entry(*c, policy)).collect()));
         let own = table.get(extremes.best.configuration, policy, &goal.app, goal.metric);
         grid.bars.push(own.map(|value| value.mean / longest));
     }
-    for (label, name) in REFERENCE_ROWS {
+    // The fair share of throughput is near 100 % by construction.
+    for (label, name) in REFERENCE_ROWS.into_iter().filter(|(label, _)| !goal.higher() || *label != FAIR_SHARE.label) {
         let of = |c: &usize| table.get(*c, label, &goal.app, goal.metric);
         if columns.iter().any(|c| of(c).is_some()) {
-            let text = |c: &usize| of(c).map_or_else(Entry::none, |s| Entry::plain(format!("{} {:<6}", mean(s, scale), "")));
+            let text = |c: &usize| of(c).map_or_else(Entry::none, |s| Entry::plain(format!("{} {:<error$}", mean(s, scale), "", error = errors(roomy))));
             grid.rows.push((name.to_owned(), columns.iter().map(text).collect()));
             let own = of(&extremes.best.configuration);
             grid.bars.push(own.map(|value| (value.mean / longest).min(1.0)));
@@ -231,18 +245,19 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     }
     let shown = grid.rows.iter().flat_map(|(_, entries)| entries);
     let marked = |mark: &str| shown.clone().any(|entry| entry.text.contains(mark));
-    let legend = [
-        (marked("*"), "* best of its column or level with it"),
-        (marked("!"), "! interval wider than ±10 %"),
-    ];
-    let legend: Vec<&str> = legend.into_iter().filter(|(there, _)| *there).map(|(_, text)| text).collect();
-    grid.remark = legend.join("; ");
+    let legend = [("±", "; ±: 95 % interval"), ("*", ", *: best or level"), ("!", ", !: wide")];
+    let legend: Vec<&str> = legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
+    grid.title.push_str(&legend.concat());
     let missing = table.sweep.configurations.len() - columns.len();
     if missing > 0 {
-        let more = format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
-        grid.remark = [grid.remark.as_str(), &more].iter().filter(|t| !t.is_empty()).copied().collect::<Vec<_>>().join("; ");
+        grid.remark = format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
     }
     grid
+}
+
+/// Columns behind the mean of a cell of the ranking: for the error and the marks, or for the marks alone.
+const fn errors(roomy: bool) -> usize {
+    if roomy { 6 } else { 2 }
 }
 
 /// Slowdowns of each program, or run times where none ran alone; one program has none of its own.
@@ -260,7 +275,7 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
         .fold(0.0, f64::max);
     let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
     let title = if slowdown {
-        "Slowdown: run time over run time alone on the whole machine, one thread per core".to_owned()
+        "Slowdown: run time over run time alone (dedicated: whole machine, one thread per core)".to_owned()
     } else {
         format!("Run time of each program in {unit}")
     };
@@ -343,6 +358,7 @@ impl Grid {
             bars: Vec::new(),
             remark: String::new(),
             groups: Vec::new(),
+            tail: 0,
         }
     }
 
@@ -379,7 +395,7 @@ impl Grid {
         let mut lines = vec![Ink::Bold.paint(&self.title, colour)];
         for (label, head) in &self.head {
             // A value of the ranking stands over the mean, not over the error behind it.
-            let tail = if self.bars.is_empty() { "" } else { ERROR };
+            let tail = " ".repeat(self.tail);
             let head = head.iter().map(|text| (format!("{text}{tail}"), Ink::Plain)).collect();
             lines.push(line(label, "", head));
         }
@@ -405,22 +421,15 @@ fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) -> Vec<String
             .collect()
     };
     let mut limits: Vec<usize> = grids.iter().map(|grid| grid.rows.len()).collect();
-    loop {
-        let lines = all(&limits);
-        if lines.len() <= most {
-            return lines;
+    for at in (0..limits.len()).rev() {
+        while all(&limits).len() > most && limits[at] > LEAST_ROWS {
+            limits[at] -= 1;
         }
-        let Some(at) = (0..limits.len()).rev().find(|at| limits[*at] > LEAST_ROWS) else {
-            // Nothing left to cut but the second table.
-            let first = limits.len().min(1);
-            if limits[first..].iter().all(|limit| *limit == 0) {
-                return lines;
-            }
-            limits[first..].fill(0);
-            continue;
-        };
-        limits[at] -= 1;
+        if all(&limits).len() > most && at > 0 {
+            limits[at] = 0;
+        }
     }
+    all(&limits)
 }
 
 /// Where the cpu time went under the best and the worst, and the largest differences in a sentence.
@@ -440,6 +449,7 @@ fn why(table: &Table<'_>, extremes: &Extremes<'_>, causes: &Causes, width: usize
         bars: Vec::new(),
         remark: String::new(),
         groups: Vec::new(),
+        tail: 0,
     };
     if grid.head[1].1.iter().all(String::is_empty) {
         grid.head.pop();
@@ -462,37 +472,40 @@ fn why(table: &Table<'_>, extremes: &Extremes<'_>, causes: &Causes, width: usize
 
 /// Two commands to go on with.
 fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> Vec<String> {
-    let Some(extremes) = extremes else { return Vec::new() };
+    let Some(extremes) = extremes else { return vec![footer(table.results)] };
     let mut commands = Vec::new();
     if let Some(subject) = view.subject {
-        commands.push(look(table, extremes, subject));
+        commands.extend(look(table, extremes, subject, view.width.min(MOST_COLUMNS) - LABEL));
     }
-    commands.push(format!("oversim explain {}", extremes.best.policy));
-    commands
-        .iter()
-        .enumerate()
-        .map(|(at, command)| {
-            let label = Ink::Bold.paint(if at == 0 { "Next" } else { "    " }, view.colour);
-            let last = at + 1 == commands.len();
-            let more = if last { "      (all columns: --table full)" } else { "" };
-            format!("{label}{}{command}{more}", " ".repeat(LABEL - 4))
-        })
-        .collect()
+    commands.push(format!("oversim explain {}   | all tables: --table full", extremes.best.policy));
+    let label = |at: usize| if at == 0 { Ink::Bold.paint("Next", view.colour) } else { "    ".to_owned() };
+    let line = |(at, command): (usize, &String)| format!("{}{}{command}", label(at), " ".repeat(LABEL - 4));
+    let mut lines: Vec<String> = commands.iter().enumerate().map(line).collect();
+    let footer = footer(table.results);
+    let width = view.width.min(MOST_COLUMNS);
+    match lines.last_mut() {
+        // The footer has its place behind the last command.
+        Some(last) if LABEL + commands[commands.len() - 1].chars().count() + 3 + footer.chars().count() <= width => {
+            last.push_str(&format!(" | {footer}"));
+        }
+        _ => lines.push(footer),
+    }
+    lines
 }
 
-/// The timeline of the best policy beside the worst one at the same configuration.
-fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str) -> String {
+/// The timeline of the best policy beside the worst one at the same configuration, as far as that fits a line.
+fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize) -> Option<String> {
     let best = &extremes.best;
     let here = &extremes.rankings[best.configuration];
-    let mut words = vec!["oversim".to_owned(), "timeline".to_owned(), subject.to_owned()];
     let last = here.last().filter(|last| last.policy != best.policy);
     let shown = last.into_iter().chain([best]).map(|s| s.policy).collect::<Vec<_>>().join(",");
-    words.extend(["--policy".to_owned(), shown]);
-    for (axis, varied) in table.sweep.varied.iter().enumerate() {
-        let place = table.sweep.place(best.configuration, axis);
-        if let Some(value) = place.and_then(|place| varied.axis.values.get(place)) {
-            words.extend(["--set".to_owned(), format!("{}={value}", varied.axis.path)]);
-        }
-    }
-    words.iter().map(|word| super::quoted(word)).collect::<Vec<_>>().join(" ")
+    let set = |(axis, varied): (usize, &crate::sweep::Varied)| {
+        let value = varied.axis.values.get(table.sweep.place(best.configuration, axis)?)?;
+        Some(format!("--set {}", super::quoted(&format!("{}={value}", varied.axis.path))))
+    };
+    let sets: Option<Vec<String>> = table.sweep.varied.iter().enumerate().map(set).collect();
+    let words = ["oversim timeline", &super::quoted(subject), "--policy", &super::quoted(&shown)];
+    let bare = words.join(" ");
+    let full = [bare.as_str()].into_iter().chain(sets.iter().flatten().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    [full, bare].into_iter().find(|command| command.chars().count() <= width)
 }

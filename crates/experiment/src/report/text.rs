@@ -64,7 +64,7 @@ fn full(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> 
 pub(super) fn setting(results: &Results) -> String {
     let p = &results.provenance;
     let machine = |m: &MachineOrigin| match m.cpus {
-        Some(cpus) => format!("{} ({cpus} cpus)", m.name),
+        Some(cpus) => format!("{} ({})", m.name, number::plural(cpus as usize, "cpu", "cpus")),
         None => m.name.clone(),
     };
     let named = |names: Vec<String>| match names.as_slice() {
@@ -79,9 +79,8 @@ pub(super) fn setting(results: &Results) -> String {
     let parts: Vec<String> = parts.map(|(count, one, many)| number::plural(count, one, many)).into();
     let stacks: Vec<String> = p.policies.iter().zip(&p.stacks).filter_map(stack(&p.kernels)).collect();
     let stacks = if stacks.is_empty() { String::new() } else { format!(" {}.", stacks.join(", ")) };
-    let error = if p.repeat > 1 { " ±: 95 % confidence interval of the mean." } else { "" };
     format!(
-        "{}, {}. {}: {}.{stacks}{error}",
+        "{}, {}. {}: {}.{stacks}",
         named(p.machines.iter().map(machine).collect()),
         named(p.kernels.clone()),
         parts.join(" x "),
@@ -106,7 +105,7 @@ fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
 pub(super) fn footer(results: &Results) -> String {
     let p = &results.provenance;
     let digest = p.digest.get(..16).unwrap_or(&p.digest);
-    format!("{} {} ({}), {} runs, digest {digest}", p.tool, p.version, p.model, p.runs)
+    format!("{} {}, digest {digest}", p.tool, p.version)
 }
 
 /// One line per run that did not complete, up to a limit.

@@ -7,6 +7,8 @@ use crate::number::{self, listed, plural};
 use crate::references::BEST_PARTITION;
 use crate::statistics::Summary;
 
+/// The label of the line about the program that is slowed most.
+pub const FAIRNESS: &str = "Fairness";
 /// Names in a list before the rest becomes a number.
 const NAMED: usize = 6;
 /// Configurations of a sweep over different work that get a sentence each.
@@ -89,16 +91,22 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         all.iter().filter(|s| interval(s.value)[0] > 1.0).count(),
         all.iter().filter(|s| interval(s.value)[1] < 1.0).count(),
     );
-    let top = all.iter().rev().max_by(|a, b| a.value.mean.total_cmp(&b.value.mean))?;
-    let reached = format!("{}{}, {} %", top.policy, table.with(top.configuration), table::mean(top.value, 0.01));
-    let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
+    let interval = |s: &Standing<'_>| {
+        let [lo, hi] = interval(s.value);
+        if s.value.ci95.is_none() {
+            return String::new();
+        }
+        format!(", 95 % interval {} to {} %", number::short(lo * 100.0), number::short(hi * 100.0))
+    };
+    let top = all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
+    let reached = format!("{}{} reaches {}{}", top.policy, table.with(top.configuration), extremes.goal.words(top.value), interval(top));
     let text = if losses == all.len() {
-        format!("Sharing does not pay: the programs finish later than one after the other{scope}. Closest: {reached} of the work per second.")
+        let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
+        format!("Does not pay: the programs finish later than one after the other{scope}.")
     } else if gains == 0 {
-        format!("Sharing does not clearly pay. Closest: {reached} of the work per second of sequential runs.")
+        format!("Does not clearly pay: {reached}.")
     } else {
-        let cases = plural(all.len(), "case", "cases");
-        format!("Sharing pays in {gains} of {cases}. Most: {reached} of the work per second of sequential runs.")
+        format!("Pays in {gains} of {}: {reached}.", plural(all.len(), "case", "cases"))
     };
     Some(Line { label: "Sharing", text })
 }
@@ -147,19 +155,19 @@ fn best(table: &Table<'_>, extremes: &Extremes<'_>) -> Line {
     Line { label, text }
 }
 
-/// The worst standing, and the worst policy at the configuration of the best one.
+/// The worst standing.
 fn avoid(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
-    let Extremes { goal, best, worst, rankings, .. } = extremes;
+    let Extremes { goal, worst, rankings, .. } = extremes;
     let standings = rankings.iter().flatten().count();
     if standings < 2 {
         return None;
     }
     let Some(worst) = worst else {
-        let text = "No case is clearly worse: its interval overlaps that of the best.".to_owned();
+        let text = "No case is clearly worse than the best: their intervals overlap.".to_owned();
         return Some(Line { label: "Avoid", text });
     };
     let level = level_with(worst, &rankings[worst.configuration]);
-    let mut text = format!(
+    let text = format!(
         "{}{}: {}{}.{}",
         worst.policy,
         table.with(worst.configuration),
@@ -167,60 +175,69 @@ fn avoid(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         slowdowns(table, worst),
         level_sentence(&level, "")
     );
-    let here = &rankings[best.configuration];
-    if worst.configuration != best.configuration
-        && let Some(last) = here.last().filter(|last| !table::level(last.value, best.value))
-    {
-        let level = level_with(last, here);
-        let also = format!(
-            " Worst{}: {}, {}.{}",
-            table.with(best.configuration),
-            last.policy,
-            goal.quantity(last.value),
-            level_sentence(&level, "")
-        );
-        text.push_str(&also);
-    }
     Some(Line { label: "Avoid", text })
 }
 
-/// Which value of the only axis is best under which policies.
-fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
-    let [axis] = table.sweep.varied.as_slice() else { return None };
-    let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
+/// Of the only axis: which policies are best at each value, and which value is best under each policy.
+fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
+    let [axis] = table.sweep.varied.as_slice() else { return Vec::new() };
+    if table.policies().len() < 2 {
+        return Vec::new();
+    }
+    let value = |place: usize| crate::configuration::plain(&axis.axis.values[place]);
+    let mut best: Vec<(String, Vec<String>)> = Vec::new();
+    for all in extremes.rankings.iter().filter(|all| !all.is_empty()) {
+        let Some(place) = table.sweep.place(all[0].configuration, 0) else { continue };
+        group(&mut best, winners(all).join(", "), value(place));
+    }
+    let mut values: Vec<(String, Vec<String>)> = Vec::new();
     for policy in table.policies() {
         let own: Vec<&Standing<'_>> =
             extremes.rankings.iter().flatten().filter(|s| s.policy == *policy).collect();
-        let best = own.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
+        let Some(top) = own.iter().min_by(|a, b| extremes.goal.order(a.value, b.value)) else { continue };
         // The first value that cannot be distinguished from the best one.
-        let first = own.iter().find(|s| table::level(s.value, best.value))?;
-        let place = table.sweep.place(first.configuration, 0)?;
-        match groups.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, policies)) => policies.push(policy),
-            None => groups.push((place, vec![policy])),
-        }
+        let first = own.iter().find(|s| table::level(s.value, top.value));
+        let place = first.and_then(|first| table.sweep.place(first.configuration, 0));
+        group(&mut values, place.map(value).unwrap_or_default(), policy.clone());
     }
-    groups.sort_by_key(|(_, policies)| std::cmp::Reverse(policies.len()));
-    let every = groups.len() == 1 && table.policies().len() > 1;
-    let each = groups.iter().map(|(place, policies)| {
-        let value = crate::configuration::plain(&axis.axis.values[*place]);
-        let who = if every { "every policy".to_owned() } else { listed(policies) };
-        format!("{value} under {who}")
-    });
-    let text = format!("Best or level with the best: {}.", each.collect::<Vec<_>>().join("; "));
-    Some(Line { label: "Sweep", text: format!("{}. {text}", axis.short) })
+    let short = &axis.short;
+    let each: Vec<String> = if let [(policies, _)] = best.as_slice() {
+        vec![format!("{policies} at every {short}")]
+    } else {
+        best.iter().map(|(policies, at)| format!("{policies} with {short}={}", at.join(", "))).collect()
+    };
+    let policy = Line { label: "Policy", text: format!("Best or level: {}.", each.join("; ")) };
+    values.sort_by_key(|(_, policies)| std::cmp::Reverse(policies.len()));
+    let text = match values.as_slice() {
+        [(value, _)] => format!("{value} under every policy"),
+        [(value, most), others @ ..] if most.len() > 2 => {
+            let others = others.iter().flat_map(|(value, policies)| policies.iter().map(move |p| format!("{p} ({value})")));
+            format!("{value} under every policy except {}", listed(&others.collect::<Vec<_>>()))
+        }
+        all => all.iter().map(|(v, policies)| format!("{v} under {}", listed(policies))).collect::<Vec<_>>().join("; "),
+    };
+    let sweep = Line { label: "Sweep", text: format!("Best or level {short}: {text}.") };
+    vec![policy, sweep]
+}
+
+/// Adds a member to the group of this name.
+fn group(groups: &mut Vec<(String, Vec<String>)>, name: String, member: String) {
+    match groups.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, members)) => members.push(member),
+        None => groups.push((name, vec![member])),
+    }
+}
+
+/// The best policy of a ranking and those that cannot be distinguished from it.
+fn winners(all: &[Standing<'_>]) -> Vec<String> {
+    let [best, ..] = all else { return Vec::new() };
+    std::iter::once(best).chain(&level_with(best, all)).map(|s| s.policy.to_owned()).collect()
 }
 
 /// The best policies of configurations that do different work.
 fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     let Extremes { goal, rankings, .. } = extremes;
     let measured: Vec<&Vec<Standing<'_>>> = rankings.iter().filter(|all| !all.is_empty()).collect();
-    let winners = |all: &Vec<Standing<'_>>| -> Vec<String> {
-        let [best, ..] = all.as_slice() else { return Vec::new() };
-        std::iter::once(best.policy.to_owned())
-            .chain(level_with(best, all).iter().map(|s| s.policy.to_owned()))
-            .collect()
-    };
     let sets: Vec<Vec<String>> = measured.iter().map(|all| winners(all)).collect();
     let mut lines = Vec::new();
     if table.policies().len() > 1 && sets.len() > 1 {
@@ -272,28 +289,20 @@ fn worst_hit(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let hits: Vec<Hit> = table.policies().iter().filter_map(hit).collect();
     let by_mean = |a: &&Hit, b: &&Hit| a.slowdown.mean.total_cmp(&b.slowdown.mean);
     let (least, most) = (hits.iter().min_by(by_mean)?, hits.iter().max_by(by_mean)?);
-    let words = |hit: &Hit| format!("{}, {} {}", hit.policy, hit.app, number::ratio(hit.slowdown.mean));
-    let even = |one: &Hit| {
+    let words = |hit: &Hit| {
         let names: Vec<&str> = hits
             .iter()
-            .filter(|other| other.policy != one.policy && table::level(&other.slowdown, &one.slowdown))
+            .filter(|other| other.policy != hit.policy && table::level(&other.slowdown, &hit.slowdown))
             .map(|other| other.policy.as_str())
             .collect();
-        match names.as_slice() {
-            [] => String::new(),
-            names => format!(" (level: {})", listed(names)),
-        }
+        let even = if names.is_empty() { String::new() } else { format!("; level: {}", listed(&names)) };
+        format!("{} under {} ({}{even})", number::ratio(hit.slowdown.mean), hit.policy, hit.app)
     };
-    let mut text = format!(
-        "Largest slowdown of a program{}: least under {}{}",
-        table.with(configuration),
-        words(least),
-        even(least)
-    );
+    let mut text = format!("Largest slowdown{}: {}", table.with(configuration), words(least));
     if !table::level(&least.slowdown, &most.slowdown) {
-        text.push_str(&format!("; most under {}{}", words(most), even(most)));
+        text.push_str(&format!(" to {}", words(most)));
     }
-    Some(Line { label: "Fairness", text: format!("{text}.") })
+    Some(Line { label: FAIRNESS, text: format!("{text}.") })
 }
 
 /// The application that a policy slows most.
@@ -303,32 +312,32 @@ struct Hit {
     slowdown: Summary,
 }
 
-/// Response times of tasks that sleep and wake, at the configuration of the best.
+/// Response times of tasks that sleep and wake: the shortest and the longest, over all configurations if these can be compared.
 fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
-    let configuration = extremes.best.configuration;
-    let goal = |app: &String| Goal { app: app.clone(), metric: "response_time" };
-    let goals = table.results.provenance.apps.iter().map(goal);
-    let each: Vec<String> = goals
-        .filter_map(|goal| {
-            let all = ranking::at(table, &goal, configuration);
-            let (best, last) = (all.first()?, all.last()?);
-            let level = |one: &Standing<'_>| {
-                let names: Vec<&str> = level_with(one, &all).iter().map(|s| s.policy).collect();
-                if names.is_empty() { String::new() } else { format!(" (level: {})", listed(&names)) }
-            };
-            let shortest = format!("{} {} under {}{}", goal.app, goal.quantity(best.value), best.policy, level(best));
-            if all.len() == 1 || table::level(best.value, last.value) {
-                return Some(shortest);
-            }
-            Some(format!("{shortest}, {} under {}{}", goal.quantity(last.value), last.policy, level(last)))
-        })
-        .take(EACH)
-        .collect();
+    let shown = |c: &usize| extremes.comparable || *c == extremes.best.configuration;
+    let of_app = |app: &String| {
+        let goal = Goal { app: app.clone(), metric: "response_time" };
+        let all: Vec<Standing<'_>> =
+            table.configurations().filter(shown).flat_map(|c| ranking::at(table, &goal, c)).collect();
+        let best = all.iter().min_by(|a, b| goal.order(a.value, b.value))?;
+        let last = all.iter().max_by(|a, b| goal.order(a.value, b.value))?;
+        let words = |one: &Standing<'_>| {
+            let here: Vec<Standing<'_>> =
+                all.iter().filter(|s| s.configuration == one.configuration).copied().collect();
+            let names: Vec<&str> = level_with(one, &here).iter().map(|s| s.policy).collect();
+            let level = if names.is_empty() { String::new() } else { format!(" (level: {})", listed(&names)) };
+            format!("{} under {}{}{level}", goal.quantity(one.value), one.policy, table.with(one.configuration))
+        };
+        if table::level(best.value, last.value) {
+            return Some(format!("{app} {}", words(best)));
+        }
+        Some(format!("{app} {} to {}", words(best), words(last)))
+    };
+    let each: Vec<String> = table.results.provenance.apps.iter().filter_map(of_app).take(EACH).collect();
     if each.is_empty() {
         return None;
     }
-    let text = format!("Mean response time{}: {}.", table.with(configuration), each.join("; "));
-    Some(Line { label: "Response", text })
+    Some(Line { label: "Response", text: format!("Mean response time: {}.", each.join("; ")) })
 }
 
 /// The best static partition of each configuration where one was searched.

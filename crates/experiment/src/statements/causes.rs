@@ -32,7 +32,7 @@ pub const PARTS: [Part; 12] = [
     part("page initialisation", ["page", "init"], &["breakdown_page_init"]),
     part("kernel work", ["kernel", ""], &["breakdown_kernel"]),
     part("policy daemons", ["policy", "daemon"], &["breakdown_daemon"]),
-    part("idle cpus", ["idle", ""], &["breakdown_idle"]),
+    part("idle time", ["idle", ""], &["breakdown_idle"]),
 ];
 
 /// Differences below this share are not mentioned.
@@ -78,7 +78,7 @@ pub fn causes(table: &Table<'_>, best: &Standing<'_>, worst: Option<&Standing<'_
     let shown: Vec<usize> = std::iter::once(0).chain(order).collect();
     let pick = |shares: &[f64]| shown.iter().filter_map(|at| shares.get(*at).copied()).collect::<Vec<f64>>();
     let text = match worst.filter(|_| !second.is_empty()) {
-        Some(worst) => sentence(table, worst, best, &first, &second),
+        Some(worst) => sentence(worst, best, &first, &second),
         None => String::new(),
     };
     Some(Causes {
@@ -95,33 +95,29 @@ pub fn whole(share: f64) -> i64 {
     libm::round(share * 100.0) as i64
 }
 
-/// `LOAD spends 31 % less of the cpu time on useful work than gang, 17 % more on waiting and 9 % more on context switches.`
-fn sentence(
-    table: &Table<'_>,
-    worst: &Standing<'_>,
-    best: &Standing<'_>,
-    first: &[f64],
-    second: &[f64],
-) -> String {
+/// `LOAD: 31 points less useful work, 17 more waiting, 9 more context switches.` Points are those of the percentages beside it.
+fn sentence(worst: &Standing<'_>, best: &Standing<'_>, first: &[f64], second: &[f64]) -> String {
     let mut changes: Vec<(usize, i64)> =
         (0..PARTS.len()).map(|at| (at, whole(second[at]) - whole(first[at]))).filter(|c| c.1 != 0).collect();
     changes.sort_by_key(|(at, change)| (std::cmp::Reverse(change.abs()), *at));
     changes.truncate(SHOWN);
-    let name = |s: &Standing<'_>| {
-        let with = if worst.configuration == best.configuration {
-            String::new()
-        } else {
-            table.with(s.configuration)
-        };
-        format!("{}{with}", s.policy)
-    };
     let words = |change: i64| if change < 0 { "less" } else { "more" };
+    let point = |at: usize, change: i64| match (at, change.abs()) {
+        (0, 1) => " point",
+        (0, _) => " points",
+        _ => "",
+    };
     let each: Vec<String> = changes
         .iter()
-        .map(|(at, change)| format!("{} points {} on {}", change.abs(), words(*change), PARTS[*at].name))
+        .enumerate()
+        .map(|(at, (part, change))| {
+            let unit = point(at, *change);
+            format!("{}{unit} {} {}", change.abs(), words(*change), PARTS[*part].name)
+        })
         .collect();
     if each.is_empty() {
         return String::new();
     }
-    format!("{} spends, in % of the cpu time, {} than {}.", name(worst), crate::number::listed(&each), name(best))
+    let who = if worst.policy == best.policy { "The worst case" } else { worst.policy };
+    format!("{who}: {}.", each.join(", "))
 }

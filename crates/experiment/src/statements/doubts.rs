@@ -77,13 +77,13 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     let needed = (f64::from(repeat) * (width / WIDE) * (width / WIDE)).ceil();
     let count = ROUND.into_iter().find(|count| *count as f64 >= needed);
     let advice = match count {
-        Some(count) => format!("About {count} seeds narrow it to ±10 %: --repeat {count}."),
-        None => "More than 100 seeds are needed to narrow it to ±10 %.".to_owned(),
+        Some(count) => format!("--repeat {count} gives about ±10 %"),
+        None => "±10 % needs more than 100 seeds".to_owned(),
     };
+    policies.retain(|policy| *policy != widest.policy);
+    let also = if policies.is_empty() { String::new() } else { format!(" Also wide: {}.", listed(&policies)) };
     Some(format!(
-        "{} seeds leave intervals wider than ±10 % for {}. Widest: ±{} % ({}{}). {advice}",
-        repeat,
-        listed(&policies),
+        "{repeat} seeds: ±{} % for {}{}; {advice}.{also}",
         number::variation(width * 100.0),
         widest.policy,
         table.with(widest.configuration)
@@ -101,8 +101,8 @@ fn shortened(table: &Table<'_>) -> Option<String> {
         names => ("simulate", listed(names)),
     };
     Some(format!(
-        "{names} {verb} {} % of the iterations (`scale`). Slowdowns of whole programs differ.",
-        number::short(least * 100.0)
+        "{names} {verb} {} % of the iterations; whole programs differ.",
+        least * 100.0
     ))
 }
 
@@ -121,7 +121,7 @@ fn uncertain(table: &Table<'_>) -> Option<String> {
     }
     let more = if each.len() > shown { format!(" and values of {} more machines", each.len() - shown) } else { String::new() };
     Some(format!(
-        "{}{more} are estimates (`oversim machine show`).",
+        "{}{more} are estimates.",
         listed(&each[..shown])
     ))
 }

@@ -6,8 +6,11 @@ use crate::number;
 use crate::result::DEDICATED;
 use crate::statistics::Summary;
 
-/// Total work at two configurations counts as equal within this part of it: start-up differs a little with the number of threads.
-const SAME_WORK: f64 = 0.01;
+/// Work at two configurations counts as that of the same programs within this part of it: with more threads, programs communicate
+/// and start a little more.
+const SAME_WORK: f64 = 0.1;
+/// Dedicated run times count as equal within this part of them.
+const SAME_TIME: f64 = 0.01;
 
 /// What policies are ranked by.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,11 +58,11 @@ impl Goal {
         self.metric == "throughput"
     }
 
-    /// A value in words: `93 % of the work per second of sequential runs`, `6.67 s`.
+    /// A value in words: `93 % of sequential throughput`, `6.67 s`.
     #[must_use]
     pub fn words(&self, value: &Summary) -> String {
         if self.higher() {
-            return format!("{} % of the work per second of sequential runs", table::mean(value, 0.01));
+            return format!("{} % of sequential throughput", table::mean(value, 0.01));
         }
         self.quantity(value)
     }
@@ -100,28 +103,28 @@ pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<
     all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
 }
 
-/// Whether values of different configurations can be compared: they did the same work, and what they are relative to is the same.
+/// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the
+/// same work.
 #[must_use]
 pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
     if table.sweep.configurations.len() < 2 {
         return true;
     }
-    let equal = |values: Vec<f64>| {
-        let (low, high) = values.iter().fold((f64::INFINITY, 0.0), |(l, h): (f64, f64), v| (l.min(*v), h.max(*v)));
-        !values.is_empty() && high <= low * (1.0 + SAME_WORK)
-    };
-    let sums = |policies: &[&str], metric: &str| -> Option<Vec<f64>> {
-        let of = |configuration: usize| {
-            let done = |policy: &&str| -> Option<f64> {
-                let apps = table.results.foreground();
-                apps.map(|app| Some(table.get(configuration, policy, app, metric)?.mean)).sum()
-            };
-            policies.iter().find_map(done)
-        };
-        table.configurations().map(of).collect()
-    };
     let policies: Vec<&str> = table.policies().iter().map(String::as_str).collect();
-    let same_work = sums(&policies, "work").is_some_and(equal);
-    let same_reference = !goal.higher() || sums(&[DEDICATED], "run_time").is_some_and(equal);
-    same_work && same_reference
+    let (policies, metric, tolerance) = if goal.higher() {
+        (&[DEDICATED][..], "run_time", SAME_TIME)
+    } else {
+        (policies.as_slice(), "work", SAME_WORK)
+    };
+    table.results.foreground().all(|app| {
+        let of = |configuration: usize| {
+            policies.iter().find_map(|policy| Some(table.get(configuration, policy, app, metric)?.mean))
+        };
+        let values: Option<Vec<f64>> = table.configurations().map(of).collect();
+        values.is_some_and(|values| {
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(0.0, f64::max);
+            high <= low * (1.0 + tolerance)
+        })
+    })
 }

@@ -106,7 +106,7 @@ fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
     // At least two significant digits of the mean, at most four.
     let size = libm::floor(libm::log10((summary.mean / scale).abs().max(1e-12)));
     let decimals = first.clamp(1.0 - size, 3.0 - size);
-    (0.0..7.0).contains(&decimals).then_some(decimals as usize)
+    (decimals < 7.0).then_some(decimals.max(0.0) as usize)
 }
 
 #[cfg(test)]
@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(shown(80.97, 0.13), "81.0 ±0.1");
         assert_eq!(shown(6.6671, 0.0123), "6.67 ±0.01");
         assert_eq!(shown(1234.0, 3.0), "1234 ±3");
+        assert_eq!(shown(315.2, 22.2), "315 ±22");
         assert_eq!(shown(2.5, 0.0), "2.50 ±0.00");
         assert_eq!(mean(&Summary { ci95: None, ..summary(6.6671, 0.0) }, 1.0), "6.67");
     }
