@@ -55,7 +55,7 @@ const CRITICAL_TABLE: &[Parameter] = &[
 /// A lock that all tasks take in turn.
 pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
-    summary: "tasks that compute and take one lock, one after the other",
+    summary: "tasks that compute and then take the same lock, one after the other",
     about: "A task that loses its cpu while it holds the lock makes all others wait. The workload shows the cost of \
         pre-emption inside a critical section.",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",

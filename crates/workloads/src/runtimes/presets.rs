@@ -198,10 +198,10 @@ This decides where fork places the next threads, so vary `spin_step` before you 
         name: "spin",
         summary: "threads that poll and never yield, central barrier",
         source: "the simplest way to wait; sense-reversing counter barrier",
-        about: "Waiting threads poll every `poll` and keep the cpu until the kernel pre-empts them. Spinning is the best \
-choice with a cpu for each thread, because it needs no switch and no wake-up. Otherwise it is the worst choice: with two \
-threads per core, the computing thread waits for the whole time slice of the spinning one at every barrier. The barrier \
-is central, and there is no start-up barrier.",
+        about: "Waiting threads poll without a pause (each poll takes the cost `poll` of the machine) and keep the cpu \
+until the kernel pre-empts them. Spinning is the best choice with a cpu for each thread, because it needs no switch and \
+no wake-up. Otherwise it is the worst choice: with two threads per core, the computing thread waits for the whole time \
+slice of the spinning one at every barrier. The barrier is central, and there is no start barrier.",
         example: "{ spin: { barrier: tree } }",
         model: UPC_MODEL,
         parameters: SPINNING,
@@ -211,9 +211,9 @@ is central, and there is no start-up barrier.",
         summary: "threads that poll and yield, central barrier",
         source: "as `spin`, with sched_yield after each poll",
         about: "Waiting threads poll and call sched_yield after each poll, without a limit. The effect of the call \
-depends on the OS model (see the wait mode `yield` and the parameter `yield` of the OS models). The caller gives up the \
-cpu for a microsecond, or its place in the queue, or the rest of its time slice. The barrier is central, and there is no \
-start-up barrier.",
+depends on the OS model (see the wait mode `yield` and the parameter `yield` of the OS models). Depending on the model, \
+the caller gives up a microsecond, its place in the queue, or the rest of its time slice. The barrier is central, and \
+there is no start barrier.",
         example: "{ yield: { barrier: dissemination } }",
         model: UPC_MODEL,
         parameters: YIELDERS,
@@ -225,7 +225,7 @@ start-up barrier.",
         about: "Waiting threads sleep at once. The thread that they wait for wakes them. Each wait costs a sleep and a \
 wake-up (about 1 + 1.5 us on Barcelona, and 2 us more to leave an idle state) and gives up the cpu completely. Blocking \
 programs are therefore fair to other programs, and balancers that count runnable tasks find an empty queue. The barrier \
-is central, and there is no start-up barrier.",
+is central, and there is no start barrier.",
         example: "{ block: { barrier: tree, arity: 8 } }",
         model: UPC_MODEL,
         parameters: BLOCKING,
@@ -236,8 +236,8 @@ is central, and there is no start-up barrier.",
         source: "directed yield, a hypothetical system call",
         about: "The directed yield is a hypothetical system call. The waiter hands its cpu to a task of the same \
 application on the same cpu that can make progress. If there is no such task, the waiter keeps polling. A yield \
-therefore never goes to another program or to another waiter. The barrier is central, and there is no start-up barrier. \
-Use this runtime to see what a directed yield could gain over `yield`.",
+therefore never goes to another program or to another waiter. The barrier is central, and there is no start barrier. Use \
+this runtime to see what a directed yield could gain over `yield`.",
         example: "{ yield-to: { barrier: dissemination } }",
         model: UPC_MODEL,
         parameters: DIRECTED,
