@@ -62,7 +62,7 @@ impl Bench {
         let mut app = AppSpec::new("program", cpus.len() as u32, Arc::new(program), runtime);
         app.allowed = Some(CpuSet::of(cpus.iter().copied().map(CpuId)));
         let apps = vec![app];
-        let pin = policies::find("PIN").ok_or("no policy PIN")?;
+        let pin = policies::find("PIN").ok_or("there is no policy PIN")?;
         let mut policy = Choice::new(pin).build(&self.machine, &self.kernel, &apps);
         let options = Options { seed: 1, horizon: HORIZON, ..Options::default() };
         let simulation = Simulation::new(self.machine.clone(), self.kernel.clone(), apps, options)?;

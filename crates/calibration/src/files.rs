@@ -51,7 +51,9 @@ fn percent(hundredths: u64) -> String {
 
 fn npb(d: &Derivation) -> String {
     let mut text = format!(
-        "{HEAD}# Work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention, and traffic of a task alone,\n# with a core of nominal speed; `on`: on machines with other cores and caches, where it was measured there.\n"
+        "{HEAD}# `serial`: work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention. `demand`: \
+            memory traffic of a\n# task alone on a core of nominal speed. `on`: values measured on machines with other \
+            cores and caches.\n"
     );
     for code in &d.npb {
         let _ = write!(text, "{}:\n  class: {}\n", code.code, code.class);
@@ -70,22 +72,27 @@ fn npb(d: &Derivation) -> String {
 
 fn spec_omp(d: &Derivation) -> String {
     let mut text = format!(
-        "{HEAD}# Work of one nominal core (Opteron 8350, 2.0 GHz) without memory contention, traffic of a task alone, and the\n\
-         # part that rank 0 does alone. Source of all: Yan et al., IWOMP 2010, Tables 1 and 2 (X4440).\n"
+        "{HEAD}# `serial`: work of one nominal core (Opteron 8350, 2.0 GHz) without memory contention. `demand`: memory \
+            traffic of a task\n# alone. `serial_share`, `per_task`: part that rank 0 does alone. Source of all: Yan et \
+            al., IWOMP 2010, Tables 1 and 2 (X4440).\n"
     );
     for p in &d.spec_omp {
         let [scattered, gathered, all] = p.times;
         let _ = writeln!(text, "{}:", p.program);
-        let source =
-            format!("{scattered} s with 12 threads scattered, {gathered} s gathered, {all} s with 24");
+        let source = format!(
+            "{scattered} s with 12 threads scattered, {gathered} s with 12 threads gathered, {all} s with 24 threads"
+        );
         datum(&mut text, "  ", "serial", &seconds(p.profile.serial.ns()), &source);
-        let ratio = format!("gathered over scattered {:.2}{}", gathered / scattered, p.limit());
+        let ratio = format!("time gathered / time scattered = {:.2}{}", gathered / scattered, p.limit());
         datum(&mut text, "  ", "demand", &megabytes(p.profile.demand), &ratio);
-        let growth =
-            format!("24 threads over 12 gathered {:.3}, the same load of each socket", all / gathered);
+        let growth = format!(
+            "time with 24 threads / time with 12 gathered = {:.3}, at the same load of each socket",
+            all / gathered
+        );
         datum(&mut text, "  ", "serial_share", &percent(u64::from(p.profile.serial_share)), &growth);
         if p.profile.per_task.ns() > 0 {
-            let growth = format!("{growth}: slower with more threads, so a cost per thread");
+            let growth =
+                format!("{growth}; the program is slower with more threads, so it has a cost per thread");
             datum(&mut text, "  ", "per_task", &seconds(p.profile.per_task.ns()), &growth);
         }
     }
@@ -97,13 +104,14 @@ fn parbench(d: &Derivation, data: &Measurements) -> String {
     let source = data.sources.get("parbench").map_or("", String::as_str);
     let mut text = format!("{HEAD}# PARbench: {source}.\n");
     let speed = format!("{}.{:03}", p.speed / 1_000, p.speed % 1_000);
-    datum(&mut text, "", "core_speed", &speed, "the machine `e25k`, whose cores the times were measured on");
+    datum(&mut text, "", "core_speed", &speed, "the machine `e25k`, on whose cores the times were measured");
     datum(
         &mut text,
         "",
         "serial_share",
         &percent(p.serial_share),
-        "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 (19.3, 14.1, 10.7 s in a machine with free cpus, Table 3), least squares",
+        "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 threads (19.3, 14.1, 10.7 s on \
+            a machine with free cpus, Table 3), fitted by least squares",
     );
     text.push_str("kernels:\n");
     for (name, kernel, measured) in &p.kernels {
@@ -113,9 +121,11 @@ fn parbench(d: &Derivation, data: &Measurements) -> String {
             kernel.mrefs, kernel.flops
         );
         let share = (u64::from(kernel.bound) * 1_000 + 32_768) / 65_536 * 10;
-        let bound = format!("{measured} % of its cpu time alone when 140 copies run (Table 1)");
+        let bound =
+            format!("with 140 copies, a copy takes {measured} % of the cpu time of one copy alone (Table 1)");
         datum(&mut text, "    ", "bound", &percent(share), &bound);
-        let demand = "the read bandwidth of one core (1.6 GB/s) while it waits for memory, at nominal speed";
+        let demand =
+            "read bandwidth of one core (1.6 GB/s) while it waits for memory, converted to nominal speed";
         datum(&mut text, "    ", "demand", &megabytes(kernel.demand), demand);
     }
     text

@@ -90,10 +90,16 @@ pub fn measurements() -> Result<Measurements, String> {
     let data: Measurements = notation::yaml::parse(FILE, TEXT)?;
     for m in data.npb.iter().chain(&data.spec_omp).chain(&data.parbench) {
         if !data.sources.contains_key(&m.source) || m.table.is_empty() || (m.uncertain && m.note.is_empty()) {
-            return Err(format!("{FILE}: {} {:?}: without source, table or reason", m.program, m.quantity));
+            return Err(format!(
+                "{FILE}: {} {:?}: the source, the table or the reason is missing",
+                m.program, m.quantity
+            ));
         }
         if m.value <= 0.0 || m.threads == 0 {
-            return Err(format!("{FILE}: {} {:?}: not a measurement", m.program, m.quantity));
+            return Err(format!(
+                "{FILE}: {} {:?}: the value and the number of threads must be positive",
+                m.program, m.quantity
+            ));
         }
     }
     Ok(data)
@@ -116,7 +122,7 @@ pub fn find(
     let found = list.iter().find(wanted);
     found
         .map(|m| m.value)
-        .ok_or_else(|| format!("{FILE}: no {quantity:?} of {program} on {machine} {layout}"))
+        .ok_or_else(|| format!("{FILE}: there is no {quantity:?} of {program} on {machine} {layout}"))
 }
 
 #[cfg(test)]

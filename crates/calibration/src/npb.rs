@@ -105,8 +105,8 @@ fn tigerton_time(list: &[Measurement], code: &str) -> Option<(f64, String)> {
     let interval = find(list, code, "tigerton", Quantity::Interval, "").ok()?;
     let barriers = find(list, code, "tigerton", Quantity::Barriers, "").ok()?;
     let source = format!(
-        "{barriers} barriers, one each {interval} ms, with 16 threads on Tigerton (Hofmeyr et al., PPoPP 2010, slides; the \
-         machine is inferred, the interval has one or two digits)"
+        "{barriers} barriers, one every {interval} ms, with 16 threads on Tigerton (Hofmeyr et al., PPoPP 2010, slides; \
+            the machine is inferred, and the interval has only one or two digits)"
     );
     Some((interval * barriers / 1e3, source))
 }
@@ -144,7 +144,7 @@ fn one(
         format!("speed-up of {speed_up} on 16 cores of Barcelona (Hofmeyr et al., PPoPP 2010, slides)")
     } else {
         profile.demand = sister.map_or(0, |s| s.profile.demand);
-        "no measurement: as sp, a solver on the same grid".to_owned()
+        "no measurement: the value of sp, a solver on the same grid".to_owned()
     };
     let serial_source = match (&time, sister) {
         (Some((_, seconds, source)), _) => {
@@ -153,9 +153,9 @@ fn one(
         }
         (None, Some(sister)) => {
             profile.serial = Span::from_ns(scaled(sister)?);
-            "no measurement: operations at the rate of sp".to_owned()
+            "no measurement: the operations of the code at the rate of sp".to_owned()
         }
-        (None, None) => return Err(format!("no run time of {code}")),
+        (None, None) => return Err(format!("there is no run time of {code}")),
     };
     if let Some(speed_up) = speed_up {
         let time = time.as_ref().map(|(machine, seconds, _)| (*machine, *seconds));

@@ -89,7 +89,7 @@ pub fn derive(data: &Measurements) -> Result<Derived, String> {
     let mut derived = Derived { speed, serial_share: 0, kernels: Vec::new() };
     for name in &KERNELS[1..] {
         let measured = find(&data.parbench, name, "e25k", Quantity::RelativeCpuTime, "")?;
-        let rates = data.rates.get(*name).ok_or_else(|| format!("no rates of {name}"))?;
+        let rates = data.rates.get(*name).ok_or_else(|| format!("there are no rates of {name}"))?;
         let mut share = 0.0;
         let mut kernel = Kernel { mrefs: rates.mrefs, flops: rates.flops, bound: 0, demand };
         let excess = measured / 100.0 - 1.0;
@@ -134,7 +134,7 @@ fn serial_share(bench: &Bench, data: &Measurements, derived: &Derived) -> Result
 
 fn find_job(data: &Measurements, threads: u32) -> Result<f64, String> {
     let found = data.parbench.iter().find(|m| m.program == "mix" && m.threads == threads);
-    found.map(|m| m.value).ok_or_else(|| format!("no run time of a job with {threads} threads"))
+    found.map(|m| m.value).ok_or_else(|| format!("there is no run time of a job with {threads} threads"))
 }
 
 /// Every measurement against the simulated run.

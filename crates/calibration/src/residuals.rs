@@ -92,7 +92,7 @@ pub fn table(rows: &[Row]) -> String {
     let ((good, inputs), (fair, checks)) = (within(true), within(false));
     let _ = writeln!(
         text,
-        "\n{good} of {inputs} inputs and {fair} of {checks} checks are reproduced within {TARGET:.0} %."
+        "\nThe simulator reproduces {good} of {inputs} inputs and {fair} of {checks} checks within {TARGET:.0} %."
     );
     text
 }

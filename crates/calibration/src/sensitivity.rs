@@ -36,7 +36,7 @@ const CONSTANTS: &[Constant] = &[
         knob: Knob::Machine("stretch_exponent", [3, 10]),
     },
     Constant {
-        name: "demand from which a task is fully memory-bound, of a controller's bandwidth",
+        name: "demand from which a task is fully memory-bound, as a share of a controller's bandwidth",
         chosen: "1/6",
         range: ["1/10", "1/5"],
         knob: Knob::Machine("bound_demand", [100, 200]),
@@ -60,7 +60,7 @@ const CONSTANTS: &[Constant] = &[
         knob: Knob::Workload("region", [5_000_000, 80_000_000]),
     },
     Constant {
-        name: "least load of three SPEC OMP threads, of a socket",
+        name: "smallest load of three SPEC OMP threads, as a share of a socket's bandwidth",
         chosen: "0.3",
         range: ["0.1", "0.45"],
         knob: Knob::Floor([1_000, 4_500]),
@@ -119,7 +119,8 @@ fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String>
     let entry = workloads::resolve(probe.workload)?;
     let mut values = Values::defaults(entry.parameters);
     for (name, text) in probe.settings {
-        let kind = values.find(name).map(|p| p.kind).ok_or_else(|| format!("no parameter {name}"))?;
+        let kind =
+            values.find(name).map(|p| p.kind).ok_or_else(|| format!("there is no parameter {name}"))?;
         values.set(name, notation::units::parse(kind, text)?)?;
     }
     match changed {

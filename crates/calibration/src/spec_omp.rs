@@ -38,9 +38,9 @@ impl Derived {
     pub fn limit(&self) -> &'static str {
         let ratio = self.times[1] / self.times[0];
         if ratio < 1.1 {
-            ", which does not tell it from nothing: at or near the floor"
+            ", which cannot be distinguished from no demand: at or near the lower limit"
         } else if ratio > 1.95 {
-            ", at the cap: the bandwidth of one core"
+            ", at the upper limit: the bandwidth of one core"
         } else {
             ""
         }

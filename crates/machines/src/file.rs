@@ -33,7 +33,7 @@ pub fn read(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
     let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.lines().all(bare) {
         let place = Place { source, ..Place::NONE };
-        let hint = "a machine has at least `name`, `summary` and `topology`";
+        let hint = "a machine file needs at least `name`, `summary` and `topology`";
         return Err(vec![Diagnostic::new(place, "the machine file is empty").hint(hint)]);
     }
     let root = yaml::tree(source, text).map_err(|problem| vec![problem])?;
@@ -87,7 +87,7 @@ impl Reading {
         let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(good) {
             let hint = "use letters, digits, `_`, `-` and `.`";
-            self.wrong(node.place, format!("`{name}` is no name for a machine"), hint);
+            self.wrong(node.place, format!("`{name}` is not a valid machine name"), hint);
             return None;
         }
         Some(name.to_owned())
@@ -209,7 +209,7 @@ impl Reading {
                 self.wrong(
                     row.place,
                     format!("row {at} of {what} must have 1 at position {at}"),
-                    "a node is near itself",
+                    "the distance of a node to itself is 1",
                 );
                 return None;
             }
@@ -299,7 +299,11 @@ fn generic_note(parameter: &str) -> Note {
     let (_, source, uncertain) = found.copied().unwrap_or((parameter, "", true));
     // What was measured elsewhere is no measurement of this machine.
     let uncertain = uncertain || source.contains("measured");
-    Note { parameter: parameter.to_owned(), source: format!("as a machine of today: {source}"), uncertain }
+    Note {
+        parameter: parameter.to_owned(),
+        source: format!("default for a present-day server: {source}"),
+        uncertain,
+    }
 }
 
 #[cfg(test)]
@@ -307,14 +311,15 @@ mod tests {
     use super::*;
     use notation::diagnostics::Sources;
 
-    const GOOD: &str = "\
-name: mine
+    const GOOD: &str = "name: mine
 summary: two nodes
 topology: { value: 'package:2 numa:1 core:2', source: lscpu }
+\
 values:
   core_speed: { value: 2, source: clock }
 lists:
-  distances: { value: [[1, 1.4], [1.4, 1]], source: numactl, uncertain: true }
+  distances: { value: [[1, 1.4], [1.4, 1]], source: numactl, \
+uncertain: true }
   turbo: { value: [1.2, 1.1], source: data sheet }
   core_speeds: { value: [1, 0.5], source: lscpu }
 ";
@@ -335,14 +340,14 @@ lists:
         assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
         assert_eq!(entry.values.get("remote_factor"), 1_500);
         let note = |name: &str| entry.notes.iter().find(|note| note.parameter == name).unwrap();
-        assert!(note("remote_factor").source.starts_with("as a machine of today: "));
+        assert!(note("remote_factor").source.starts_with("default for a present-day server: "));
         assert!(note("lists.distances").uncertain && !note("core_speed").uncertain);
     }
 
     #[test]
     fn broken_files_are_refused_with_line_and_advice() {
         for (from, to, said) in [
-            ("name: mine", "name: 'a:b'", "no name for a machine"),
+            ("name: mine", "name: 'a:b'", "not a valid machine name"),
             ("summary: two nodes\n", "", "there is no `summary`"),
             ("summary:", "sumary:", "did you mean `summary`?"),
             ("core_speed:", "core_sped:", "did you mean `core_speed`?"),

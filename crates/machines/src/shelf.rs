@@ -113,7 +113,7 @@ pub fn resolve(text: &str) -> Result<Entry, String> {
         return Err(broken.clone());
     }
     Err(format!(
-        "unknown machine `{text}`; machines are {} or a description like `package:2 numa:1 core:8`{}",
+        "unknown machine `{text}`; the known machines are {}, or write a description such as `package:2 numa:1 core:8`{}",
         names().collect::<Vec<_>>().join(", "),
         hint(text, names())
     ))
@@ -128,7 +128,10 @@ fn synthetic(text: &str) -> Result<Entry, String> {
     });
     Ok(Entry {
         name: text.split_whitespace().collect::<Vec<_>>().join(" "),
-        summary: format!("synthetic machine of {} cpus with the costs of a server of today", topology.cpus()),
+        summary: format!(
+            "synthetic machine with {} cpus and the costs of a present-day server",
+            topology.cpus()
+        ),
         about: String::new(),
         topology_text: text.to_owned(),
         values: generic_values(&topology),
@@ -183,7 +186,8 @@ mod tests {
         const SWITCHES: [&str; 4] = ["distances", "turbo", "slow_cores", "slow_speed"];
         for name in ["tigerton", "barcelona", "nehalem", "x4440", "e25k"] {
             let entry = resolve(name).unwrap();
-            let generic = entry.notes.iter().filter(|note| note.source.starts_with("as a machine of today"));
+            let generic =
+                entry.notes.iter().filter(|note| note.source.starts_with("default for a present-day server"));
             let generic: Vec<&str> = generic.map(|note| note.parameter.as_str()).collect();
             assert_eq!(generic, SWITCHES, "{name}");
         }

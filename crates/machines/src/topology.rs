@@ -42,21 +42,23 @@ pub fn parse_topology(text: &str) -> Result<Topology, String> {
         match level_of(name)? {
             Some(level) => levels.push((level, count)),
             None if at == 0 && count == 1 => {}
-            None => return Err("`machine` can only come first, as `machine:1`".into()),
+            None => return Err("`machine` can only be the first level, as `machine:1`".into()),
         }
     }
     if levels.is_empty() {
-        return Err("an empty machine description; write for example `package:2 numa:1 core:8 pu:2`".into());
+        return Err(
+            "the machine description is empty; write for example `package:2 numa:1 core:8 pu:2`".into()
+        );
     }
     Topology::new(&levels)
 }
 
 fn split(word: &str) -> Result<(&str, u32), String> {
     let Some((name, count)) = word.split_once(':') else {
-        return Err(format!("`{word}` is no `level:count`; write for example `core:8`"));
+        return Err(format!("`{word}` is not of the form `level:count`; write for example `core:8`"));
     };
     match count.parse::<u32>() {
-        Ok(0) => Err(format!("`{word}`: every level holds at least 1")),
+        Ok(0) => Err(format!("`{word}`: the count of a level must be at least 1")),
         Ok(count) => Ok((name, count)),
         Err(_) => Err(format!(
             "`{word}`: the count must be a whole number from 1 to {}",

@@ -50,16 +50,16 @@ impl List {
         let (range, stride) = part.split_once(':').map_or((part, None), |(range, step)| (range, Some(step)));
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| units::parse(Kind::Count, text.trim().trim_start_matches('+'));
-        let wrong = |_| format!("`{part}` is no cpu or range of cpus; write `3`, `0-3` or `0-15:4`");
+        let wrong = |_| format!("`{part}` is not a cpu or a range of cpus; write `3`, `0-3` or `0-15:4`");
         let (first, last) = (number(first).map_err(wrong)?, number(last).map_err(wrong)?);
         let stride = stride.map_or(Ok(1), number).map_err(wrong)?;
         if first > last {
             return Err(format!(
-                "`{part}` descends; write `{last}-{first}`, or the cpus one by one in their order"
+                "`{part}` descends; write `{last}-{first}`, or list the cpus one by one in the order you want"
             ));
         }
         if stride == 0 {
-            return Err(format!("`{part}` takes steps of 0; write `{first}-{last}` or a step of at least 1"));
+            return Err(format!("`{part}` has a step of 0; write `{first}-{last}` or a step of at least 1"));
         }
         if last > max {
             return Err(format!("cpu {last} does not exist"));
@@ -142,9 +142,9 @@ mod tests {
         assert_eq!(said("0-99999999999"), "cpu 99999999999 does not exist");
         assert_eq!(said("0-3,2"), "cpu 2 is named twice");
         assert!(said("3-1").starts_with("`3-1` descends; write `1-3`"));
-        assert!(said("0-3:0").starts_with("`0-3:0` takes steps of 0"));
+        assert!(said("0-3:0").starts_with("`0-3:0` has a step of 0"));
         for text in ["", "0,", "-1", "1-", "a", "0-3:", "1.5", "99999999999999999999999", "0 1"] {
-            assert!(said(text).contains("is no cpu or range of cpus"), "{text}");
+            assert!(said(text).contains("is not a cpu or a range of cpus"), "{text}");
         }
     }
 

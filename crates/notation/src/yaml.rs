@@ -67,7 +67,7 @@ fn read_within<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Dia
         return Err(Diagnostic::new(Place::NONE, message));
     }
     if let Some(at) = text.find('\0') {
-        return Err(Diagnostic::new(Place::range(0, at..at + 1), "a zero byte: this is no text file"));
+        return Err(Diagnostic::new(Place::range(0, at..at + 1), "a zero byte: this is not a text file"));
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {

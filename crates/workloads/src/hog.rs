@@ -20,7 +20,8 @@ const PARAMETERS: &[Parameter] = &[
         default: u64::MAX,
         min: 1,
         max: u64::MAX,
-        about: "Work of each task at nominal speed; `infinite` = for ever, in the background: the run ends when the other applications have ended",
+        about: "Work of each task at nominal speed. `infinite` computes without end, in the background: the run ends \
+            when the other applications have ended.",
     },
     Parameter {
         name: "demand",
@@ -28,7 +29,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: MAX_RATE,
-        about: "Memory traffic of a task while it computes alone at nominal speed",
+        about: "Memory traffic of a task while it computes alone at nominal speed.",
     },
     Parameter {
         name: "working_set",
@@ -36,16 +37,16 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: MAX_SIZE,
-        about: "Bytes a task works on; bounds the refill of its caches after a migration",
+        about: "Bytes that a task works on. They limit the refill of its caches after a migration.",
     },
 ];
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hog",
-    summary: "computes and never waits, for ever or for a given time",
-    about: "The unrelated program that keeps a cpu busy: it takes its fair share and never yields. Endless, it runs in the \
-            background; with `work` it is an application with an end.",
+    summary: "computes and never waits, without end or for a given time",
+    about: "A hog is an unrelated program that keeps a cpu busy. It takes its fair share and never yields. Without \
+        `work` it computes without end, in the background. With `work` it is an application that ends.",
     source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nhog: { workload: hog, cpus: [0] }",
     parameters: PARAMETERS,

@@ -9,22 +9,22 @@ use crate::registry::{Built, Context, Entry};
 use crate::variation::{MS, SPREAD, VARIATION, chosen, count, time};
 
 const PARAMETERS: &[Parameter] = &[
-    count("threads_per_process", 4, (1, 1 << 20), "Threads of each process; `tasks` counts threads"),
+    count("threads_per_process", 4, (1, 1 << 20), "Threads of each process. `tasks` counts threads."),
     Parameter {
         max: 1_000_000_000 * MS,
-        ..time("work", 16_000 * MS, 1, "Work of the whole problem, divided among all threads")
+        ..time("work", 16_000 * MS, 1, "Work of the whole problem, divided among all threads.")
     },
     count(
         "intervals",
         400,
         (1, u32::MAX as u64),
-        "Parallel loops, each with a barrier of the threads of a process",
+        "Number of parallel loops. Each loop has a barrier for the threads of a process.",
     ),
     count(
         "exchange_every",
         10,
         (1, u32::MAX as u64),
-        "Loops from one exchange among the processes to the next",
+        "Number of loops from one exchange among the processes to the next.",
     ),
     VARIATION,
     SPREAD,
@@ -33,12 +33,13 @@ const PARAMETERS: &[Parameter] = &[
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybrid",
-    summary: "MPI between processes, OpenMP within: barriers of teams, now and then one among their leaders",
-    about: "The threads of a process meet after every loop; every few loops the first thread of each process meets those of \
-            the others while its own team waits for it. Switches between threads of one process are cheap, between \
-            processes dear. All wait in the way of the one `runtime`.",
+    summary: "MPI between processes, OpenMP within: barriers inside each process, and at times one between the processes",
+    about: "The threads of a process meet at a barrier after every loop. Every few loops, the first thread of each \
+            process meets the first threads of the other processes, while the other threads of its process wait for it. \
+            Switches between threads of one process are cheap, switches between processes are expensive. All threads \
+            wait in the way that the `runtime` of the application defines.",
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
-             multi-core SMP nodes, PDP 2009",
+        multi-core SMP nodes, PDP 2009",
     example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: mpi }",
     parameters: PARAMETERS,
     build,

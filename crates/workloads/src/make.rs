@@ -14,25 +14,26 @@ const PARAMETERS: &[Parameter] = &[
         "compute",
         500 * MS,
         1_000,
-        "Mean work of one job, exponential in each part; the default is uncertain (compiling a C file took 0.1 to 2 s in 2010)",
+        "Mean work of one job. The work of each part is exponential. The default is uncertain (compiling a C file took \
+            0.1 to 2 s in 2010).",
     ),
     time(
         "io",
         5 * MS,
         0,
-        "Mean wait for the disk after each part of a job, exponential; the default is uncertain (one disk access)",
+        "Mean wait for the disk after each part of a job, exponential. The default is uncertain (one disk access).",
     ),
     count(
         "parts",
         4,
         (1, 10_000),
-        "Parts of a job with a wait after each: preprocess, compile, assemble, write; uncertain",
+        "Parts of a job, with a wait after each: preprocess, compile, assemble, write. Uncertain.",
     ),
     count(
         "jobs",
         0,
         (0, u32::MAX as u64),
-        "Jobs that all slots together do; 0 = without end, in the background",
+        "Number of jobs that all slots do together. 0 runs without end, in the background.",
     ),
     Parameter {
         name: "demand",
@@ -40,7 +41,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: MAX_RATE,
-        about: "Memory traffic of a job while it computes alone at nominal speed",
+        about: "Memory traffic of a job while it computes alone at nominal speed.",
     },
     Parameter {
         name: "working_set",
@@ -48,17 +49,18 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: MAX_SIZE,
-        about: "Bytes a job works on; bounds the refill of its caches after a migration",
+        about: "Bytes that a job works on. They limit the refill of its caches after a migration.",
     },
 ];
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "make",
-    summary: "`make -j N`: short sequential jobs, each a process of its own, in as many slots as it has tasks",
-    about: "Each slot (task, 16 unless the scenario says otherwise) runs one job after another: parts of computing with a \
-            wait for the disk after each. Every job is a new process, placed by the kernel like a fork. Jobs come and go, so \
-            queue lengths change all the time: what balancers must not be thrown off by.",
+    summary: "`make -j N`: short sequential jobs, each a separate process, in as many slots as it has tasks",
+    about: "Each slot (a task; 16 slots unless the scenario sets `tasks`) runs one job after another. A job consists of \
+        parts that compute, with a wait for the disk after each part. Every job is a new process, which the kernel \
+        places like a fork. Jobs start and end all the time, so the queue lengths keep changing. The workload tests \
+        whether a balancer tolerates such changes.",
     source: "the competitor `make -j 16` of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nmake: { workload: make, tasks: 4 }",
     parameters: PARAMETERS,

@@ -34,7 +34,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: KERNELS.len() as u64 - 1,
-        about: "Kernel that is executed again and again; `mix` = all in turn, those that work in their caches five times as often",
+        about: "Kernel that the job executes repeatedly. `mix` executes all kernels one after the other, and those that \
+            work in their caches five times as often.",
     },
     Parameter {
         name: "work",
@@ -42,7 +43,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 200_000_000_000,
         min: 1,
         max: 1_000_000_000_000_000,
-        about: "Sequential run time of the job on a core of the E25K",
+        about: "Sequential run time of the job on a core of the E25K.",
     },
     Parameter {
         name: "kernels",
@@ -50,7 +51,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 5_000,
         min: 1,
         max: 100_000_000,
-        about: "Executions of kernels, each ended by a barrier",
+        about: "Number of kernel executions. Each ends with a barrier.",
     },
     Parameter {
         name: "variation",
@@ -58,19 +59,23 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 10_000,
-        about: "Half-width of the variation of the work between two barriers; a synthetic kernel is a loop of equal iterations, divided evenly",
+        about: "Half-width of the variation of the work between two barriers. The default is 0% because a synthetic \
+            kernel is a loop of equal iterations that are divided evenly.",
     },
-    scale("Share of the job to simulate: its first kernels, whole rounds of the mix, at least one"),
+    scale(
+        "Share of the job to simulate. It covers the first kernels, in whole rounds of the mix, at least one round.",
+    ),
 ];
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "parbench",
-    summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, a barrier behind each",
-    about: "A job of 200 s in about 5,000 kernels, each divided evenly among the threads (1 = a sequential job) and ended by \
-            a barrier; rank 0 also does the serial part. Each kernel has its memory-bound share, derived (`oversim \
-            calibrate`) from the cpu time of 140 copies on 144 cores.",
-    source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments on a Sun Fire E25K System with PARbench, Tables 1 to 3",
+    summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, with a barrier after each",
+    about: "A job takes 200 s and executes about 5,000 kernels. Each kernel is divided evenly among the threads (one \
+        thread makes a sequential job) and ends with a barrier. Rank 0 also does the serial part. The memory-bound share \
+        of each kernel is derived (`oversim calibrate`) from the cpu time of 140 copies on 144 cores.",
+    source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments \
+        on a Sun Fire E25K System with PARbench, Tables 1 to 3",
     example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, tasks: 8 }",
     parameters: PARAMETERS,
     build,
@@ -128,7 +133,7 @@ fn read(text: &str) -> Result<Catalogue, String> {
     let file: File = notation::yaml::parse(FILE, text)?;
     let kernel = |(name, data): (String, KernelData)| {
         if data.rates.source.is_empty() {
-            return Err(format!("{FILE}: {name}: rates without source"));
+            return Err(format!("{FILE}: {name}: the rates have no source"));
         }
         let share = data.bound.read(FILE, &name, Kind::Percent)?.min(10_000);
         let kernel = Kernel {
@@ -141,7 +146,7 @@ fn read(text: &str) -> Result<Catalogue, String> {
     };
     let kernels = file.kernels.into_iter().map(kernel).collect::<Result<BTreeMap<_, _>, String>>()?;
     if let Some(name) = KERNELS[1..].iter().find(|name| !kernels.contains_key(**name)) {
-        return Err(format!("{FILE}: nothing about kernel {name}"));
+        return Err(format!("{FILE}: kernel {name} is missing"));
     }
     Ok(Catalogue {
         speed: file.core_speed.read(FILE, "core_speed", Kind::Factor)?.max(1),

@@ -11,14 +11,14 @@ use crate::variation::{MS, SPREAD, VARIATION, chosen, count, time};
 const PARAMETERS: &[Parameter] = &[
     Parameter {
         max: 1_000_000_000 * MS,
-        ..time("work", 16_000 * MS, 1, "Work of all chunks of all rounds together")
+        ..time("work", 16_000 * MS, 1, "Total work of all chunks in all rounds.")
     },
-    count("chunks", 1_024, (1, u32::MAX as u64), "Chunks of one round, shared by all tasks"),
+    count("chunks", 1_024, (1, u32::MAX as u64), "Chunks of one round, shared by all tasks."),
     count(
         "rounds",
         1,
         (1, u32::MAX as u64),
-        "How often the pool is filled again; all tasks meet at a barrier after each",
+        "Number of times that the pool is filled. All tasks meet at a barrier after each round.",
     ),
     VARIATION,
     SPREAD,
@@ -26,7 +26,7 @@ const PARAMETERS: &[Parameter] = &[
         "steal",
         1_000,
         0,
-        "Work of taking a chunk; the default is uncertain (a successful steal takes of the order of a microsecond)",
+        "Work of taking a chunk. The default is uncertain (a successful steal takes of the order of a microsecond).",
     ),
 ];
 
@@ -34,10 +34,10 @@ const PARAMETERS: &[Parameter] = &[
 pub(crate) const ENTRY: Entry = Entry {
     name: "pool",
     summary: "a fixed amount of work in chunks that tasks take one after another until none is left",
-    about: "Which task does how much is decided while it runs: a task on a slow or shared core takes fewer chunks, so the \
-            program adapts to whatever the scheduler does, up to one chunk at the end of each round.",
-    source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The pool is one; \
-             whom a task steals from does not matter to it",
+    about: "The tasks divide the work at run time. A task on a slow or shared core takes fewer chunks, so the program \
+        adapts to the decisions of the scheduler, except for up to one chunk at the end of each round.",
+    source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The model has \
+        one pool, so it does not matter from which task a task steals",
     example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: hog, cpus: [0] }",
     parameters: PARAMETERS,
     build,

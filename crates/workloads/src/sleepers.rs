@@ -9,17 +9,23 @@ use crate::registry::{Built, Context, Entry};
 use crate::variation::{MS, count, time};
 
 const INTERACTIVE_TABLE: &[Parameter] = &[
-    time("think", 1_000 * MS, 1, "Mean time a user thinks, exponential; uncertain"),
-    time("burst", 10 * MS, 1, "Mean work for one request, exponential; uncertain (one tick at 100 Hz)"),
-    count("requests", 0, (0, u32::MAX as u64), "Requests of each user; 0 = without end, in the background"),
+    time("think", 1_000 * MS, 1, "Mean time that a user thinks, exponential. Uncertain."),
+    time("burst", 10 * MS, 1, "Mean work of one request, exponential. Uncertain (one tick at 100 Hz)."),
+    count(
+        "requests",
+        0,
+        (0, u32::MAX as u64),
+        "Number of requests of each user. 0 runs without end, in the background.",
+    ),
 ];
 
 /// Users at terminals.
 pub(crate) const INTERACTIVE: Entry = Entry {
     name: "interactive",
-    summary: "users who think, ask for a short piece of work and wait for it",
-    about: "Each task is one user's program: it sleeps while the user thinks, then works. `response_time` is the mean time \
-            from waking up to the end of the work: the price that others on the machine make it pay.",
+    summary: "users who think, request a short piece of work and wait for it",
+    about: "Each task is the program of one user. It sleeps while the user thinks and then works. `response_time` is the \
+        mean time from the wake-up to the end of the work. It shows how much the other programs on the machine delay the \
+        users.",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
     example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 }\nhogs: { workload: hog, tasks: 16 }",
     parameters: INTERACTIVE_TABLE,
@@ -37,27 +43,35 @@ const SERVICES_TABLE: &[Parameter] = &[
         default: 5_500,
         min: 1,
         max: 9_999,
-        about: "Share of the time a service works when it has a cpu to itself; the default (five of 55 %) is uncertain",
+        about: "Share of the time that a service works when it has a cpu to itself. The default (five services of 55 %) \
+            is uncertain.",
     },
-    time("burst", 20 * MS, 1, "Mean time of one burst on a core of that speed, exponential; uncertain"),
+    time(
+        "burst",
+        20 * MS,
+        1,
+        "Mean time of one burst on a core of the speed `core`, exponential. Uncertain.",
+    ),
     Parameter {
         name: "core",
         kind: Kind::Factor,
         default: 1_000,
         min: 1,
         max: 100_000,
-        about: "Speed of the core for which `busy` and `burst` are stated (that of an e25k: 0.3); on another one services are busier or less so",
+        about: "Speed of the core for which `busy` and `burst` are given (0.3 for a core of an e25k). On a core of \
+            another speed the services are more or less busy.",
     },
 ];
 
 /// Services of the operating system.
 pub(crate) const SERVICES: Entry = Entry {
     name: "services",
-    summary: "busy services of a node, several processes that work in exponential bursts, in the background",
-    about: "Unlike the rare `daemon`, these take a good part of a cpu each. Five of them unless the scenario says otherwise. \
-            With `cpus: [15]` all sit on one core and leave the others in peace.",
-    source: "operating-system services beside batch jobs on shared nodes; noise in bursts longer than an interval costs \
-             most (Petrini, Kerbyson, Pakin, SC 2003)",
+    summary: "busy services of a node: several processes that work in exponential bursts, in the background",
+    about: "Unlike the `daemon`, which works rarely, each service uses a large part of a cpu. There are five services \
+        unless the scenario sets `tasks`. With `cpus: [15]` all of them run on one core and do not disturb the other \
+        cores.",
+    source: "operating-system services next to batch jobs on shared nodes; noise in bursts longer than an interval costs \
+        most (Petrini, Kerbyson, Pakin, SC 2003)",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, cpus: [15] }",
     parameters: SERVICES_TABLE,
     build: services,

@@ -26,16 +26,16 @@ const SPREAD: Parameter = Parameter {
     default: 0,
     min: 0,
     max: 10_000,
-    about: "Half-width of the uniform variation of its times",
+    about: "Half-width of the uniform variation of the times.",
 };
 
-const BARRIER_TABLE: &[Parameter] = &[count(10_000, "Number of barriers")];
+const BARRIER_TABLE: &[Parameter] = &[count(10_000, "Number of barriers.")];
 
 /// Barriers back to back.
 pub(crate) const BARRIERS: Entry = Entry {
     name: "barriers",
-    summary: "barriers back to back, to measure what one costs",
-    about: "Run time over count is the latency of the runtime's barrier at that many tasks per core.",
+    summary: "barriers back to back, to measure the cost of one",
+    about: "The run time divided by `count` is the latency of the runtime's barrier with that many tasks per core.",
     source: "the barrier microbenchmark of Iancu et al., IPDPS 2010, figure 1",
     example: "latency: { workload: { barriers: { count: 200 } }, runtime: upc, threads_per_core: 2 }",
     parameters: BARRIER_TABLE,
@@ -46,17 +46,18 @@ pub(crate) const BARRIERS: Entry = Entry {
 };
 
 const CRITICAL_TABLE: &[Parameter] = &[
-    count(1_000, "How often each task enters the critical section"),
-    time("outside", MS, 0, "Work of a task between two critical sections"),
-    time("inside", 100_000, 1, "Work within the critical section"),
+    count(1_000, "Number of times that each task enters the critical section."),
+    time("outside", MS, 0, "Work of a task between two critical sections."),
+    time("inside", 100_000, 1, "Work inside the critical section."),
     SPREAD,
 ];
 
 /// A lock that all tasks take in turn.
 pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
-    summary: "tasks that compute and take one lock in turn",
-    about: "A holder that loses its cpu makes all others wait: the cost of pre-emption inside a critical section.",
+    summary: "tasks that compute and then take the same lock, one after the other",
+    about: "A task that loses its cpu while it holds the lock makes all others wait. The workload shows the cost of \
+        pre-emption inside a critical section.",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
     example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: 8 }",
     parameters: CRITICAL_TABLE,
@@ -81,16 +82,17 @@ fn critical(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
 }
 
 const DAEMON_TABLE: &[Parameter] = &[
-    time("burst", 5 * MS, 1, "Work of one burst"),
-    time("pause", 95 * MS, 1, "Sleep between two bursts"),
+    time("burst", 5 * MS, 1, "Work of one burst."),
+    time("pause", 95 * MS, 1, "Sleep between two bursts."),
     SPREAD,
 ];
 
 /// A background task that wakes up now and then.
 pub(crate) const DAEMON: Entry = Entry {
     name: "daemon",
-    summary: "sleeps and computes in turn, for ever, in the background",
-    about: "Disturbs what runs on its cpu, most of all programs whose tasks must all arrive before any goes on.",
+    summary: "sleeps and computes alternately, without end, in the background",
+    about: "A daemon disturbs the tasks on its cpu. It disturbs programs most whose tasks must all arrive at a barrier \
+        before any of them continues.",
     source: "operating-system noise (Petrini, Kerbyson, Pakin, SC 2003)",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { burst: 2ms, pause: 18ms } }, cpus: [3] }",
     parameters: DAEMON_TABLE,

@@ -36,7 +36,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 1,
         min: 0,
         max: PROGRAMS.len() as u64 - 1,
-        about: "From bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp); galgel gets slower with more threads",
+        about: "Program, from bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp). galgel gets slower with more \
+            threads.",
     },
     Parameter {
         name: "region",
@@ -44,7 +45,8 @@ const PARAMETERS: &[Parameter] = &[
         default: 20_000_000,
         min: 1_000,
         max: 60_000_000_000,
-        about: "Work of one of 12 threads between two barriers, and so the number of parallel regions. No input determines it: 20 ms for all programs",
+        about: "Work of one of 12 threads between two barriers, which determines the number of parallel regions. No \
+            input determines the value: it is 20 ms for all programs.",
     },
     Parameter {
         name: "variation",
@@ -52,7 +54,7 @@ const PARAMETERS: &[Parameter] = &[
         default: VARIATION,
         min: 0,
         max: 10_000,
-        about: "Half-width of the variation of the work between two barriers, as for `npb`",
+        about: "Half-width of the variation of the work between two barriers, as for `npb`.",
     },
     Parameter {
         name: "init",
@@ -60,19 +62,21 @@ const PARAMETERS: &[Parameter] = &[
         default: 100_000_000,
         min: 0,
         max: 60_000_000_000,
-        about: "Each task fills its arrays this long, in regions of 20 ms, before the measured part; its pages lie where it has ended up by then. \
-                70 MB a thread are 17,000 page faults of 1 to 2 us and a loop; the same for all programs, uncertain",
+        about: "Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its pages \
+            lie where the task runs at the end of that time. The default corresponds to 70 MB per thread: 17,000 page \
+            faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.",
     },
-    profile::scale("Share of the run to simulate: its first regions, for quick looks"),
+    profile::scale("Share of the run to simulate. It covers the first regions, for quick tests."),
 ];
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "spec-omp",
     summary: "SPEC OMP 2001: wupwise, swim, mgrid, applu, galgel, equake, apsi, gafort, fma3d, art, ammp",
-    about: "A fixed problem in parallel regions, whatever the number of threads; OpenMP only. Work, memory demand and serial \
-            part are derived (`oversim calibrate`) from run times with 12 threads on two or on four sockets and with 24 \
-            threads (X4440). Pages lie where the thread that uses them touched them first.",
+    about: "The programs solve a fixed problem in parallel regions, whatever the number of threads. They exist for \
+        OpenMP only. Work, memory demand and serial part are derived (`oversim calibrate`) from run times on the X4440: \
+        with 12 threads on two and on four sockets, and with 24 threads. The pages of a thread lie where that thread \
+        touched them first.",
     source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
     example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
     parameters: PARAMETERS,
@@ -109,7 +113,7 @@ fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
     let footprint = |(name, facts): (String, Facts)| {
         let Footprint { value, source, uncertain } = facts.footprint;
         if facts.field.is_empty() {
-            return Err(format!("{FILE}: {name}: of which field?"));
+            return Err(format!("{FILE}: {name}: `field` is empty"));
         }
         let bytes = Datum { value, source, uncertain }.read(FILE, &name, Kind::Size)?;
         Ok((name, bytes))
@@ -117,7 +121,7 @@ fn read(text: &str, profiles: &str) -> Result<Catalogue, String> {
     let footprints = facts.into_iter().map(footprint).collect::<Result<BTreeMap<_, _>, String>>()?;
     for name in PROGRAMS {
         if !footprints.contains_key(*name) || !profiles.contains_key(*name) {
-            return Err(format!("{FILE}, {PROFILES_FILE}: nothing about {name}"));
+            return Err(format!("{FILE}, {PROFILES_FILE}: program {name} is missing"));
         }
     }
     Ok(Catalogue { footprints, profiles })

@@ -34,7 +34,7 @@ pub(crate) const VARIATION: Parameter = Parameter {
     default: 0,
     min: 0,
     max: 1,
-    about: "How pieces of work vary: uniformly by `spread`, or exponentially",
+    about: "Variation of the pieces of work: uniform with the half-width `spread`, or exponential.",
 };
 
 /// The half-width of uniform variation.
@@ -44,7 +44,7 @@ pub(crate) const SPREAD: Parameter = Parameter {
     default: 0,
     min: 0,
     max: 10_000,
-    about: "Half-width of the uniform variation",
+    about: "Half-width of the uniform variation.",
 };
 
 /// The variation that [`VARIATION`] and a `spread` describe.

@@ -76,6 +76,7 @@ fn write_block(out: &mut dyn Write, block: &Block, indent: &str, width: usize) -
 pub(super) fn range(row: &ParameterRow) -> String {
     match (&row.min, &row.max) {
         (Some(min), Some(max)) => format!("{min} to {max}"),
+        _ if row.kind == "cpus" => "a list of cpus".into(),
         _ if row.words.is_empty() => "true or false".into(),
         _ => row.words.join(" | "),
     }
@@ -161,5 +162,13 @@ mod tests {
             assert!(text.contains(&format!("\n  {}", page.name)), "{}", page.name);
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn a_list_of_cpus_is_not_shown_as_a_flag() {
+        let mut text = Vec::new();
+        write_text(&find("PIN.cpus").unwrap(), &mut text, WIDEST).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("(a list of cpus)") && !text.contains("true or false"), "{text}");
     }
 }

@@ -13,47 +13,64 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "sched_yield: `default` updates the caller's virtual runtime and picks again (sched_compat_yield = 0); `posix` puts it behind all others (1)",
+        about: "Effect of sched_yield. `default` updates the caller's virtual runtime and picks the next task again \
+            (sched_compat_yield = 0). `posix` puts the caller behind all other tasks of its queue (sched_compat_yield = \
+            1).",
     },
-    time("tick", MS, SHORTEST, "Timer tick; 1ms is HZ = 1000"),
+    time("tick", MS, SHORTEST, "Period of the timer tick. 1ms corresponds to HZ = 1000."),
     TICK_SKEW,
     time(
         "latency",
         0,
         0,
-        "Period in which each of a few tasks runs once; 0s = as the kernel scales it, 20ms x (1 + log2 cpus), at most 200ms",
+        "Period in which each task runs once, as long as only a few tasks are runnable. 0s uses the kernel's own \
+            scaling: 20ms x (1 + log2 cpus), at most 200ms.",
     ),
     time(
         "min_granularity",
         0,
         0,
-        "Least slice; 0s = as the kernel scales it, 4ms x (1 + log2 cpus), at most 200ms",
+        "Shortest time slice. 0s uses the kernel's own scaling: 4ms x (1 + log2 cpus), at most 200ms.",
     ),
     time(
         "wakeup_granularity",
         0,
         0,
-        "Lead a woken task needs to pre-empt; 0s = as the kernel scales it, 5ms x (1 + log2 cpus)",
+        "A woken task pre-empts the current one if its virtual runtime is smaller by more than this value. 0s uses the \
+            kernel's own scaling: 5ms x (1 + log2 cpus).",
     ),
-    flag("sleeper_credit", "A woken task is placed up to one latency early (FAIR_SLEEPERS)"),
-    flag("start_debit", "A new task starts one slice late (START_DEBIT)"),
-    flag("buddies", "Prefer the last woken task, then the one it pre-empted (NEXT_BUDDY, LAST_BUDDY)"),
+    flag(
+        "sleeper_credit",
+        "A woken task is placed up to one latency before the queue's minimum virtual runtime (FAIR_SLEEPERS).",
+    ),
+    flag(
+        "start_debit",
+        "A new task starts one time slice (in 2.6.27 one period) behind the queue's minimum virtual runtime \
+            (START_DEBIT).",
+    ),
+    flag(
+        "buddies",
+        "The scheduler prefers the last woken task, then the task that it pre-empted (NEXT_BUDDY, LAST_BUDDY). 2.6.27 \
+            prefers the woken task only.",
+    ),
 ];
 
 /// The entry of the shelf.
 pub(super) const LINUX_2_6_28: Entry = Entry {
     name: "linux-2.6.28",
-    summary: "Completely Fair Scheduler of 2008, with both behaviours of sched_yield",
+    summary: "Completely Fair Scheduler (CFS) of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
-    about: "CFS. Every task carries a virtual runtime: its cpu time divided by its weight. The task with the smallest one runs, \
-for a slice of latency x weight / load, beyond five tasks for the minimum granularity; who has used up its slice \
-is pre-empted at the next timer tick. A woken task is placed up to one latency early and pre-empts if it leads \
-by more than the wake-up granularity; a new one starts one slice late. On 16 cpus the latency is 20 ms x (1 + \
-log2 16) = 100 ms: two computing tasks take turns of 50 ms, eight turns of 20 ms.\n\nWhat `sched_yield` does \
-decides how waiting programs fare. With `default` the caller stays in its place, and as it has polled no longer \
-than the others computed it is often picked again: a waiter beside a computing task burns its fair share. With \
-`posix` it goes behind all others and looks once per slice of theirs. Use it for results of 2008 to 2010 and to \
-compare both yields.",
+    about: "CFS gives every task a virtual runtime: its cpu time divided by its weight. The task with the smallest \
+virtual runtime runs next. Its time slice is latency x weight / load, where load is the sum of all weights. With more \
+than five tasks the slice is the minimum granularity instead. A task that has used up its slice is pre-empted at the \
+next timer tick. A woken task is placed up to one latency early. It pre-empts the current task if its virtual runtime is \
+smaller by more than the wake-up granularity. A new task starts one slice late. On 16 cpus the latency is 20 ms x (1 + \
+log2 16) = 100 ms, so two computing tasks alternate in slices of 50 ms, and eight tasks in slices of 20 ms.\n\nThe \
+behaviour of `sched_yield` decides how well waiting programs perform. With `default` the caller keeps its place in the \
+order of virtual runtimes. It has polled no longer than the other tasks have computed, so the scheduler often picks it \
+again. A waiter next to a computing task therefore spends its whole fair share on polling. With `posix` the caller goes \
+behind all other tasks and polls once per time slice of the others. Use this OS model for results of 2008 to 2010 and to \
+compare the two behaviours.",
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V28),
@@ -62,12 +79,13 @@ compare both yields.",
 /// The entry of the release before.
 pub(super) const LINUX_2_6_27: Entry = Entry {
     name: "linux-2.6.27",
-    summary: "as linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
+    summary: "like linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
-    about: "The release before: a new task starts a whole period late instead of one slice, the queue's minimum follows the \
-waiting tasks only, and whoever was woken is preferred for one slice whatever its lag. Its balancer (LOAD) pulls \
-inside a socket as soon as a cpu goes idle and moves 6 tasks against 4, which 2.6.28 leaves. The kernel of the \
-Barcelona machine in the literature.",
+    about: "This is the release before 2.6.28. A new task starts a whole period late instead of one slice. The queue's \
+minimum virtual runtime follows the waiting tasks only, not the running one. A woken task is preferred for one slice, \
+whatever its lag. The balancer (LOAD) of this release pulls a task inside a socket as soon as a cpu goes idle. It also \
+moves a task from a socket with 6 tasks to one with 4, which 2.6.28 does not. The published experiments on the Barcelona \
+machine ran under this kernel.",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V27),
@@ -76,11 +94,12 @@ Barcelona machine in the literature.",
 /// The entry of the release after the next.
 pub(super) const LINUX_2_6_30: Entry = Entry {
     name: "linux-2.6.30",
-    summary: "as linux-2.6.28, but whoever wakes others often pre-empts sooner (ADAPTIVE_GRAN)",
+    summary: "like linux-2.6.28, but a task that often wakes others pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
-    about: "Two releases on: the lead a woken task needs to pre-empt shrinks to nothing when it wakes others often \
-(ADAPTIVE_GRAN), which helps programs that block at barriers; a slice that is used up ends a claim as buddy. Its \
-balancer (LOAD) looks at all levels when a cpu goes idle. The kernel of the Nehalem machine in the literature.",
+    about: "This release came two releases after 2.6.28. A woken task that often wakes others needs a smaller advantage \
+in virtual runtime to pre-empt, down to none at all (ADAPTIVE_GRAN). This helps programs that block at barriers. A task \
+that has used up its slice is no longer preferred as a buddy. The balancer (LOAD) of this release checks all levels when \
+a cpu goes idle. The published experiments on the Nehalem machine ran under this kernel.",
     example: "{ linux-2.6.30: { yield: default } }",
     parameters: PARAMETERS,
     make: |values, cpus| cfs(values, cpus, CfsRelease::V30),

@@ -11,9 +11,15 @@ const PARAMETERS: &[Parameter] = &[
         "slice",
         0,
         0,
-        "What a task asks for at a time (base_slice_ns), at least 1us; 0s = as the kernel scales it, 0.7ms x (1 + log2 of up to 8 cpus)",
+        "Length of a task's request for cpu time (base_slice_ns), at least 1us. 0s uses the kernel's own scaling: 0.7ms \
+            x (1 + log2 of up to 8 cpus).",
     ),
-    time("tick", 4 * MS, SHORTEST, "Timer tick; 4ms is HZ = 250, measured on a virtual machine of two cpus"),
+    time(
+        "tick",
+        4 * MS,
+        SHORTEST,
+        "Period of the timer tick. 4ms corresponds to HZ = 250, as measured on a virtual machine with two cpus.",
+    ),
     Parameter { default: 0, ..TICK_SKEW },
     Parameter {
         name: "tick_jitter",
@@ -21,28 +27,41 @@ const PARAMETERS: &[Parameter] = &[
         default: MS / 100,
         min: 0,
         max: LONGEST,
-        about: "Each tick of each cpu is late by a random time up to this, less than the tick; 0s = exactly on the grid",
+        about: "Each tick of each cpu is late by a random time up to this value, but by less than one tick. 0s puts all \
+            ticks exactly on the grid.",
     },
     flag(
         "delayed_dequeue",
-        "A task that sleeps ahead of its share competes on until it would be picked (DELAY_DEQUEUE)",
+        "A task that goes to sleep after it has received more than its share keeps competing until the scheduler would \
+            pick it (DELAY_DEQUEUE).",
     ),
-    flag("place_lag", "A task comes back as far behind or ahead of the others as it left (PLACE_LAG)"),
-    flag("run_to_parity", "A picked task is protected for its slice, not for 0.7ms only (RUN_TO_PARITY)"),
+    flag(
+        "place_lag",
+        "A task that returns to a queue is placed as far behind or ahead of the others as it was when it left \
+            (PLACE_LAG).",
+    ),
+    flag(
+        "run_to_parity",
+        "A picked task is protected from pre-emption for its whole slice instead of only 0.7ms (RUN_TO_PARITY).",
+    ),
 ];
 
 /// The entry of the shelf.
 pub(super) const LINUX_6_18: Entry = Entry {
     name: "linux-6.18",
-    summary: "Earliest eligible virtual deadline first (2025): lag, delayed dequeue, a yield that forfeits the slice",
-    source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; tick and its lateness measured",
-    about: "EEVDF. A task may run while it has had no more than its share (virtual runtime v at most the queue's weighted mean V); \
-among those the one with the earliest virtual deadline, one slice after its request began, is picked. The slice \
-is 0.7 ms x (1 + log2 of up to 8 cpus), 2.8 ms from 8 cpus on; the tick of 4 ms is longer, so the tick is the \
-quantum of computing tasks. Who sleeps ahead of its share stays in the queue for a while; who comes back stands \
-as far from V as it left.\n\nA yield gives up the rest of the slice (v = deadline), so a waiter that yields \
-beside a computing task polls about once per slice and costs it 0.1 %; a waiter that spins without yielding \
-holds its core to the next tick. Use it for today's machines; the rules can be switched off one by one.",
+    summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that gives up the \
+slice",
+    source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the lateness of ticks \
+are measured",
+    about: "EEVDF lets a task run while it is eligible, that is, while it has received no more than its share: its \
+virtual runtime v is at most V, the weighted mean over the queue. The scheduler picks the eligible task with the \
+earliest virtual deadline. The deadline is one slice after the start of the task's request. The slice is 0.7 ms x (1 + \
+log2 of up to 8 cpus), which is 2.8 ms on 8 or more cpus. The tick of 4 ms is longer than the slice, so computing tasks \
+run for one tick at a time. A task that goes to sleep ahead of its share stays in the queue for a while. A task that \
+returns is placed as far from V as it was when it left.\n\nA yield gives up the rest of the slice (v = deadline). A \
+waiter that yields next to a computing task therefore polls about once per slice and costs that task 0.1 %. A waiter \
+that spins without yielding holds its core until the next tick. Use this OS model for present-day machines. Its \
+parameters can switch off the rules separately.",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: PARAMETERS,
     make: eevdf,

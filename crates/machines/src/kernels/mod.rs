@@ -47,12 +47,14 @@ const fn flag(name: &'static str, about: &'static str) -> Parameter {
 
 const TICK_SKEW: Parameter = flag(
     "tick_skew",
-    "Ticks of the cpus are spread over half a period, as Linux did until 2.6.38, instead of all on one grid",
+    "If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false, all cpus tick at \
+        the same time.",
 );
 
 const TICKS_TOGETHER: Parameter = Parameter {
     default: 0,
-    about: "Ticks of the cpus are spread over half a period instead of all on one grid, as one clock interrupt for all makes them",
+    about: "If true, the ticks of the cpus are spread over half a period. If false, all cpus tick at the same time, \
+        because one clock interrupt serves all of them.",
     ..TICK_SKEW
 };
 

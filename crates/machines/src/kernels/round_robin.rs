@@ -7,19 +7,25 @@ use sim_core::time::Span;
 use super::{Entry, MS, SHORTEST, TICK_SKEW, time};
 
 const PARAMETERS: &[Parameter] = &[
-    time("quantum", 100 * MS, SHORTEST, "Time each task runs in turn; 100ms is Linux's SCHED_RR"),
-    time("tick", MS, SHORTEST, "Timer tick"),
+    time(
+        "quantum",
+        100 * MS,
+        SHORTEST,
+        "Time slice of every task. 100ms is the quantum of SCHED_RR in Linux.",
+    ),
+    time("tick", MS, SHORTEST, "Period of the timer tick."),
     TICK_SKEW,
 ];
 
 /// The entry of the shelf.
 pub(super) const ROUND_ROBIN: Entry = Entry {
     name: "round-robin",
-    summary: "each task runs for one quantum in turn; a yield goes to the end of the queue",
+    summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of the queue",
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
-    about: "Each task runs for one quantum in turn, whatever it did before: the plain reference to hold the real disciplines \
-against. With k computing tasks on a cpu one waits (k - 1) quanta for its turn, 300 ms for four at 100 ms; a \
-yield goes to the end of the queue and gives the rest of the quantum away.",
+    about: "Every task runs for one quantum, one after the other, whatever it did before. Use this OS model as a simple \
+reference for the real schedulers. With k computing tasks on a cpu, a task waits (k - 1) quanta before it runs again. \
+With four tasks and a quantum of 100 ms it waits 300 ms. A yield puts the caller at the end of the queue and gives up \
+the rest of its quantum.",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: PARAMETERS,
     make: round_robin,

@@ -7,7 +7,12 @@ use sim_core::time::Span;
 use super::{Entry, MS, SHORTEST, TICKS_TOGETHER, flag, time};
 
 const PARAMETERS: &[Parameter] = &[
-    time("tick", 10 * MS, SHORTEST, "Clock tick; the quanta of the dispatch table are counted in it"),
+    time(
+        "tick",
+        10 * MS,
+        SHORTEST,
+        "Period of the clock tick. The quanta of the dispatch table are counted in ticks.",
+    ),
     TICKS_TOGETHER,
     Parameter {
         name: "table",
@@ -15,18 +20,20 @@ const PARAMETERS: &[Parameter] = &[
         default: 0,
         min: 0,
         max: 1,
-        about: "Dispatch table: `default` (20 to 200 ms), or `server`, the one for large servers (340 to 400 ms)",
+        about: "Dispatch table: `default` (quanta of 20 to 200 ms), or `server`, the table for large servers (340 to 400 \
+            ms).",
     },
     time(
         "update",
         1_000 * MS,
         SHORTEST,
-        "Time between two lifts of all that have gone without a whole quantum",
+        "Time between two updates. An update raises the priority of all threads that have gone without a whole quantum.",
     ),
-    flag("lift_running", "The lift takes in threads that run, not only those that wait"),
+    flag("lift_running", "The update also raises the priority of running threads, not only of waiting ones."),
     flag(
         "every_sleep",
-        "Every sleep earns a sleeper's priority (System V Release 4); otherwise only one that a lift falls into (2005 source)",
+        "Every sleep earns the priority of a sleeper (System V Release 4). If false, only a sleep during which an update \
+            happens earns it (2005 source).",
     ),
     Parameter {
         name: "start",
@@ -34,19 +41,22 @@ const PARAMETERS: &[Parameter] = &[
         default: 59,
         min: 0,
         max: 59,
-        about: "Priority of the first thread of a program: that of the shell that starts it",
+        about: "Priority of the first thread of a program. It is the priority of the shell that starts the program.",
     },
 ];
 
 /// The entry of the shelf.
 pub(super) const SOLARIS_9: Entry = Entry {
     name: "solaris-9",
-    summary: "time-sharing class: sixty priorities that sink with use and rise with sleep; a yield goes behind its equals",
+    summary: "time-sharing class: sixty priorities that fall with cpu use and rise with sleep; a yield puts the caller \
+behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
-    about: "Sixty priorities. A quantum used up (20 ms at priority 59, 200 ms below 10) costs ten levels; a sleep earns 50 \
-to 59, and so does, once a second, having gone without a whole quantum. A better priority pre-empts at once. \
-Programs that compute sink to long quanta within a second or so; sleepers stay on top and interrupt them. A \
-yield goes behind the threads of equal priority. The kernel of the Sun Fire E25K; its policy is LGROUP.",
+    about: "The time-sharing class has sixty priorities. A thread that uses up its quantum (20 ms at priority 59, 200 ms \
+below 10) loses ten levels. A sleep raises its priority to between 50 and 59. Once a second, a thread that has gone \
+without a whole quantum is raised in the same way. A better priority pre-empts at once. Computing programs fall to low \
+priorities with long quanta within a second or so. Sleeping threads keep high priorities and interrupt the computing \
+ones. A yield puts the caller behind the threads of equal priority. This is the kernel of the Sun Fire E25K. Its policy \
+is LGROUP.",
     example: "{ solaris-9: { table: server } }",
     parameters: PARAMETERS,
     make: ts,

@@ -143,11 +143,11 @@ impl<S: DeserializeOwned + Copy> FamilyData<S> {
         derived: &mut BTreeMap<String, Derived>,
     ) -> Result<Family, String> {
         let Some(derived) = derived.remove(name) else {
-            return Err(format!("{PROFILES_FILE}: no profile of {name}"));
+            return Err(format!("{PROFILES_FILE}: there is no profile of {name}"));
         };
         if !self.sizes.contains_key(&derived.class) {
             return Err(format!(
-                "{PROFILES_FILE}: {name}: its reference class `{}` has no size",
+                "{PROFILES_FILE}: {name}: the reference class `{}` has no size",
                 derived.class
             ));
         }
@@ -233,19 +233,22 @@ impl Model {
             Tasks::Any => return Ok(()),
             Tasks::Square => {
                 let root = u64::from(tasks.isqrt());
-                (root * root == u64::from(tasks), "a square number", root * root, (root + 1) * (root + 1))
+                (
+                    root * root == u64::from(tasks),
+                    "a square number of tasks",
+                    root * root,
+                    (root + 1) * (root + 1),
+                )
             }
             Tasks::PowerOfTwo => {
                 let below = 1u64 << tasks.max(1).ilog2();
-                (tasks.is_power_of_two(), "a power of two as number", below, 2 * below)
+                (tasks.is_power_of_two(), "a number of tasks that is a power of two", below, 2 * below)
             }
         };
         if fits {
             return Ok(());
         }
-        Err(format!(
-            "{code} ({model}) needs {what} of tasks, not {tasks}; the nearest are {below} and {above}"
-        ))
+        Err(format!("{code} ({model}) needs {what}, not {tasks}; the nearest are {below} and {above}"))
     }
 }
 
@@ -267,7 +270,11 @@ mod tests {
         assert!(read(&bare, PROFILES).unwrap_err().contains("without source"));
         assert!(read(&TEXT.replace("fixed: 13,", "fixd: 13,"), PROFILES).is_err());
         assert!(read(TEXT, &PROFILES.replace("demand: { value: \"", "demand: { value: \"-")).is_err());
-        assert!(read(TEXT, &PROFILES.replace("cg:\n", "cq:\n")).unwrap_err().contains("no profile of cg"));
+        assert!(
+            read(TEXT, &PROFILES.replace("cg:\n", "cq:\n"))
+                .unwrap_err()
+                .contains("there is no profile of cg")
+        );
         assert!(read(TEXT, &PROFILES.replace("class: B", "class: X")).unwrap_err().contains("class `X`"));
     }
 }

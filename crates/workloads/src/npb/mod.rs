@@ -35,14 +35,17 @@ const PARAMETERS: &[Parameter] = &[
         "benchmark",
         BENCHMARKS,
         0,
-        "Conjugate gradient (fine-grained), Fourier transform (coarse, all-to-all), embarrassingly parallel, multigrid, integer sort (all-to-all), and three flow solvers: block-tridiagonal and scalar pentadiagonal (sweeps), lower-upper (wavefront)",
+        "Code: cg is conjugate gradient (fine-grained), ft Fourier transform (coarse-grained, all-to-all), ep \
+            embarrassingly parallel, mg multigrid, is integer sort (all-to-all). bt, sp and lu are flow solvers: \
+            block-tridiagonal and scalar pentadiagonal (both with sweeps) and lower-upper (wavefront).",
     ),
-    choice("class", CLASSES, 3, "Problem class, small to large"),
+    choice("class", CLASSES, 3, "Problem class, from small to large."),
     choice(
         "model",
         MODELS,
         0,
-        "Programming model whose synchronisations it has; `auto` = that of the runtime, UPC for the plain ones",
+        "Programming model that defines the synchronisations. `auto` takes the model of the runtime, and UPC for \
+            runtimes without a programming model.",
     ),
     Parameter {
         name: "variation",
@@ -50,7 +53,9 @@ const PARAMETERS: &[Parameter] = &[
         default: VARIATION,
         min: 0,
         max: 10_000,
-        about: "Half-width of the variation of the work between two synchronisations, for up to 10ms of work; falls with the root of the length beyond. No input determines it: 15% was chosen once, for all codes, on the published mean gain of 6% of the POSIX yield (Iancu et al., IPDPS 2010)",
+        about: "Half-width of the variation of the work between two synchronisations, for up to 10ms of work. For longer \
+            work it falls with the square root of the length. No input determines it. The value of 15% was chosen once, \
+            for all codes, from the published mean gain of 6% of the POSIX yield (Iancu et al., IPDPS 2010).",
     },
     Parameter {
         name: "transfer_volume",
@@ -58,22 +63,28 @@ const PARAMETERS: &[Parameter] = &[
         default: 1_000,
         min: 0,
         max: 1_000_000,
-        about: "Bytes of ft's and is's all-to-all transfers against one copy of the grid, or of the keys, per iteration",
+        about: "Bytes of the all-to-all transfers of ft and is, relative to one copy of the grid (ft) or of the keys \
+            (is) per iteration.",
     },
     choice(
         "transfer_order",
         &["auto", "sequential", "rotated"],
         0,
-        "Order in which the tasks of ft and is read from the others; `auto` = all start at task 0 in UPC, each at its successor in MPI",
+        "Order in which the tasks of ft and is read from the other tasks. With `auto`, all tasks start at task 0 in UPC, \
+            and each task starts at its successor in MPI.",
     ),
     choice(
         "schedule",
         &["static", "dynamic", "guided"],
         0,
-        "How OpenMP hands out the passes of loops: `static` evenly beforehand; `dynamic` one by one to whoever is free, `guided` in portions that shrink. Passes that are handed out run far from the pages their data were touched on. Codes with exchanges are always static",
+        "How OpenMP hands out the iterations of loops: `static` divides them evenly in advance, `dynamic` hands them out \
+            one by one to tasks that are free, `guided` hands out portions that shrink. With `dynamic` and `guided` the \
+            accesses of a task spread over all nodes, because other tasks touched the data first. Codes with exchanges \
+            are always static.",
     ),
     scale(
-        "Share of the run to simulate: its first iterations, at least one (of ep its first pairs). What happens in an iteration is unchanged, so ratios of times are those of the whole run; only start-up weighs more",
+        "Share of the run to simulate. It covers the first iterations, at least one (for ep the first pairs). Each \
+            iteration is unchanged, so ratios of times are those of the whole run. Only start-up weighs more.",
     ),
 ];
 
@@ -81,9 +92,10 @@ const PARAMETERS: &[Parameter] = &[
 pub(crate) const ENTRY: Entry = Entry {
     name: "npb",
     summary: "NAS Parallel Benchmarks cg, ft, ep, mg, is, bt, sp, lu, classes S to C, for UPC, MPI and OpenMP",
-    about: "A fixed problem, whatever the number of tasks: operation totals and sizes by the benchmarks' own formulas, serial \
-            speed and memory demand derived from measured run times and speed-ups (`oversim calibrate`), numbers of barriers \
-            as counted. bt and sp run with a square number of tasks in UPC and MPI, the others with a power of two in MPI.",
+    about: "The codes solve a fixed problem, whatever the number of tasks. Operation totals and sizes follow the \
+        benchmarks' formulas. Serial speed and memory demand are derived from measured run times and speed-ups (`oversim \
+        calibrate`). The numbers of barriers are counted, not derived. bt and sp need a square number of tasks in UPC \
+        and MPI. cg, mg, ft, is and lu need a power of two in MPI, and lu also in UPC.",
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
     example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
     parameters: PARAMETERS,

@@ -64,45 +64,53 @@ const fn shared(p: &Preset) -> [Parameter; 9] {
             "wait",
             WAITS,
             p.wait,
-            "What a waiting task does: polls; polls and yields; sleeps at once; polls for a while, then sleeps; yields to a task of its own application",
+            "What a waiting task does: `spin` polls, `yield` polls and yields, `block` sleeps at once, `spin-then-block` \
+                polls for a while and then sleeps, `yield-to` yields to a task of the same application.",
         ),
         choice(
             "yielding",
             YIELDING,
             p.yielding,
-            "Whether spin-then-block yields after each poll: never, always, or when the application has more tasks than cpus it may use",
+            "Whether `spin-then-block` yields after each poll: never, always, or when the application has more tasks \
+                than cpus that it may use.",
         ),
-        choice("barrier", BARRIERS, p.barrier, "Barrier algorithm"),
+        choice("barrier", BARRIERS, p.barrier, "Barrier algorithm."),
         Parameter {
             name: "arity",
             kind: Kind::Count,
             default: 4,
             min: 2,
             max: 1 << 16,
-            about: "Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime)",
+            about: "Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime).",
         },
         flag(
             "processes",
             p.processes,
-            "Tasks are processes (dearer switches) instead of threads of one process",
+            "Tasks are processes instead of threads of one process. Switches between processes cost more.",
         ),
         choice(
             "startup",
             STARTUPS,
             p.startup,
-            "Who creates the tasks, one after another: rank 0, or a launcher on cpu 0 (mpiexec)",
+            "Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu 0 such \
+                as mpiexec (`launcher`).",
         ),
-        flag("start_barrier", p.start_barrier, "All tasks meet once before the program proper"),
+        flag(
+            "start_barrier",
+            p.start_barrier,
+            "All tasks meet at a barrier once before the program proper begins.",
+        ),
         flag(
             "start_sleep",
             p.start_sleep,
-            "Who waits at the start barrier sleeps at once, whatever tasks do at other barriers",
+            "A task that waits at the start barrier sleeps at once, whatever it does at other barriers.",
         ),
         choice(
             "touch",
             TOUCHES,
             p.touch,
-            "When first-touch pages get their node: at each task's first compute operation, as soon as each task first runs (before the start barrier), or all of them as soon as rank 0 runs",
+            "When first-touch pages get their NUMA node: at the first compute operation of each task (`work`), when each \
+                task first runs, before the start barrier (`each`), or all of them when rank 0 first runs (`master`).",
         ),
     ]
 }
@@ -114,7 +122,8 @@ const TIMED: Parameter = Parameter {
     default: BLOCK_TIME,
     min: 0,
     max: u64::MAX,
-    about: "How long spin-then-block polls before it sleeps; `0s` and `infinite` are legal (200ms is the default of KMP_BLOCKTIME)",
+    about: "How long `spin-then-block` polls before it sleeps. `0s` and `infinite` are allowed. 200ms is the default of \
+        KMP_BLOCKTIME.",
 };
 
 /// What the Intel OpenMP runtime calls its library mode.
@@ -122,7 +131,8 @@ const LIBRARY: Parameter = choice(
     "library",
     LIBRARIES,
     0,
-    "KMP_LIBRARY: throughput waits as the other parameters say; turnaround never sleeps, and yields only with more tasks than cpus",
+    "KMP_LIBRARY. `throughput` waits as the other parameters define. `turnaround` never sleeps, and yields only with \
+        more tasks than cpus.",
 );
 
 /// Of runtimes that poll for a number of looks.
@@ -134,7 +144,8 @@ const fn counted(spins: u64, throttled: u64, step: u64) -> [Parameter; 3] {
             default: spins,
             min: 0,
             max: 1_000_000_000_000,
-            about: "Looks before spin-then-block sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000 with OMP_WAIT_POLICY=active, 0 with passive)",
+            about: "Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000 with \
+                OMP_WAIT_POLICY=active, 0 with passive).",
         },
         Parameter {
             name: "throttled_spin_count",
@@ -142,7 +153,8 @@ const fn counted(spins: u64, throttled: u64, step: u64) -> [Parameter; 3] {
             default: throttled,
             min: 0,
             max: 1_000_000_000_000,
-            about: "Looks at most when the application has more tasks than cpus it may use (libgomp: 100 by default, 1000 with OMP_WAIT_POLICY=active)",
+            about: "Largest number of polls when the application has more tasks than cpus that it may use (libgomp: 100 \
+                by default, 1000 with OMP_WAIT_POLICY=active).",
         },
         Parameter {
             name: "spin_step",
@@ -150,7 +162,8 @@ const fn counted(spins: u64, throttled: u64, step: u64) -> [Parameter; 3] {
             default: step,
             min: 1,
             max: 1_000_000,
-            about: "Time of one look: with a pause instruction about 10ns on processors up to 2015, 45ns from Skylake on; a bare load and compare (Open64) 1 to 3ns; uncertain",
+            about: "Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns from \
+                Skylake on. A bare load and compare (Open64) takes 1 to 3ns. Uncertain.",
         },
     ]
 }

@@ -83,7 +83,7 @@ fn with(name: &str, settings: &[(&str, u64)], oversubscribed: bool) -> Runtime {
 fn libgomp_polls_three_milliseconds_or_one_microsecond() {
     let limit = |settings: &[(&str, u64)], over| with("libgomp", settings, over).wait.sleeps_after();
     assert_eq!(limit(&[], false), Some(Span::from_ms(3)));
-    assert_eq!(limit(&[], true), Some(Span::from_us(1)), "100 looks when oversubscribed");
+    assert_eq!(limit(&[], true), Some(Span::from_us(1)), "100 polls when oversubscribed");
     let active = [("spin_count", 30_000_000_000), ("throttled_spin_count", 1_000)];
     assert_eq!(limit(&active, false), Some(Span::from_ms(300_000)), "five minutes");
     assert_eq!(limit(&active, true), Some(Span::from_us(10)));

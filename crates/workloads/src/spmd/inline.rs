@@ -31,56 +31,60 @@ const PARAMETERS: &[Parameter] = &[
         Kind::Duration,
         16_000_000_000,
         (1, LONGEST),
-        "Work of the whole problem at nominal speed, divided among the tasks; ignored when `grain` is given",
+        "Work of the whole problem at nominal speed, divided among the tasks. It is ignored when `grain` is given.",
     ),
     number(
         "grain",
         Kind::Duration,
         0,
         (0, LONGEST),
-        "Work of each task between two barriers, so that the problem grows with the tasks; 0s = from `work`",
+        "Work of each task between two barriers, so that the problem grows with the number of tasks. 0s derives it from \
+            `work`.",
     ),
     number(
         "intervals",
         Kind::Count,
         100,
         (1, MAX_INTERVALS),
-        "Number of barriers, whatever the number of tasks",
+        "Number of barriers, whatever the number of tasks.",
     ),
     number(
         "spread",
         Kind::Percent,
         0,
         (0, 10_000),
-        "Half-width of the uniform variation of the work over tasks and intervals",
+        "Half-width of the uniform variation of the work over tasks and intervals.",
     ),
     number(
         "serial",
         Kind::Percent,
         0,
         (0, 10_000),
-        "Share of the work that rank 0 does alone while the others wait: a serial section and a barrier more in each interval",
+        "Share of the work that rank 0 does alone while the others wait. Each interval then has a serial section and one \
+            more barrier.",
     ),
     number(
         "serial_per_task",
         Kind::Duration,
         0,
         (0, LONGEST),
-        "Work that rank 0 does alone for each other task over the whole run, in the same sections (a part that grows with the tasks)",
+        "Work that rank 0 does alone for each other task over the whole run, in the same serial sections. This part \
+            grows with the number of tasks.",
     ),
     number(
         "imbalance",
         Kind::Percent,
         0,
         (0, 10_000),
-        "Standing difference of a rank's work from the mean, at most; see `shape`",
+        "Largest permanent difference of a rank's work from the mean. `shape` defines how it is distributed.",
     ),
     number(
         "shape",
         Kind::Choice(SHAPES),
         0,
         (0, 2),
-        "Who has how much: rising linearly from rank 0 to the last; the last rank alone has more; or at random, the same in every run",
+        "Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`), only the last \
+            rank has more (`one-slow`), or the work is drawn at random, the same in every run (`random`).",
     ),
     VARIATION,
     number(
@@ -88,63 +92,66 @@ const PARAMETERS: &[Parameter] = &[
         Kind::Rate,
         0,
         (0, MAX_RATE),
-        "Memory traffic of a task while it computes alone at nominal speed",
+        "Memory traffic of a task while it computes alone at nominal speed.",
     ),
     number(
         "bound",
         Kind::Percent,
         0,
         (0, 10_000),
-        "Share of its time in which a task waits for memory; 0% = from the demand",
+        "Share of its time that a task waits for memory. 0% derives it from the demand.",
     ),
     number(
         "working_set",
         Kind::Size,
         0,
         (0, MAX_SIZE),
-        "Bytes a task works on; bounds the refill of its caches after a migration",
+        "Bytes that a task works on. They limit the refill of its caches after a migration.",
     ),
     number(
         "pages",
         Kind::Choice(PAGES),
         0,
         (0, 4),
-        "Where its pages lie: where each task first touched its own, spread over all nodes, all on node 0, where each task touched its own last (they are copied to it), or where rank 0 touched them all",
+        "Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over all nodes \
+            (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which are copied there \
+            (`next-touch`), or where rank 0 touched them all (`master`).",
     ),
     number(
         "shared",
         Kind::Percent,
         0,
         (0, 10_000),
-        "Share of the accesses that go to data of all tasks, spread over all nodes, instead",
+        "Share of the accesses that go to data of all tasks, which are spread over all nodes.",
     ),
     number(
         "exchanges",
         Kind::Count,
         0,
         (0, Spmd::MAX_EXCHANGES as u64),
-        "Point-to-point exchanges within each interval, at distances 1, 2, 4, ... ranks",
+        "Point-to-point exchanges within each interval, at distances of 1, 2, 4, ... ranks.",
     ),
     number(
         "transfer",
         Kind::Size,
         0,
         (0, MAX_SIZE),
-        "Bytes all tasks together move in one all-to-all transfer; 0B = no transfers",
+        "Bytes that all tasks together move in one all-to-all transfer. 0B means no transfers.",
     ),
     number(
         "transfers",
         Kind::Count,
         1,
         (0, MAX_INTERVALS),
-        "Number of all-to-all transfers, evenly spread, at most one per interval",
+        "Number of all-to-all transfers, evenly spread over the run, at most one per interval.",
     ),
     number(
         "transfer_order",
         Kind::Choice(ORDERS),
         0,
         (0, 1),
-        "Order of the sources: all ranks start at rank 0, or each at its successor",
+        "Order of the sources: all ranks start at rank 0 (`sequential`), or each rank starts at its successor \
+            (`rotated`).",
     ),
 ];
 
@@ -161,10 +168,10 @@ const fn number(
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "spmd",
-    summary: "a program written inline: intervals of compute, exchange, transfer and barrier",
-    about: "All tasks compute, optionally exchange with partners or move a block from every other task, and meet at \
-            a barrier, again and again. The work is a fixed problem divided among however many tasks there are, or a \
-            fixed grain per task.",
+    summary: "a program described in the scenario: intervals of compute, exchange, transfer and barrier",
+    about: "In each interval all tasks compute, optionally exchange with partners or read a block from every other task, \
+        and then meet at a barrier. The work is a fixed problem that is divided among any number of tasks, or a fixed \
+        grain per task.",
     source: "the structure common to bulk-synchronous codes (Valiant 1990)",
     example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, runtime: openmp }",
     parameters: PARAMETERS,

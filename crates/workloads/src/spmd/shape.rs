@@ -93,7 +93,7 @@ impl Spmd {
             return Err("an SPMD program needs at least one interval".into());
         }
         if self.alone > self.serial {
-            return Err("the serial part is longer than the whole".into());
+            return Err("the serial part is larger than the whole work".into());
         }
         let body = self.interval(tasks)?;
         let mut ops = Vec::new();
@@ -149,7 +149,7 @@ impl Spmd {
     fn interval(&self, tasks: u32) -> Result<Vec<Op>, String> {
         let exchanges = self.exchanges_of(tasks);
         if exchanges > Self::MAX_EXCHANGES {
-            return Err(format!("at most {} exchanges fit an interval", Self::MAX_EXCHANGES));
+            return Err(format!("an interval can have at most {} exchanges", Self::MAX_EXCHANGES));
         }
         let work = self.piece(tasks)?;
         let spread = self.variation.spread(Span::from_ns(work.floor_ns()));
