@@ -89,7 +89,9 @@ fn a_scenario_a_result_of_it_and_two_results_of_one_policy_say_the_same() {
 fn every_form_is_written() {
     let (code, csv, _) = oversim(&["compare", "-", "--format", "csv"], TINY);
     assert!(
-        code < 2 && csv.starts_with("configuration,app,metric,unit,policy_a,policy_b,") && csv.lines().count() == 4,
+        code < 2
+            && csv.starts_with("configuration,app,metric,unit,policy_a,policy_b,")
+            && csv.lines().count() == 4,
         "{csv}"
     );
     let (_, page, _) = oversim(&["compare", "-", "--format", "markdown"], TINY);

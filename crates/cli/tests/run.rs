@@ -41,7 +41,8 @@ fn words(text: &str) -> Vec<&str> {
 /// The cells of one place, as metric and mean.
 fn cells<'a>(result: &'a Value, configuration: &str, policy: &str, app: &str) -> Vec<(&'a str, f64)> {
     let all = result["cells"].as_array().unwrap().iter();
-    let here = all.filter(|c| c["configuration"] == configuration && c["policy"] == policy && c["app"] == app);
+    let here =
+        all.filter(|c| c["configuration"] == configuration && c["policy"] == policy && c["app"] == app);
     here.map(|c| (c["metric"].as_str().unwrap(), c["mean"].as_f64().unwrap())).collect()
 }
 

@@ -116,7 +116,9 @@ impl Setting {
         match text {
             "true" => Self::Flag(true),
             "false" => Self::Flag(false),
-            _ => quantity(text).map_or_else(|| Self::Text(text.to_owned()), |(_, number)| Self::Number(number)),
+            _ => {
+                quantity(text).map_or_else(|| Self::Text(text.to_owned()), |(_, number)| Self::Number(number))
+            }
         }
     }
 }

@@ -127,7 +127,10 @@ struct Scribe<'a> {
 
 impl<'a> Scribe<'a> {
     fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan) -> Self {
-        let configuration = experiment.configurations.get(plan.configuration).map_or("", |configuration| &configuration.label);
+        let configuration = experiment
+            .configurations
+            .get(plan.configuration)
+            .map_or("", |configuration| &configuration.label);
         Self { index, configuration, policy: policy_name(experiment, plan.policy), ..Self::named_only(plan) }
     }
 

@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod number;
 pub mod plan;
 pub mod provenance;
+pub mod references;
 pub mod report;
 pub mod result;
 pub mod run;
@@ -18,9 +19,8 @@ pub mod scenario;
 pub mod schedule;
 pub mod schema;
 pub mod snapshots;
-pub mod statistics;
 pub mod statements;
+pub mod statistics;
 pub mod sweep;
-pub mod references;
 
 pub use policies::{Entry as PolicyEntry, PolicyShelf};

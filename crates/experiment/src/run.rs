@@ -9,8 +9,8 @@ use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
 
 use crate::plan::{Experiment, RunPlan};
-use crate::result::{Results, policy_name};
 use crate::references;
+use crate::result::{Results, policy_name};
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]

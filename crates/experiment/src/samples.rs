@@ -6,8 +6,8 @@ use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
-use crate::statistics::{Summary, rounded, single, variation_percent, summarise};
 use crate::references::{self, Dedicated, Found};
+use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
 
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -127,7 +127,8 @@ impl Samples {
         let sequence = alone.sequence(experiment, plan);
         for reading in references::read(plan, run, &dedicated) {
             let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
-                let place = Place { configuration: plan.configuration, policy: reading.reference.policy, app };
+                let place =
+                    Place { configuration: plan.configuration, policy: reading.reference.policy, app };
                 if let (Some(at), Some(value)) = (position(app, name), value) {
                     self.values.entry((place, at)).or_default().insert(plan.replicate, value);
                 }
@@ -137,7 +138,8 @@ impl Samples {
                 let times: Option<Vec<f64>> = copies.map(|(_, time)| *time).collect();
                 let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
                 add(Some(app), "run_time", mean);
-                let slowdown = mean.zip(alone.mean(plan.configuration, app)).map(|(time, alone)| time / alone);
+                let slowdown =
+                    mean.zip(alone.mean(plan.configuration, app)).map(|(time, alone)| time / alone);
                 add(Some(app), "slowdown", slowdown);
             }
             add(None, "makespan", reading.makespan);

@@ -40,7 +40,10 @@ impl Sweep {
         Self {
             configurations: provenance.configurations.clone(),
             varied: varied.iter().map(named).collect(),
-            fixed: fixed.iter().map(|(_, axis)| format!("{}={}", axis.path, axis.values.join(", "))).collect(),
+            fixed: fixed
+                .iter()
+                .map(|(_, axis)| format!("{}={}", axis.path, axis.values.join(", ")))
+                .collect(),
         }
     }
 
@@ -132,7 +135,8 @@ mod tests {
             };
             places = places.iter().flat_map(next).collect();
         }
-        let configuration = |places| Configuration { label: String::new(), settings: Settings::default(), places };
+        let configuration =
+            |places| Configuration { label: String::new(), settings: Settings::default(), places };
         provenance.configurations = places.into_iter().map(configuration).collect();
         Sweep::of(&provenance)
     }
@@ -153,10 +157,8 @@ mod tests {
 
     #[test]
     fn names_are_as_long_as_they_need_to_be() {
-        let sweep = sweep(&[
-            ("apps.a.workload.program", &["x", "y"]),
-            ("apps.b.workload.program", &["x", "y"]),
-        ]);
+        let sweep =
+            sweep(&[("apps.a.workload.program", &["x", "y"]), ("apps.b.workload.program", &["x", "y"])]);
         assert_eq!(sweep.varied[0].short, "a.workload.program");
     }
 

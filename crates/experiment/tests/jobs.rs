@@ -120,7 +120,8 @@ fn copies_and_limits_can_be_swept() {
         "{STREAM}sweep: {{ apps.ft.copies: [1, 2], admission: [{{ jobs: 1 }}, {{ threads: 8 }}] }}\n"
     );
     let experiment = resolved(&text, &["apps.cg.copies=1", "apps.cg.arrival={ every: 1s }"]);
-    let labels: Vec<&str> = experiment.configurations.iter().map(|configuration| configuration.label.as_str()).collect();
+    let labels: Vec<&str> =
+        experiment.configurations.iter().map(|configuration| configuration.label.as_str()).collect();
     assert_eq!(labels[0], "apps.ft.copies=1, admission={jobs: 1}");
     assert_eq!(labels[3], "apps.ft.copies=2, admission={threads: 8}");
     let last = experiment.runs.last().unwrap();

@@ -17,7 +17,8 @@ fn results(name: &str, set: &[&str]) -> Results {
 /// Share of all cpu time in a category at the last configuration of the sweep, under the first policy.
 fn share(results: &Results, category: &str) -> f64 {
     let provenance = &results.provenance;
-    let (configuration, policy) = (&provenance.configurations[provenance.configurations.len() - 1], &provenance.policies[0]);
+    let (configuration, policy) =
+        (&provenance.configurations[provenance.configurations.len() - 1], &provenance.policies[0]);
     let cell = results.get(configuration, policy, "all", &format!("breakdown_{category}"));
     cell.unwrap_or_else(|| panic!("no {category}")).mean
 }
@@ -50,7 +51,10 @@ fn the_breakdown_names_each_mechanism_and_switched_off_it_is_gone() {
 
 /// A mean at a configuration of a sweep.
 fn at(results: &Results, configuration: &str, app: &str, metric: &str) -> f64 {
-    results.get(configuration, "PIN", app, metric).unwrap_or_else(|| panic!("no {metric} at {configuration}")).mean
+    results
+        .get(configuration, "PIN", app, metric)
+        .unwrap_or_else(|| panic!("no {metric} at {configuration}"))
+        .mean
 }
 
 #[test]

@@ -57,7 +57,8 @@ horizon: 2min
 #[test]
 fn points_are_all_combinations_and_runs_are_in_order() {
     let experiment = resolved(MIX, &Overrides::default());
-    let labels: Vec<&str> = experiment.configurations.iter().map(|configuration| configuration.label.as_str()).collect();
+    let labels: Vec<&str> =
+        experiment.configurations.iter().map(|configuration| configuration.label.as_str()).collect();
     assert_eq!(
         labels,
         [
@@ -114,7 +115,10 @@ fn overrides_use_the_paths_of_sweeps() {
     let simple =
         "name: s\nmachine: barcelona\napps: { a: { workload: { spmd: { work: 1s } } } }\npolicies: [SPEED]\n";
     let plain = resolved(simple, &Overrides::default());
-    assert_eq!((plain.runs.len(), plain.configurations.len(), plain.configurations[0].label.as_str()), (2, 1, ""));
+    assert_eq!(
+        (plain.runs.len(), plain.configurations.len(), plain.configurations[0].label.as_str()),
+        (2, 1, "")
+    );
     let overrides = Overrides {
         policies: vec!["load".into(), "SPEED".into()],
         seed: Some(5),
@@ -178,7 +182,9 @@ fn sizes_beyond_all_measure_are_refused() {
         "{ONE}sweep: {{ threads_per_core: [{axis}], apps.a.nice: [{}] }}\n",
         axis.replace(",", ", +")
     );
-    assert!(load("s", &text, &Overrides::default()).unwrap_err_text().contains("more than 10000 configurations"));
+    assert!(
+        load("s", &text, &Overrides::default()).unwrap_err_text().contains("more than 10000 configurations")
+    );
     let unknown: String = (0..200).map(|n| format!("key{n}: 1\n")).collect();
     let said = load("s", &format!("{ONE}{unknown}"), &Overrides::default()).unwrap_err_text();
     assert!(said.ends_with("... and 150 more errors"), "{said}");

@@ -77,7 +77,11 @@ fn a_sweep_reaches_beneath() {
     assert_eq!(results.provenance.stacks[1], "SPEED over LOAD; SPEED over ULE");
     let time = |configuration: &str| results.get(configuration, "late", "a", "run_time").unwrap().mean;
     let configuration = |delay: &str| format!("policies.fast.over=LOAD, policies.late.perturb.delay={delay}");
-    assert_ne!(time(&configuration("0s")).to_bits(), time(&configuration("5ms")).to_bits(), "the delay has no effect");
+    assert_ne!(
+        time(&configuration("0s")).to_bits(),
+        time(&configuration("5ms")).to_bits(),
+        "the delay has no effect"
+    );
 }
 
 #[test]

@@ -36,7 +36,13 @@ pub(crate) const PARTS: [Part; 8] = [
     part("context switches", &["breakdown_switch"], GREEN, Hatch::Upright),
     part(
         "other overhead",
-        &["breakdown_refill", "breakdown_migration", "breakdown_page_init", "breakdown_kernel", "breakdown_daemon"],
+        &[
+            "breakdown_refill",
+            "breakdown_migration",
+            "breakdown_page_init",
+            "breakdown_kernel",
+            "breakdown_daemon",
+        ],
         YELLOW,
         Hatch::None,
     ),
@@ -96,7 +102,12 @@ pub(crate) fn breakdown(results: &Results, plane: &Plane) -> Attempt {
 }
 
 /// The mean share of a part with its cells.
-fn share<'a>(results: &'a Results, configuration: &str, policy: &str, part: &Part) -> Option<(f64, Vec<&'a Cell>)> {
+fn share<'a>(
+    results: &'a Results,
+    configuration: &str,
+    policy: &str,
+    part: &Part,
+) -> Option<(f64, Vec<&'a Cell>)> {
     let cells = part.metrics.iter().map(|metric| cell(results, configuration, policy, ALL_APPS, metric));
     let cells = cells.collect::<Option<Vec<_>>>()?;
     Some((cells.iter().map(|c| c.summary.mean).sum(), cells))

@@ -10,10 +10,10 @@ use experiment::result::{Cell, Results};
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, Grid, Key, LABEL, MOST_PANELS, Sizes};
 use crate::plane::Plane;
-use experiment::configuration::plain;
-use experiment::statements::{self, titles};
 use crate::words::{self, cell};
 use crate::{Attempt, Refusal};
+use experiment::configuration::plain;
+use experiment::statements::{self, titles};
 
 /// A curve's configuration.
 struct Spot<'a> {
@@ -61,7 +61,8 @@ pub(crate) fn sweep(results: &Results, plane: &Plane) -> Attempt {
     for (number, panel) in panels.iter().enumerate() {
         for (series, (policy, _)) in rows.iter().enumerate() {
             for configuration in &panel.configurations {
-                let found = cell(results, &plane.configurations[*configuration], policy, panel.app, panel.metric);
+                let found =
+                    cell(results, &plane.configurations[*configuration], policy, panel.app, panel.metric);
                 let at = plane.sweep.place(*configuration, along.axis);
                 spots.extend(found.zip(at).map(|(cell, at)| Spot { panel: number, series, at, cell }));
             }
@@ -135,7 +136,8 @@ fn panels<'a>(results: &'a Results, plane: &Plane, along: &Along) -> Result<Vec<
     let others: Vec<usize> = (0..plane.sweep.varied.len()).filter(|axis| *axis != along.axis).collect();
     let mut groups: Vec<(Vec<Option<usize>>, Vec<usize>)> = Vec::new();
     for configuration in 0..plane.configurations.len() {
-        let key: Vec<Option<usize>> = others.iter().map(|axis| plane.sweep.place(configuration, *axis)).collect();
+        let key: Vec<Option<usize>> =
+            others.iter().map(|axis| plane.sweep.place(configuration, *axis)).collect();
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, configurations)) => configurations.push(configuration),
             None => groups.push((key, vec![configuration])),

@@ -66,7 +66,9 @@ pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
         rows: rows.clone(),
         dots: cells
             .iter()
-            .map(|(configuration, policy, series, c)| dot(*configuration, *policy, *series, &c.summary, scale))
+            .map(|(configuration, policy, series, c)| {
+                dot(*configuration, *policy, *series, &c.summary, scale)
+            })
             .collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: apps,
@@ -123,14 +125,26 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
     let others = results.provenance.policies.iter().filter(|policy| **policy != base);
     let rows: Vec<words::Row<'_>> = others.map(|policy| (policy.as_str(), policy.clone())).collect();
     let apps: Vec<&str> = results.foreground().collect();
-    let header =
-        vec!["configuration", "app", "metric", "baseline", "policy", "ratio", "ci95_lo", "ci95_hi", "verdict"];
+    let header = vec![
+        "configuration",
+        "app",
+        "metric",
+        "baseline",
+        "policy",
+        "ratio",
+        "ci95_lo",
+        "ci95_hi",
+        "verdict",
+    ];
     let (mut dots, mut data) = (Vec::new(), Table { header, rows: Vec::new() });
     for c in &results.comparisons {
-        let configuration = plane.configurations.iter().position(|configuration| *configuration == c.configuration);
+        let configuration =
+            plane.configurations.iter().position(|configuration| *configuration == c.configuration);
         let policy = rows.iter().position(|(policy, _)| *policy == c.policy);
         let app = apps.iter().position(|app| *app == c.app);
-        let (Some(configuration), Some(policy), Some(series)) = (configuration, policy, app) else { continue };
+        let (Some(configuration), Some(policy), Some(series)) = (configuration, policy, app) else {
+            continue;
+        };
         dots.push(Dot { configuration, policy, series, mean: c.ratio, ci95: c.ci95 });
         let [lo, hi] = c.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
         let verdict = c.verdict.word();

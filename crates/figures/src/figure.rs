@@ -36,8 +36,20 @@ pub struct Table {
 }
 
 /// The columns of a table of cells, as in `cells.csv`.
-const CELL: [&str; 12] =
-    ["configuration", "policy", "app", "metric", "unit", "mean", "median", "ci95_lo", "ci95_hi", "min", "max", "n"];
+const CELL: [&str; 12] = [
+    "configuration",
+    "policy",
+    "app",
+    "metric",
+    "unit",
+    "mean",
+    "median",
+    "ci95_lo",
+    "ci95_hi",
+    "min",
+    "max",
+    "n",
+];
 
 impl Table {
     /// A row per cell.
@@ -45,7 +57,8 @@ impl Table {
         let row = |cell: &Cell| {
             let s = &cell.summary;
             let [lo, hi] = s.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
-            let words = [&cell.configuration, &cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
+            let words =
+                [&cell.configuration, &cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
             let numbers =
                 [s.mean.to_string(), s.median.to_string(), lo, hi, s.min.to_string(), s.max.to_string()];
             words.into_iter().chain(numbers).chain([s.n.to_string()]).collect()
@@ -74,7 +87,8 @@ mod tests {
 
     #[test]
     fn csv_quotes_what_needs_it() {
-        let table = Table { header: vec!["configuration", "mean"], rows: vec![vec!["a=1, b=2".into(), "3".into()]] };
+        let table =
+            Table { header: vec!["configuration", "mean"], rows: vec![vec!["a=1, b=2".into(), "3".into()]] };
         assert_eq!(table.csv().unwrap(), "configuration,mean\n\"a=1, b=2\",3\n");
     }
 }

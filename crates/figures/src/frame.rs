@@ -218,7 +218,9 @@ impl Layout {
         let policies: Vec<String> = rows.iter().map(|(_, words)| words.clone()).collect();
         let own = rows.iter().filter(|(label, _)| !words::is_reference(label)).count();
         let turned = own == 1 && plane.configurations.len() > 1;
-        let words = |configuration| if turned { plane.sweep.values(configuration) } else { plane.sweep.short(configuration) };
+        let words = |configuration| {
+            if turned { plane.sweep.values(configuration) } else { plane.sweep.short(configuration) }
+        };
         let configurations: Vec<String> = (0..plane.configurations.len()).map(words).collect();
         let (panels, rows) = if turned { (policies, configurations) } else { (configurations, policies) };
         if panels.len() > MOST_PANELS {

@@ -9,10 +9,10 @@ use experiment::result::Results;
 use crate::figure::{Figure, Table};
 use crate::frame::{self, Frame, Grid, LABEL, MOST_PANELS, Sizes};
 use crate::plane::Plane;
-use experiment::configuration::plain;
-use experiment::statements::titles::{self, Spot};
 use crate::words::{self, cell, number};
 use crate::{Attempt, Refusal};
+use experiment::configuration::plain;
+use experiment::statements::titles::{self, Spot};
 
 const ROW: f64 = 24.0;
 /// More columns than this cannot be told apart.
@@ -164,7 +164,9 @@ fn by_policy(results: &Results, plane: &Plane) -> Result<Map, Refusal> {
     Ok(Map {
         panels: apps.iter().map(|app| (*app).to_owned()).collect(),
         rows: policies.clone(),
-        columns: (0..plane.configurations.len()).map(|configuration| plane.sweep.values(configuration)).collect(),
+        columns: (0..plane.configurations.len())
+            .map(|configuration| plane.sweep.values(configuration))
+            .collect(),
         sides: [String::new(), plane.sweep.names()],
         tiles,
         what: what.into(),

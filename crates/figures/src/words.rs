@@ -2,8 +2,8 @@
 
 pub(crate) use experiment::number::{short as number, short_seconds as seconds, time_unit};
 use experiment::provenance::MachineOrigin;
+use experiment::references::{BEST_PARTITION, FAIR_SHARE, REFERENCES};
 use experiment::result::{Cell, DEDICATED, Results};
-use experiment::references::{FAIR_SHARE, BEST_PARTITION, REFERENCES};
 
 /// A row of a figure: the label in cells, and what is written.
 pub(crate) type Row<'a> = (&'a str, String);
@@ -35,7 +35,9 @@ pub(crate) fn cell<'a>(
     metric: &str,
 ) -> Option<&'a Cell> {
     let mut cells = results.cells.iter();
-    cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration)
+    cells.find(|c| {
+        c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration
+    })
 }
 
 /// Machines, kernels and replicates.

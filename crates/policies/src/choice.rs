@@ -43,7 +43,9 @@ impl Choice {
             (Some(a), Some(b)) => a.same(b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        over && self.entry.name == other.entry.name && self.values == other.values && self.perturb == other.perturb
+        over && self.entry.name == other.entry.name
+            && self.values == other.values
+            && self.perturb == other.perturb
     }
 
     /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what stands beneath.

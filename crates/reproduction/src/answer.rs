@@ -1,6 +1,6 @@
 //! What the simulator says about a claim: series of values by replicate, and the points made of them.
 
-use experiment::statistics::{Summary, rounded, variation_percent, summarise};
+use experiment::statistics::{Summary, rounded, summarise, variation_percent};
 use serde::Serialize;
 
 /// Why a claim has no answer.

@@ -67,7 +67,8 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
 /// when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
     let configuration = experiment.configurations.first()?;
-    let makespan = |policy: &String| Some(results.get(&configuration.label, policy, ALL_APPS, "makespan")?.mean);
+    let makespan =
+        |policy: &String| Some(results.get(&configuration.label, policy, ALL_APPS, "makespan")?.mean);
     let first = experiment.policies.first()?;
     let times: Vec<(&String, f64)> =
         experiment.policies.iter().filter_map(|policy| Some((policy, makespan(policy)?))).collect();
@@ -77,7 +78,8 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     let shown: Vec<&String> = [first].into_iter().chain(other).collect();
     let subjects: Vec<Subject<'_>> = shown.iter().filter_map(|label| subject(experiment, label)).collect();
     let timeline = timeline::record(&subjects, &Request::default(), Medium::Picture).ok()?;
-    let at = if configuration.label.is_empty() { String::new() } else { format!(" at {}", configuration.label) };
+    let at =
+        if configuration.label.is_empty() { String::new() } else { format!(" at {}", configuration.label) };
     let title = format!("{}{at}, seed {}", experiment.name, experiment.seed);
     let names = shown.iter().map(|label| label.as_str()).collect::<Vec<_>>();
     let mut words = strings(&["oversim", "timeline", file, "--policy", &names.join(",")]);

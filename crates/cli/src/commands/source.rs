@@ -88,7 +88,9 @@ pub(crate) fn given(changes: &Changes, best_partition: bool) -> Vec<&'static str
 /// The error about flags that change scenarios where nothing was simulated.
 pub(crate) fn refused(flags: &[&str], name: &str) -> Failure {
     let (these, belong) = (flags.join(" and "), if flags.len() == 1 { "applies" } else { "apply" });
-    Failure::Input(format!("{these} {belong} to scenarios only, and {name} is a result: run its scenario again"))
+    Failure::Input(format!(
+        "{these} {belong} to scenarios only, and {name} is a result: run its scenario again"
+    ))
 }
 
 /// Runs everything, with a progress bar on a terminal.

@@ -10,9 +10,9 @@ use experiment::scenario::Overrides;
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject, terminal};
 
+use super::source;
 use crate::args::Timeline as Args;
 use crate::failure::Failure;
-use super::source;
 use crate::{input, output};
 
 /// Pixels of a PNG for each pixel of the SVG.
@@ -86,8 +86,10 @@ fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
 
 /// The first replicate of each policy at a configuration.
 fn plans(experiment: &Experiment, configuration: usize, unnamed: bool) -> Vec<(&str, &RunPlan)> {
-    let runs =
-        experiment.runs.iter().filter(|run| run.alone.is_none() && run.configuration == configuration && run.replicate == 0);
+    let runs = experiment
+        .runs
+        .iter()
+        .filter(|run| run.alone.is_none() && run.configuration == configuration && run.replicate == 0);
     let named = runs.filter_map(|run| Some((experiment.policies.get(run.policy)?.as_str(), run)));
     named.take(if unnamed { UNNAMED } else { usize::MAX }).collect()
 }
@@ -101,7 +103,8 @@ fn cpus(args: &Args, subjects: &[Subject<'_>]) -> Result<Option<Vec<u32>>, Failu
 
 /// The scenario, the configuration that is shown, and the seed.
 fn title(experiment: &Experiment, configuration: usize, plans: &[(&str, &RunPlan)]) -> String {
-    let configuration = experiment.configurations.get(configuration).map_or("", |configuration| configuration.label.as_str());
+    let configuration =
+        experiment.configurations.get(configuration).map_or("", |configuration| configuration.label.as_str());
     let at = if configuration.is_empty() { String::new() } else { format!(", {configuration}") };
     let seed = plans.first().map_or(experiment.seed, |plan| plan.1.options.seed);
     format!("{}{at}, seed {seed}", experiment.name)

@@ -62,7 +62,10 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
 /// `LOAD, threads_per_core=2, replicate 0`
 fn label(experiment: &Experiment, plan: &RunPlan) -> String {
     let policy = experiment.policies.get(plan.policy).map_or(DEDICATED, String::as_str);
-    let configuration = experiment.configurations.get(plan.configuration).map_or("", |configuration| configuration.label.as_str());
+    let configuration = experiment
+        .configurations
+        .get(plan.configuration)
+        .map_or("", |configuration| configuration.label.as_str());
     let parts = [policy.to_owned(), configuration.to_owned(), format!("replicate {}", plan.replicate)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

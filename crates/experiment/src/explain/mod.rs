@@ -10,8 +10,8 @@ mod metric;
 mod parameter;
 mod policy;
 pub mod reference;
-mod text;
 mod reference_value;
+mod text;
 mod waiting;
 
 use notation::suggest::hint;

@@ -63,7 +63,8 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn at(experiment: &'a Experiment, configuration: usize) -> Option<Self> {
-        let here = |plan: &&RunPlan| plan.configuration == configuration && plan.alone.is_none() && plan.policy == 0;
+        let here =
+            |plan: &&RunPlan| plan.configuration == configuration && plan.alone.is_none() && plan.policy == 0;
         let plans: Vec<&RunPlan> = experiment.runs.iter().filter(here).collect();
         let first = plans.first()?;
         let apps: Vec<usize> = (0..first.apps.len()).filter(|at| !first.apps[*at].background).collect();

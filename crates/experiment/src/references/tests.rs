@@ -62,9 +62,12 @@ repeat: 2
                 (value(&results, policy, app, "run_time"), value(&results, "lower-bound", app, "run_time"));
             assert!(time >= bound, "{policy} {app}: {time} < {bound}");
         }
-        assert!(value(&results, policy, "all", "makespan") >= value(&results, "lower-bound", "all", "makespan"));
+        assert!(
+            value(&results, policy, "all", "makespan") >= value(&results, "lower-bound", "all", "makespan")
+        );
     }
-    let (a, b) = (value(&results, "fair-share", "a", "slowdown"), value(&results, "fair-share", "b", "slowdown"));
+    let (a, b) =
+        (value(&results, "fair-share", "a", "slowdown"), value(&results, "fair-share", "b", "slowdown"));
     // Five tasks on two cpus: each gets two fifths.
     assert!((a / 2.5 - 1.0).abs() < 0.05 && (b / 2.5 - 1.0).abs() < 0.05, "{a} {b}");
 }
@@ -92,10 +95,10 @@ policies: [PIN]
 }
 
 #[test]
-fn a_policy_cannot_be_called_like_a_yardstick() {
-    let text = THREE_ON_TWO.replace("[PIN, SPEED]", "[{ PIN: {}, as: Fluid }]");
+fn a_policy_cannot_have_the_name_of_a_reference() {
+    let text = THREE_ON_TWO.replace("[PIN, SPEED]", "[{ PIN: {}, as: Fair-Share }]");
     let error = load("test.yaml", &text, &Overrides::default()).map(|_| ()).unwrap_err();
-    assert!(error.contains("reports call something else `Fluid`"), "{error}");
+    assert!(error.contains("`Fair-Share` is the name of a reference in reports"), "{error}");
 }
 
 #[test]
@@ -117,5 +120,8 @@ policies: [LOAD]
     let (cut, bound) =
         (value(&found, "best-partition", "all", "makespan"), value(&found, "lower-bound", "all", "makespan"));
     assert!(cut > bound && cut < 1.2 * bound, "{cut} {bound}");
-    assert!(found.get("", "best-partition", "all", "breakdown_idle").is_some(), "it is measured as any policy");
+    assert!(
+        found.get("", "best-partition", "all", "breakdown_idle").is_some(),
+        "it is measured as any policy"
+    );
 }

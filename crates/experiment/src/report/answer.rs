@@ -111,7 +111,9 @@ fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     let mut head = title(results, width, view.colour);
     let mut answers = Vec::new();
     match &extremes {
-        None => answers.extend(labelled("Answer", "Nothing was measured: no run completed.", width, view.colour)),
+        None => {
+            answers.extend(labelled("Answer", "Nothing was measured: no run completed.", width, view.colour))
+        }
         Some(extremes) => {
             for line in answer::lines(&table, extremes) {
                 answers.extend(labelled(line.label, &line.text, width, view.colour));
@@ -120,7 +122,9 @@ fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     }
     let mut tail = Vec::new();
     tail.extend(labelled("Doubts", &doubts(&table, extremes.as_ref()).join(" "), width, view.colour));
-    tail.extend(replay_line(results).into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
+    tail.extend(
+        replay_line(results).into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)),
+    );
     tail.extend(next(&table, extremes.as_ref(), view));
     let reasons = extremes.as_ref().and_then(|e| causes(&table, &e.best, e.worst.as_ref()).map(|c| (e, c)));
     let why: Vec<String> = reasons.map(|(e, c)| why(&table, e, &c, width, view.colour)).unwrap_or_default();
@@ -234,10 +238,16 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
         grid.bars.push(own.map(|value| value.mean / longest));
     }
     // The fair share of throughput is near 100 % by construction.
-    for (label, name) in REFERENCE_ROWS.into_iter().filter(|(label, _)| !goal.higher() || *label != FAIR_SHARE.label) {
+    for (label, name) in
+        REFERENCE_ROWS.into_iter().filter(|(label, _)| !goal.higher() || *label != FAIR_SHARE.label)
+    {
         let of = |c: &usize| table.get(*c, label, &goal.app, goal.metric);
         if columns.iter().any(|c| of(c).is_some()) {
-            let text = |c: &usize| of(c).map_or_else(Entry::none, |s| Entry::plain(format!("{} {:<error$}", mean(s, scale), "", error = errors(roomy))));
+            let text = |c: &usize| {
+                of(c).map_or_else(Entry::none, |s| {
+                    Entry::plain(format!("{} {:<error$}", mean(s, scale), "", error = errors(roomy)))
+                })
+            };
             grid.rows.push((name.to_owned(), columns.iter().map(text).collect()));
             let own = of(&extremes.best.configuration);
             grid.bars.push(own.map(|value| (value.mean / longest).min(1.0)));
@@ -246,11 +256,13 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
     let shown = grid.rows.iter().flat_map(|(_, entries)| entries);
     let marked = |mark: &str| shown.clone().any(|entry| entry.text.contains(mark));
     let legend = [("±", "; ±: 95 % interval"), ("*", ", *: best or level"), ("!", ", !: wide")];
-    let legend: Vec<&str> = legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
+    let legend: Vec<&str> =
+        legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
     grid.title.push_str(&legend.concat());
     let missing = table.sweep.configurations.len() - columns.len();
     if missing > 0 {
-        grid.remark = format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
+        grid.remark =
+            format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
     }
     grid
 }
@@ -285,7 +297,10 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
     let mut grid = Grid::new(table, title, &configurations, shown.len());
     // Which program each column is about.
     let names = shown.iter().flat_map(|app| {
-        configurations.iter().enumerate().map(move |(at, _)| if at == 0 { (*app).to_owned() } else { String::new() })
+        configurations
+            .iter()
+            .enumerate()
+            .map(move |(at, _)| if at == 0 { (*app).to_owned() } else { String::new() })
     });
     grid.head.insert(0, (String::new(), names.collect()));
     grid.groups = (1..shown.len()).map(|at| at * configurations.len()).collect();
@@ -365,8 +380,11 @@ impl Grid {
     /// Lines with at most so many rows.
     fn lines(&self, most: usize, width: usize, colour: bool) -> Vec<String> {
         let rows = self.rows.len();
-        let shown: Vec<usize> =
-            if rows <= most { (0..rows).collect() } else { (0..most.saturating_sub(2)).chain([rows - 1]).collect() };
+        let shown: Vec<usize> = if rows <= most {
+            (0..rows).collect()
+        } else {
+            (0..most.saturating_sub(2)).chain([rows - 1]).collect()
+        };
         let names = shown.iter().map(|at| self.rows[*at].0.chars().count());
         let name = names.chain(self.head.iter().map(|(label, _)| label.chars().count())).max().unwrap_or(0);
         let columns = self.rows.first().map_or(0, |row| row.1.len());
@@ -401,10 +419,14 @@ impl Grid {
         }
         for (row, at) in shown.iter().enumerate() {
             if row + 1 == shown.len() && shown.len() < rows {
-                lines.push(format!("... {} more: --table full", number::plural(rows - shown.len(), "row", "rows")));
+                lines.push(format!(
+                    "... {} more: --table full",
+                    number::plural(rows - shown.len(), "row", "rows")
+                ));
             }
             let (name_text, entries) = &self.rows[*at];
-            let length = self.bars.get(*at).copied().flatten().map_or(0, |part| (part * bar as f64).round() as usize);
+            let length =
+                self.bars.get(*at).copied().flatten().map_or(0, |part| (part * bar as f64).round() as usize);
             let entries = entries.iter().map(|entry| (entry.text.clone(), entry.ink)).collect();
             lines.push(line(name_text, &"#".repeat(length.min(bar)), entries));
         }
@@ -433,10 +455,18 @@ fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) -> Vec<String
 }
 
 /// Where the cpu time went under the best and the worst, and the largest differences in a sentence.
-fn why(table: &Table<'_>, extremes: &Extremes<'_>, causes: &Causes, width: usize, colour: bool) -> Vec<String> {
+fn why(
+    table: &Table<'_>,
+    extremes: &Extremes<'_>,
+    causes: &Causes,
+    width: usize,
+    colour: bool,
+) -> Vec<String> {
     let name = |standing: &Standing<'_>| format!("{}{}", standing.policy, table.with(standing.configuration));
     let mut rows = vec![(name(&extremes.best), &causes.first)];
-    rows.extend(extremes.worst.as_ref().filter(|_| !causes.second.is_empty()).map(|w| (name(w), &causes.second)));
+    rows.extend(
+        extremes.worst.as_ref().filter(|_| !causes.second.is_empty()).map(|w| (name(w), &causes.second)),
+    );
     let mut grid = Grid {
         title: "Share of the cpu time in %".to_owned(),
         head: (0..2)
@@ -444,7 +474,9 @@ fn why(table: &Table<'_>, extremes: &Extremes<'_>, causes: &Causes, width: usize
             .collect(),
         rows: rows
             .into_iter()
-            .map(|(name, shares)| (name, shares.iter().map(|s| Entry::plain(whole(*s).to_string())).collect()))
+            .map(|(name, shares)| {
+                (name, shares.iter().map(|s| Entry::plain(whole(*s).to_string())).collect())
+            })
             .collect(),
         bars: Vec::new(),
         remark: String::new(),
@@ -485,7 +517,9 @@ fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> 
     let width = view.width.min(MOST_COLUMNS);
     match lines.last_mut() {
         // The footer has its place behind the last command.
-        Some(last) if LABEL + commands[commands.len() - 1].chars().count() + 3 + footer.chars().count() <= width => {
+        Some(last)
+            if LABEL + commands[commands.len() - 1].chars().count() + 3 + footer.chars().count() <= width =>
+        {
             last.push_str(&format!(" | {footer}"));
         }
         _ => lines.push(footer),
@@ -506,6 +540,10 @@ fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize)
     let sets: Option<Vec<String>> = table.sweep.varied.iter().enumerate().map(set).collect();
     let words = ["oversim timeline", &super::quoted(subject), "--policy", &super::quoted(&shown)];
     let bare = words.join(" ");
-    let full = [bare.as_str()].into_iter().chain(sets.iter().flatten().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let full = [bare.as_str()]
+        .into_iter()
+        .chain(sets.iter().flatten().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" ");
     [full, bare].into_iter().find(|command| command.chars().count() <= width)
 }

@@ -64,7 +64,12 @@ pub fn quoted(word: &str) -> String {
 
 /// All forms.
 pub const FORMATS: &[Format] = &[
-    Format { name: "text", file: "report.txt", about: "the answer for people, or all tables", write: text::write },
+    Format {
+        name: "text",
+        file: "report.txt",
+        about: "the answer for people, or all tables",
+        write: text::write,
+    },
     Format { name: "json", file: "result.json", about: "everything, one object", write: json::write },
     Format {
         name: "ndjson",
@@ -143,9 +148,10 @@ mod tests {
         assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let keys: Vec<_> = value["cells"][0].as_object().unwrap().keys().cloned().collect();
-        let documented = "scenario configuration policy app metric unit mean median ci95 min max n values"
-            .split(' ')
-            .collect::<Vec<_>>();
+        let documented =
+            "scenario configuration settings policy app metric unit mean median ci95 min max n values"
+                .split(' ')
+                .collect::<Vec<_>>();
         assert_eq!(keys, documented);
     }
 
@@ -169,13 +175,10 @@ mod tests {
         results.cells[0].summary.ci95 = None;
         let text = written("csv", &results);
         assert_eq!(text.lines().count(), 1 + results.cells.len());
-        assert!(
-            text.starts_with("scenario,configuration,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n")
-        );
-        assert!(
-            text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"),
-            "{text}"
-        );
+        assert!(text.starts_with(
+            "scenario,threads_per_core,policy,app,metric,unit,mean,median,ci95_lo,ci95_hi,min,max,n\n"
+        ));
+        assert!(text.contains("share,1,dedicated,cg,run_time,s,5,5,,,4.95,5.05,3"), "{text}");
     }
 
     #[test]
@@ -184,9 +187,12 @@ mod tests {
         results.cells[0].values[1] = None;
         results.cells[1].values.clear();
         let text = written("tidy", &results);
-        assert!(text.starts_with("scenario,configuration,policy,app,metric,unit,replicate,seed,value\n"), "{text}");
+        assert!(
+            text.starts_with("scenario,threads_per_core,policy,app,metric,unit,replicate,seed,value\n"),
+            "{text}"
+        );
         assert_eq!(text.lines().count(), 1 + 3 * results.cells.len() - 1 - 3);
-        assert!(text.contains("share,threads_per_core=1,dedicated,cg,run_time,s,2,3,5.05\n"), "{text}");
+        assert!(text.contains("share,1,dedicated,cg,run_time,s,2,3,5.05\n"), "{text}");
         assert!(!text.contains("dedicated,cg,run_time,s,1,"), "{text}");
     }
 

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::View;
 use crate::compare::Comparison;
 use crate::provenance::Provenance;
-use super::View;
+use crate::references::BestPartition;
 use crate::result::{Cell, Note, Results};
 use crate::schedule::Replay;
-use crate::references::BestPartition;
 
 /// A line: what it is, and the object's own fields.
 #[derive(Serialize, JsonSchema)]

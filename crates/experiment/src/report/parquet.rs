@@ -12,8 +12,8 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use super::tidy::COLUMNS;
 use super::View;
+use super::tidy::COLUMNS;
 use crate::result::{Cell, Results};
 
 /// Types of [`COLUMNS`], in order.

@@ -1,9 +1,9 @@
 //! The comparison of the policies at one configuration of the sweep as a grid of strings, for text and Markdown alike.
 
 use crate::metrics::ALL_APPS;
+use crate::references::REFERENCES;
 use crate::result::{DEDICATED, Results};
 use crate::statistics::Summary;
-use crate::references::REFERENCES;
 
 use crate::number;
 
@@ -39,8 +39,13 @@ const BREAKDOWN: [([&str; 2], &[&str]); 8] = [
     (["idle", "%"], &["breakdown_idle"]),
 ];
 
-const OTHER: &[&str] =
-    &["breakdown_refill", "breakdown_migration", "breakdown_page_init", "breakdown_kernel", "breakdown_daemon"];
+const OTHER: &[&str] = &[
+    "breakdown_refill",
+    "breakdown_migration",
+    "breakdown_page_init",
+    "breakdown_kernel",
+    "breakdown_daemon",
+];
 
 /// What the rows and columns mean, for below the tables.
 pub(super) fn legend(results: &Results) -> String {
@@ -76,7 +81,8 @@ impl Comparison {
 
 /// The dedicated runs if there are any, then all policies, then the references.
 fn policies<'a>(results: &'a Results, configuration: &str) -> Vec<&'a str> {
-    let measured = |label: &&str| results.cells.iter().any(|c| c.policy == *label && c.configuration == configuration);
+    let measured =
+        |label: &&str| results.cells.iter().any(|c| c.policy == *label && c.configuration == configuration);
     let names = results.provenance.policies.iter().map(String::as_str);
     let references = REFERENCES.iter().map(|reference| reference.label).filter(measured);
     [DEDICATED].into_iter().filter(measured).chain(names).chain(references).collect()
@@ -102,8 +108,9 @@ impl Table<'_> {
     fn app(&self, app: &str) -> Group {
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time =
-            self.column([app, &format!("time, {unit}")], |p| Some(number::mean_and_error(self.get(p, app, "run_time")?, length)));
+        let time = self.column([app, &format!("time, {unit}")], |p| {
+            Some(number::mean_and_error(self.get(p, app, "run_time")?, length))
+        });
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
         let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);
@@ -124,8 +131,8 @@ impl Table<'_> {
 
     fn whole(&self) -> Group {
         let shared = self.results.foreground().count() > 1;
-        let throughput =
-            self.column(["throughput", ""], |p| Some(number::ratio(self.get(p, ALL_APPS, "throughput")?.mean)));
+        let throughput = self
+            .column(["throughput", ""], |p| Some(number::ratio(self.get(p, ALL_APPS, "throughput")?.mean)));
         let variation = self.column(["variation", "%"], |p| {
             let of = |app| Some(self.get(p, app, "variation")?.mean);
             self.results.foreground().filter_map(of).reduce(f64::max).map(number::variation)
@@ -150,8 +157,12 @@ impl Table<'_> {
 
     /// The policy, with the number of replicates that completed when some did not.
     fn row_name(&self, policy: &str) -> String {
-        let failed =
-            self.results.notes.iter().filter(|n| n.policy == policy && n.configuration == self.configuration).count();
+        let failed = self
+            .results
+            .notes
+            .iter()
+            .filter(|n| n.policy == policy && n.configuration == self.configuration)
+            .count();
         let repeat = self.results.provenance.repeat as usize;
         match failed {
             0 => policy.to_owned(),

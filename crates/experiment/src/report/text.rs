@@ -136,7 +136,8 @@ pub(super) fn replay_line(results: &Results) -> Option<String> {
 }
 
 fn note_line(note: &Note) -> String {
-    let at = if note.configuration.is_empty() { String::new() } else { format!(" with {}", note.configuration) };
+    let at =
+        if note.configuration.is_empty() { String::new() } else { format!(" with {}", note.configuration) };
     format!("Run without result: {}{at}, seed {}: {}.", note.policy, note.seed, note.text)
 }
 

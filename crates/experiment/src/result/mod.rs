@@ -14,10 +14,10 @@ use crate::configuration::Settings;
 use crate::metrics::ALL_APPS;
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
+use crate::references::{BEST_PARTITION, BestPartition, Found, REFERENCES};
 use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
-use crate::references::{BestPartition, Found, BEST_PARTITION, REFERENCES};
 
 pub use read::{is_result, read};
 
@@ -117,17 +117,25 @@ impl Results {
     #[must_use]
     pub fn get(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
         let mut cells = self.cells.iter();
-        let cell =
-            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration);
+        let cell = cells.find(|c| {
+            c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration
+        });
         cell.map(|c| &c.summary)
     }
 
     /// The measured values of one cell, by replicate.
     #[must_use]
-    pub fn values(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&[Option<f64>]> {
+    pub fn values(
+        &self,
+        configuration: &str,
+        policy: &str,
+        app: &str,
+        metric: &str,
+    ) -> Option<&[Option<f64>]> {
         let mut cells = self.cells.iter();
-        let cell =
-            cells.find(|c| c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration);
+        let cell = cells.find(|c| {
+            c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration
+        });
         cell.map(|c| c.values.as_slice())
     }
 

@@ -106,7 +106,8 @@ fn same_runs(a: &Experiment, b: &Experiment) -> bool {
     a.configurations.len() == b.configurations.len()
         && a.runs.len() == b.runs.len()
         && a.runs.iter().zip(&b.runs).all(|(a, b)| {
-            (a.configuration, a.policy, a.replicate, a.alone) == (b.configuration, b.policy, b.replicate, b.alone)
+            (a.configuration, a.policy, a.replicate, a.alone)
+                == (b.configuration, b.policy, b.replicate, b.alone)
                 && alike(a, b)
         })
 }
@@ -166,7 +167,9 @@ fn set_pair(root: &mut Node, option: &str, pair: &str, sources: &mut Sources) ->
     let padded = format!("{}{value}", " ".repeat(path.len() + 1));
     let value = yaml::tree(source, &padded)?;
     let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
-    let replacing = axes.iter().find(|axis| path.strip_prefix(axis.key.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    let replacing = axes
+        .iter()
+        .find(|axis| path.strip_prefix(axis.key.as_str()).is_some_and(|rest| rest.starts_with('.')));
     if let Some(axis) = replacing {
         let message = format!("`{path}` has no effect: the sweep of `{}` replaces it", axis.key);
         let hint = format!("choose a value with `--set {}=...` or `--sweep {}=...`", axis.key, axis.key);
@@ -192,7 +195,9 @@ fn sweep_pair(root: &mut Node, pair: &str, twice: bool, sources: &mut Sources) -
     let list = yaml::tree(source, &format!("{}[{value}]", " ".repeat(path.len())))?;
     // Brackets around all values do not matter.
     let list = match list.content {
-        Content::List(mut items) if items.len() == 1 && matches!(items[0].content, Content::List(_)) => items.remove(0),
+        Content::List(mut items) if items.len() == 1 && matches!(items[0].content, Content::List(_)) => {
+            items.remove(0)
+        }
         _ => list,
     };
     if let Some(axes) = root.child("sweep", at) {

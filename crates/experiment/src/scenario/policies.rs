@@ -6,8 +6,8 @@ use policies::{Choice, Level, PERTURB};
 
 use super::reader::{Chosen, Reader};
 use super::{apps, shelves};
-use crate::result::DEDICATED;
 use crate::references::REFERENCES;
+use crate::result::DEDICATED;
 
 /// Keys that may stand next to the name of a policy.
 pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
@@ -100,7 +100,7 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
     let reserved = REFERENCES.iter().map(|reference| reference.label).chain([DEDICATED]);
     if reserved.into_iter().any(|taken| taken.eq_ignore_ascii_case(&label)) {
         let hint = "choose another label";
-        reader.wrong_node(item, format!("reports call something else `{label}`"), hint);
+        reader.wrong_node(item, format!("`{label}` is the name of a reference in reports"), hint);
     }
     if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
         let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");

@@ -177,7 +177,8 @@ fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         None => missing(reader, root, "machine", "machine: barcelona"),
     };
     let own = machine.as_ref().and_then(|chosen| chosen.kernel.clone());
-    let (machine, origin) = machine.map_or((None, None), |chosen| (Some(chosen.machine), Some(chosen.origin)));
+    let (machine, origin) =
+        machine.map_or((None, None), |chosen| (Some(chosen.machine), Some(chosen.origin)));
     let cpus = machine.as_ref().map_or(1, |machine| machine.cpus());
     let default = Node::scalar(root.place, MACHINE_KERNEL);
     let kernel = reader

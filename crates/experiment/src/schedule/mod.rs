@@ -67,7 +67,10 @@ impl RunId {
     #[must_use]
     pub fn of(experiment: &Experiment, plan: &RunPlan) -> Self {
         Self {
-            configuration: experiment.configurations.get(plan.configuration).map_or_else(String::new, |configuration| configuration.label.clone()),
+            configuration: experiment
+                .configurations
+                .get(plan.configuration)
+                .map_or_else(String::new, |configuration| configuration.label.clone()),
             policy: policy_name(experiment, plan.policy).to_owned(),
             app: plan.alone.and_then(|app| experiment.apps.get(app)).cloned(),
             replicate: plan.replicate,
@@ -75,7 +78,8 @@ impl RunId {
     }
 
     fn text(&self) -> String {
-        let at = if self.configuration.is_empty() { String::new() } else { format!(" at {}", self.configuration) };
+        let at =
+            if self.configuration.is_empty() { String::new() } else { format!(" at {}", self.configuration) };
         let app = self.app.as_ref().map_or_else(String::new, |app| format!(" {app}"));
         format!("{}{app}{at}, replicate {}", self.policy, self.replicate)
     }

@@ -99,7 +99,13 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         format!(", 95 % interval {} to {} %", number::short(lo * 100.0), number::short(hi * 100.0))
     };
     let top = all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
-    let reached = format!("{}{} reaches {}{}", top.policy, table.with(top.configuration), extremes.goal.words(top.value), interval(top));
+    let reached = format!(
+        "{}{} reaches {}{}",
+        top.policy,
+        table.with(top.configuration),
+        extremes.goal.words(top.value),
+        interval(top)
+    );
     let text = if losses == all.len() {
         let scope = if table.policies().len() == 1 { "" } else { " under every policy" };
         format!("Does not pay: the programs finish later than one after the other{scope}.")
@@ -211,10 +217,16 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     let text = match values.as_slice() {
         [(value, _)] => format!("{value} under every policy"),
         [(value, most), others @ ..] if most.len() > 2 => {
-            let others = others.iter().flat_map(|(value, policies)| policies.iter().map(move |p| format!("{p} ({value})")));
+            let others = others
+                .iter()
+                .flat_map(|(value, policies)| policies.iter().map(move |p| format!("{p} ({value})")));
             format!("{value} under every policy except {}", listed(&others.collect::<Vec<_>>()))
         }
-        all => all.iter().map(|(v, policies)| format!("{v} under {}", listed(policies))).collect::<Vec<_>>().join("; "),
+        all => all
+            .iter()
+            .map(|(v, policies)| format!("{v} under {}", listed(policies)))
+            .collect::<Vec<_>>()
+            .join("; "),
     };
     let sweep = Line { label: "Sweep", text: format!("Best or level {short}: {text}.") };
     vec![policy, sweep]
@@ -253,7 +265,9 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
         );
         lines.push(Line { label: "Best", text });
     }
-    let single = |all: &&&Vec<Standing<'_>>| rankings.len() <= EACH || all[0].configuration == extremes.best.configuration;
+    let single = |all: &&&Vec<Standing<'_>>| {
+        rankings.len() <= EACH || all[0].configuration == extremes.best.configuration
+    };
     for all in measured.iter().filter(single) {
         let (best, last) = (&all[0], &all[all.len() - 1]);
         let mut text = format!(
@@ -325,8 +339,14 @@ fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
             let here: Vec<Standing<'_>> =
                 all.iter().filter(|s| s.configuration == one.configuration).copied().collect();
             let names: Vec<&str> = level_with(one, &here).iter().map(|s| s.policy).collect();
-            let level = if names.is_empty() { String::new() } else { format!(" (level: {})", listed(&names)) };
-            format!("{} under {}{}{level}", goal.quantity(one.value), one.policy, table.with(one.configuration))
+            let level =
+                if names.is_empty() { String::new() } else { format!(" (level: {})", listed(&names)) };
+            format!(
+                "{} under {}{}{level}",
+                goal.quantity(one.value),
+                one.policy,
+                table.with(one.configuration)
+            )
         };
         if table::level(best.value, last.value) {
             return Some(format!("{app} {}", words(best)));

@@ -65,7 +65,8 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
             "There is one seed, so there are no intervals. Small differences may be chance: try --repeat 5.".to_owned()
         });
     }
-    let widest = *all.iter().max_by(|a, b| relative(a).unwrap_or(0.0).total_cmp(&relative(b).unwrap_or(0.0)))?;
+    let widest =
+        *all.iter().max_by(|a, b| relative(a).unwrap_or(0.0).total_cmp(&relative(b).unwrap_or(0.0)))?;
     let width = relative(widest).filter(|width| *width > WIDE)?;
     let mut policies: Vec<&str> = Vec::new();
     for standing in all.iter().filter(|s| is_wide(s)) {
@@ -81,7 +82,8 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
         None => "±10 % needs more than 100 seeds".to_owned(),
     };
     policies.retain(|policy| *policy != widest.policy);
-    let also = if policies.is_empty() { String::new() } else { format!(" Also wide: {}.", listed(&policies)) };
+    let also =
+        if policies.is_empty() { String::new() } else { format!(" Also wide: {}.", listed(&policies)) };
     Some(format!(
         "{repeat} seeds: ±{} % for {}{}; {advice}.{also}",
         number::variation(width * 100.0),
@@ -100,10 +102,7 @@ fn shortened(table: &Table<'_>) -> Option<String> {
         [one] => ("simulates", (*one).to_owned()),
         names => ("simulate", listed(names)),
     };
-    Some(format!(
-        "{names} {verb} {} % of the iterations; whole programs differ.",
-        least * 100.0
-    ))
+    Some(format!("{names} {verb} {} % of the iterations; whole programs differ.", least * 100.0))
 }
 
 /// Values of machines that are estimates.
@@ -119,9 +118,10 @@ fn uncertain(table: &Table<'_>) -> Option<String> {
     if shown == 0 {
         return None;
     }
-    let more = if each.len() > shown { format!(" and values of {} more machines", each.len() - shown) } else { String::new() };
-    Some(format!(
-        "{}{more} are estimates.",
-        listed(&each[..shown])
-    ))
+    let more = if each.len() > shown {
+        format!(" and values of {} more machines", each.len() - shown)
+    } else {
+        String::new()
+    };
+    Some(format!("{}{more} are estimates.", listed(&each[..shown])))
 }

@@ -60,7 +60,8 @@ fn throughput(table: &Table<'_>, configuration: usize) -> Option<String> {
     let all = ranking::at(table, &goal, configuration);
     let (best, last) = (all.first()?, all.last()?);
     let names = |one| level_with(one, &all).iter().map(|s| s.policy).collect::<Vec<_>>();
-    let most = format!("Throughput, sequential runs = 1: {} under {}.", number::ratio(best.value.mean), best.policy);
+    let most =
+        format!("Throughput, sequential runs = 1: {} under {}.", number::ratio(best.value.mean), best.policy);
     if all.len() == 1 || table::level(best.value, last.value) {
         return Some(format!("{most}{}", level(&names(best))));
     }

@@ -72,7 +72,10 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
         return range("Slowdown", &slowdowns, short);
     }
     let worst = |policy: &'a String| {
-        values(table, policy, "slowdown").into_iter().rev().max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean))
+        values(table, policy, "slowdown")
+            .into_iter()
+            .rev()
+            .max_by(|a, b| a.summary.mean.total_cmp(&b.summary.mean))
     };
     let hits: Vec<Hit<'_>> = table.policies().iter().filter_map(worst).collect();
     let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.summary.mean.total_cmp(&b.summary.mean);
@@ -210,7 +213,9 @@ pub fn breakdown(table: &Table<'_>) -> Option<String> {
 pub fn run_times(table: &Table<'_>) -> Option<String> {
     let mut spots: Vec<Spot> = Vec::new();
     for policy in table.policies() {
-        for hit in values(table, policy, "run_time").iter().filter(|hit| hit.summary.n > 1 && hit.summary.min > 0.0) {
+        for hit in
+            values(table, policy, "run_time").iter().filter(|hit| hit.summary.n > 1 && hit.summary.min > 0.0)
+        {
             let value = (hit.summary.max / hit.summary.min - 1.0) * 100.0;
             spots.push(Spot { value, place: place(table, hit) });
         }

@@ -168,7 +168,12 @@ fn head(names: &[&str], configurations: usize) -> Vec<String> {
 }
 
 /// A row with its configuration second, where there are several.
-fn row(name: &str, configuration: &str, rest: impl IntoIterator<Item = String>, configurations: usize) -> Vec<String> {
+fn row(
+    name: &str,
+    configuration: &str,
+    rest: impl IntoIterator<Item = String>,
+    configurations: usize,
+) -> Vec<String> {
     let configuration = Some(configuration.to_owned()).filter(|_| configurations > 1);
     [name.to_owned()].into_iter().chain(configuration).chain(rest).collect()
 }

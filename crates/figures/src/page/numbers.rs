@@ -1,9 +1,9 @@
 //! The tables of the text report, the account in full, and the references.
 
 use experiment::metrics::{ALL_APPS, METRICS, Scope};
+use experiment::references::{FAIR_SHARE, LOWER_BOUND, REFERENCES};
 use experiment::report;
 use experiment::result::Results;
-use experiment::references::{LOWER_BOUND, FAIR_SHARE, REFERENCES};
 use maud::{Markup, html};
 
 use super::verdicts::caption;
@@ -98,8 +98,12 @@ fn distances(results: &Results) -> Vec<Vec<String>> {
             let Some(time) = makespan(policy) else { continue };
             let gap = cell(results, configuration, policy, ALL_APPS, "recovered");
             let gap = gap.map_or_else(|| "-".into(), |c| format!("{:.0}", c.summary.mean));
-            let rest =
-                [seconds(time), over(time, makespan(FAIR_SHARE.label)), over(time, makespan(LOWER_BOUND.label)), gap];
+            let rest = [
+                seconds(time),
+                over(time, makespan(FAIR_SHARE.label)),
+                over(time, makespan(LOWER_BOUND.label)),
+                gap,
+            ];
             rows.push(row(policy, configuration, rest, configurations.len()));
         }
     }

@@ -46,8 +46,15 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
 /// Runs that did not complete.
 pub(super) fn notes(results: &Results) -> Markup {
     let row = |note: &experiment::result::Note| {
-        let configuration = if note.configuration.is_empty() { "-".to_owned() } else { note.configuration.clone() };
-        vec![note.policy.clone(), configuration, note.seed.to_string(), note.outcome.clone(), note.text.clone()]
+        let configuration =
+            if note.configuration.is_empty() { "-".to_owned() } else { note.configuration.clone() };
+        vec![
+            note.policy.clone(),
+            configuration,
+            note.seed.to_string(),
+            note.outcome.clone(),
+            note.text.clone(),
+        ]
     };
     let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
     html! {

@@ -11,8 +11,11 @@ use crate::words;
 /// The scenario at a glance.
 pub(super) fn facts(story: &Story<'_>) -> Markup {
     let p = &story.results.provenance;
-    let configurations =
-        if p.configurations.len() > 1 { format!("{} configurations of a sweep, ", p.configurations.len()) } else { String::new() };
+    let configurations = if p.configurations.len() > 1 {
+        format!("{} configurations of a sweep, ", p.configurations.len())
+    } else {
+        String::new()
+    };
     let replicates =
         if p.repeat == 1 { "1 replicate".to_owned() } else { format!("{} replicates", p.repeat) };
     let last = p.seed.wrapping_add(u64::from(p.repeat.saturating_sub(1)));

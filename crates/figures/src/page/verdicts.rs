@@ -95,7 +95,14 @@ fn winner(results: &Results, configuration: &str, app: &str, metric: &str) -> Op
 }
 
 /// The comparison of two policies, pair by pair.
-fn contrasted(results: &Results, configuration: &str, app: &str, metric: &str, a: &str, b: &str) -> Option<Contrast> {
+fn contrasted(
+    results: &Results,
+    configuration: &str,
+    app: &str,
+    metric: &str,
+    a: &str,
+    b: &str,
+) -> Option<Contrast> {
     let wanted = Wanted { policies: strings(&[a, b]), metrics: strings(&[metric]), threshold: 0.0 };
     let all = contrast::policies(Named { file: "result", results }, &wanted).ok()?;
     all.contrasts

@@ -15,6 +15,7 @@ fn result(policies: &[(&str, &[f64])], metric: &str, unit: &str, seed: u64) -> R
     let cell = |(label, values): &(&str, &[f64])| Cell {
         scenario: "share".into(),
         configuration: "threads_per_core=1".into(),
+        settings: std::sync::Arc::default(),
         policy: (*label).into(),
         app: "cg".into(),
         metric: metric.into(),
