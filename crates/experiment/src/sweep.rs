@@ -29,7 +29,13 @@ impl Sweep {
     /// The sweep of a result.
     #[must_use]
     pub fn of(provenance: &Provenance) -> Self {
-        let axes = provenance.sweep.iter().enumerate();
+        Self::new(&provenance.sweep, &provenance.configurations)
+    }
+
+    /// The sweep over these axes.
+    #[must_use]
+    pub fn new(axes: &[Axis], configurations: &[Configuration]) -> Self {
+        let axes = axes.iter().enumerate();
         let (varied, fixed): (Vec<_>, Vec<_>) = axes.partition(|(_, axis)| axis.values.len() > 1);
         let paths: Vec<&str> = varied.iter().map(|(_, axis)| axis.path.as_str()).collect();
         let named = |(position, axis): &(usize, &Axis)| Varied {
@@ -38,7 +44,7 @@ impl Sweep {
             position: *position,
         };
         Self {
-            configurations: provenance.configurations.clone(),
+            configurations: configurations.to_vec(),
             varied: varied.iter().map(named).collect(),
             fixed: fixed
                 .iter()
@@ -96,7 +102,8 @@ impl Sweep {
 }
 
 /// The last part of a path, with as many before it as distinguish it from the others; the application belongs to its keys.
-fn short(path: &str, paths: &[&str]) -> String {
+#[must_use]
+pub fn short(path: &str, paths: &[&str]) -> String {
     let tail = |path: &str, parts: usize| {
         let all: Vec<&str> = path.split('.').collect();
         all[all.len().saturating_sub(parts)..].join(".")

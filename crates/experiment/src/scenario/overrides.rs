@@ -1,6 +1,7 @@
 //! What the command line changes in a scenario: single values, axes of the sweep, policies, seeds.
 
 use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
 use super::paths;
@@ -18,6 +19,8 @@ pub struct Overrides {
     pub set: Vec<String>,
     /// `path=a,b,c`: an axis of the sweep with these values, in place of the one of that path or behind the others.
     pub sweep: Vec<String>,
+    /// One more axis, as in `sweep`; or the path of an axis of the scenario, `path`, whose values stay.
+    pub vary: Option<String>,
     /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario. `SPEED/DWRR`
     /// is the first over the second and gets the label `SPEED-over-DWRR`.
     pub policies: Vec<String>,
@@ -56,16 +59,50 @@ impl Overrides {
         for (at, pair) in self.sweep.iter().enumerate() {
             let path = pair.split('=').next().unwrap_or_default().trim();
             let twice = self.sweep[..at].iter().chain(&self.set).any(|other| path_of(other) == path);
-            if let Err(problem) = sweep_pair(root, pair, twice, sources) {
+            if let Err(problem) = sweep_pair(root, "--sweep", pair, twice, sources) {
                 reader.add(problem);
             }
             applied.push(format!("sweep.{pair}"));
+        }
+        if let Some(axis) = &self.vary {
+            if let Err(problem) = self.varied(root, axis, sources) {
+                reader.add(problem);
+            }
+            applied.push(format!("sweep.{axis}"));
         }
         if !self.policies.is_empty() {
             choose_policies(root, &self.policies, sources);
             applied.push(format!("policies={}", self.policies.join(",")));
         }
         applied
+    }
+
+    /// Makes an axis of `vary`, or finds it.
+    fn varied(&self, root: &mut Node, axis: &str, sources: &mut Sources) -> Result<(), Diagnostic> {
+        let path = path_of(axis);
+        let twice = self.sweep.iter().chain(&self.set).any(|other| path_of(other) == path);
+        if axis.contains('=') {
+            return sweep_pair(root, "--vary", axis, twice, sources);
+        }
+        let at = Place::range(sources.add("--vary", axis), 0..axis.len());
+        if path.is_empty() {
+            return Err(Diagnostic::new(at, "`--vary` needs a path").hint("write `path=a,b`"));
+        }
+        if twice {
+            return Err(given_twice(path, at));
+        }
+        let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
+        if axes.iter().any(|axis| axis.key == path) {
+            return Ok(());
+        }
+        let swept: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
+        let hint = match nearest(path, swept.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if swept.is_empty() => format!("write `--vary {path}=a,b`"),
+            None => format!("write `--vary {path}=a,b`; the scenario sweeps {}", swept.join(", ")),
+        };
+        let message = format!("`{path}` needs values: the scenario does not sweep it");
+        Err(Diagnostic::new(at, message).hint(hint))
     }
 
     /// Sentences about what has no effect: settings that leave all runs as they are, axes whose values make no difference.
@@ -90,7 +127,9 @@ impl Overrides {
         for (at, axis) in experiment.axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1) {
             if !matters(experiment, at) {
                 let path = &axis.path;
-                warnings.push(format!("the sweep of `{path}` has no effect: its values give the same runs"));
+                let varied = self.vary.as_deref().is_some_and(|vary| path_of(vary) == path);
+                let what = if varied { format!("--vary {path}") } else { format!("the sweep of `{path}`") };
+                warnings.push(format!("{what} has no effect: its values give the same runs"));
             }
         }
         warnings
@@ -185,12 +224,22 @@ fn set_pair(root: &mut Node, option: &str, pair: &str, sources: &mut Sources) ->
     paths::set(root, path, at, value, &paths::SETTABLE)
 }
 
+/// A path with two values, or two lists of them.
+fn given_twice(path: &str, at: Place) -> Diagnostic {
+    Diagnostic::new(at, format!("`{path}` is given twice")).hint("sweep or set a path once")
+}
+
 /// Makes `path=a,b,c` an axis of the sweep.
-fn sweep_pair(root: &mut Node, pair: &str, twice: bool, sources: &mut Sources) -> Result<(), Diagnostic> {
-    let (path, value, at, source) = split("--sweep", pair, sources)?;
+fn sweep_pair(
+    root: &mut Node,
+    option: &str,
+    pair: &str,
+    twice: bool,
+    sources: &mut Sources,
+) -> Result<(), Diagnostic> {
+    let (path, value, at, source) = split(option, pair, sources)?;
     if twice {
-        let message = format!("`{path}` is given twice");
-        return Err(Diagnostic::new(at, message).hint("sweep or set a path once"));
+        return Err(given_twice(path, at));
     }
     let list = yaml::tree(source, &format!("{}[{value}]", " ".repeat(path.len())))?;
     // Brackets around all values do not matter.

@@ -215,7 +215,7 @@ fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnosti
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let hint = match path.split('.').next() {
         Some("sweep") => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
-        Some("policies") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
+        Some("policies" | "policy") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
         _ => advice(path, &known),
     };
     Diagnostic::new(at, format!("unknown path `{path}`")).hint(hint)
