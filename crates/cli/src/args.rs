@@ -18,9 +18,14 @@ const TIMELINE_EXAMPLES: &str = "\
 Examples:
   oversim timeline scenarios/policies/odd_thread.yaml
   oversim timeline scenarios/cg_ft_share.yaml --policy LOAD,SPEED -o cg_ft.svg
+  oversim timeline scenarios/spin_yield_block.yaml --set threads_per_core=2 --vary apps.code.runtime=spin,yield,block
   oversim timeline scenarios/cg_ft_share.yaml --from 1s --to 1.1s --cpus 0-3 -o part.png
 
-Without --from and --to the most telling part of the run is shown, and the headline says why.
+--policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A timeline shows single \
+configurations: --set PATH=VALUE chooses one of a sweep, and --sweep is refused.
+
+Without --from and --to the most informative part of the runs is shown, and the headline states why. With --vary or a single \
+policy that is a few barriers long.
 
 Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
 
@@ -351,6 +356,7 @@ pub(crate) enum SchemaOf {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("sweep", |sweep| sweep.hide(true)))]
 pub(crate) struct Timeline {
     /// Scenario file; `-` reads standard input.
     #[arg(value_name = "FILE")]
@@ -370,11 +376,12 @@ pub(crate) struct Timeline {
     /// Show only these cpus, as `0-3,8`.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
+    /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path alone, `threads_per_core`,
+    /// takes the values that the scenario sweeps.
+    #[arg(long, value_name = "PATH=A,B,C")]
+    pub(crate) vary: Option<String>,
     #[command(flatten)]
     pub(crate) edits: Edits,
-    /// No remarks on standard error.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 #[derive(Args, Debug)]

@@ -63,6 +63,20 @@ pub(crate) fn warning(text: impl Display) {
     }
 }
 
+/// A remark about what was not asked for on standard error, unless `--quiet`.
+pub(crate) fn note(text: impl Display) {
+    if !quiet() {
+        line(format_args!("note: {text}"));
+    }
+}
+
+/// A line on standard error about a file that was written, unless `--quiet`.
+pub(crate) fn written(file: impl Display, text: impl Display) {
+    if !quiet() {
+        line(format_args!("{file}: {text}"));
+    }
+}
+
 /// A line on standard error. When that is closed the exit code still reports.
 pub(crate) fn line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{text}");

@@ -1,12 +1,13 @@
-//! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application, shaded by state.
+//! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application or thread, shaded by
+//! state.
 
 use crate::axis::axis;
-use crate::legend;
+use crate::legend::{self, Legend};
 use crate::palette::Palette;
-use crate::panel::{self, Frame};
-use crate::states::State;
+use crate::panel::{self, Canvas, Frame};
+use crate::seen::Seen;
 use crate::svg::{Anchor, Font, Svg};
-use crate::timeline::{Timeline, Track};
+use crate::timeline::Timeline;
 
 /// Width of the picture in pixels: that of a slide.
 const WIDTH: f64 = 1280.0;
@@ -32,7 +33,7 @@ pub(crate) const LABEL: Font = Font { size: 11.0, bold: false, pale: true };
 /// What the picture is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Caption<'a> {
-    /// Above it, large: the scenario.
+    /// Above it: the scenario and its configuration.
     pub title: &'a str,
     /// Begin of the names that parts of the picture refer to each other by: two pictures on one page need two. Letters,
     /// digits and hyphens.
@@ -42,11 +43,7 @@ pub struct Caption<'a> {
 /// The picture as SVG; the same timeline gives the same bytes on every machine.
 #[must_use]
 pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
-    let palette = Palette::new(timeline.apps.len(), timeline.tracks.iter().map(|track| &track.recording));
-    let mut svg = Svg::default();
-    legend::patterns(&mut svg, &palette, timeline.apps.len(), caption.prefix);
-    let mut y = head(&mut svg, timeline, caption);
-    y = legend::legend(&mut svg, timeline, &palette, caption.prefix, (MARGIN, WIDTH - MARGIN), y);
+    let palette = Palette::new(timeline);
     let rows = (timeline.rows.len() * timeline.tracks.len()).max(1) as f64;
     let highest = if timeline.single_cpus() { HIGHEST_ROW } else { HIGHEST_SHARED_ROW };
     let frame = Frame {
@@ -57,26 +54,38 @@ pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
         margin: MARGIN,
         window: (timeline.window.from, timeline.window.to),
     };
-    for track in &timeline.tracks {
-        y = panel::panel(&mut svg, timeline, track, &frame, &palette, caption.prefix, y + PANEL_GAP);
-    }
+    let canvas = Canvas { timeline, frame: &frame, palette: &palette, prefix: caption.prefix };
+    let panels = |svg: &mut Svg, seen: &mut Seen, y: f64| {
+        timeline.tracks.iter().fold(y, |y, track| canvas.panel(svg, seen, track, y + PANEL_GAP))
+    };
+    // What can be seen is known when all is drawn, and the legend comes first.
+    let mut seen = Seen::default();
+    panels(&mut Svg::default(), &mut seen, 0.0);
+    let mut svg = Svg::default();
+    legend::patterns(&mut svg, &palette, &seen, caption.prefix);
+    let mut y = head(&mut svg, timeline, caption);
+    let legend = Legend { timeline, palette: &palette, prefix: caption.prefix, seen: &seen };
+    y = legend.draw(&mut svg, (MARGIN, WIDTH - MARGIN), y);
+    y = panels(&mut svg, &mut Seen::default(), y);
     y = time_axis(&mut svg, timeline, &frame, y);
     let words = description(timeline, caption);
     svg.finish(WIDTH, (y + MARGIN).ceil(), &words)
 }
 
-/// Title, window and why; the y below them.
+/// The message, what is shown, window and why; the y below them.
 fn head(svg: &mut Svg, timeline: &Timeline, caption: Caption<'_>) -> f64 {
     let width = WIDTH - 2.0 * MARGIN;
-    let mut y = 34.0;
-    svg.text(MARGIN, y, TITLE, Anchor::Start, &TITLE.fit(caption.title, width));
-    let mut lines = WHY.wrap(&timeline.headline(), width);
-    if !timeline.remark.is_empty() {
-        lines.extend(WHY.wrap(&timeline.remark, width));
+    let mut y = 8.0;
+    let message = timeline.message();
+    for line in TITLE.wrap(&message, width) {
+        y += 26.0;
+        svg.text(MARGIN, y, TITLE, Anchor::Start, &line);
     }
+    let mut lines = WHY.wrap(caption.title, width);
+    lines.extend(WHY.wrap(&timeline.headline(), width));
     for line in lines {
         y += 20.0;
-        svg.text(MARGIN, y, WHY, Anchor::Start, &line);
+        svg.text(MARGIN, y, WHY, Anchor::Start, &WHY.fit(&line, width));
     }
     y + 10.0
 }
@@ -112,35 +121,9 @@ fn time_axis(svg: &mut Svg, timeline: &Timeline, frame: &Frame, y: f64) -> f64 {
 
 /// What the picture shows, in words.
 fn description(timeline: &Timeline, caption: Caption<'_>) -> String {
-    let mut words = format!("Timeline of {}: {}", caption.title, timeline.headline());
+    let mut words = format!("Timeline of {}: {} {}", caption.title, timeline.message(), timeline.headline());
     for track in &timeline.tracks {
-        words.push_str(&format!(". {}: {}", track.label, facts(track)));
+        words.push_str(&format!(". {}: {}", track.label, timeline.facts(track)));
     }
-    words
-}
-
-/// What the cpus of a track did in the window, in one line.
-#[must_use]
-pub fn facts(track: &Track) -> String {
-    let total = &track.recording.total;
-    let all = total.total().max(1) as f64;
-    let percent = |states: &[State]| {
-        let ns: u64 = states.iter().map(|state| total.of(*state)).sum();
-        format!("{:.0} %", ns as f64 * 100.0 / all)
-    };
-    let mut words = format!(
-        "computing {}, memory stall {}, waiting {}, overhead {}, idle {}",
-        percent(&[State::Compute]),
-        percent(&[State::Stall]),
-        percent(&[State::Spin, State::Yield]),
-        percent(&[State::Switch, State::Migrate, State::Kernel]),
-        percent(&[State::Idle]),
-    );
-    let moves = track.recording.counts[0];
-    words.push_str(&match moves {
-        0 => "; no migration".to_owned(),
-        1 => "; 1 migration".to_owned(),
-        moves => format!("; {moves} migrations"),
-    });
     words
 }

@@ -1,8 +1,10 @@
-//! The legend: which hue is which application, which shade and pattern which state, and what the marks mean.
+//! The legend: which hue is which application or thread, which shade and pattern which state, and what the marks mean.
+
+use std::collections::BTreeSet;
 
 use crate::palette::{Palette, Rgb, grey};
-use crate::record::Recording;
-use crate::states::{Mix, Owner, State};
+use crate::seen::Seen;
+use crate::states::{Owner, State};
 use crate::svg::{Anchor, Font, Svg, escape, number};
 use crate::timeline::Timeline;
 
@@ -16,9 +18,9 @@ const LINE: f64 = 21.0;
 const NAME: f64 = 180.0;
 /// Height of the head of an arrow.
 const HEAD: f64 = 6.0;
-/// A state with less of the time than one part in so many is not in the legend.
-const VISIBLE: u64 = 1000;
-/// In place of an application: several of them.
+/// Hues in one swatch.
+const HUES_SHOWN: usize = 3;
+/// In place of an application: several of them, or those that share a grey.
 const SEVERAL: &str = "several";
 
 /// How an owner's state is filled.
@@ -27,48 +29,63 @@ pub(crate) fn fill(palette: &Palette, prefix: &str, owner: Owner, state: State) 
     let base = palette.of(owner);
     match state {
         State::Compute => base.hex(),
-        State::Stall => base.lighter(STALL_WHITE).hex(),
-        State::Spin | State::Yield => {
-            let who = match owner {
-                Owner::App(app) => {
-                    palette.place(app as usize).map_or("others".into(), |place| place.to_string())
-                }
-                Owner::Several | Owner::Nobody => SEVERAL.into(),
-            };
-            format!("url(#{prefix}-{}-{who})", word(state))
+        State::Memory => base.lighter(STALL_WHITE).hex(),
+        State::SharedCore | State::PageInit | State::Spin | State::Yield => {
+            format!("url(#{})", id(palette, prefix, owner, state))
         }
         State::Switch | State::Migrate | State::Kernel | State::Idle => grey(state).hex(),
     }
 }
 
-const fn word(state: State) -> &'static str {
-    if matches!(state, State::Spin) { "spin" } else { "yield" }
+/// The name of a pattern; none for a state that is filled evenly.
+fn id(palette: &Palette, prefix: &str, owner: Owner, state: State) -> String {
+    let who = palette.place(owner).map_or_else(|| SEVERAL.to_owned(), |place| place.to_string());
+    format!("{prefix}-{}-{who}", word(state).unwrap_or_default())
 }
 
-/// Defines the patterns of waiting for every hue in use.
-pub(crate) fn patterns(svg: &mut Svg, palette: &Palette, apps: usize, prefix: &str) {
-    let mut hues: Vec<(String, Rgb)> =
-        vec![(SEVERAL.into(), palette.of(Owner::Several)), ("others".into(), palette.of(Owner::Several))];
-    for app in 0..apps {
-        if let Some(place) = palette.place(app) {
-            hues.push((place.to_string(), palette.colour(app)));
-        }
+const fn word(state: State) -> Option<&'static str> {
+    match state {
+        State::SharedCore => Some("shared"),
+        State::PageInit => Some("pages"),
+        State::Spin => Some("spin"),
+        State::Yield => Some("yield"),
+        _ => None,
     }
+}
+
+/// Defines the patterns that are in use.
+pub(crate) fn patterns(svg: &mut Svg, palette: &Palette, seen: &Seen, prefix: &str) {
+    let mut done = BTreeSet::new();
     svg.raw("<defs>");
-    for (name, colour) in hues {
-        let colour = colour.hex();
-        // Spinning: dense strokes that rise; yielding: thin ones that fall.
-        for (state, angle, stroke) in [(State::Spin, 45, 2.0), (State::Yield, -45, 1.0)] {
-            let id = format!("{}-{}-{}", escape(prefix), word(state), name);
-            let stroke = number(stroke);
-            svg.raw(&format!(
-                "<pattern id=\"{id}\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\" \
-                 patternTransform=\"rotate({angle})\"><rect width=\"4\" height=\"4\" fill=\"#FFFFFF\"/>\
-                 <rect width=\"{stroke}\" height=\"4\" fill=\"{colour}\"/></pattern>"
-            ));
+    for (owner, state) in &seen.drawn {
+        let id = escape(&id(palette, prefix, *owner, *state));
+        if word(*state).is_some() && done.insert(id.clone()) {
+            svg.raw(&pattern(&id, *state, palette.of(*owner)));
         }
     }
     svg.raw("</defs>");
+}
+
+/// Spinning: dense strokes that rise; yielding: thin ones that fall; a shared core: upright stripes; fresh pages: dots.
+fn pattern(id: &str, state: State, colour: Rgb) -> String {
+    let (angle, size, ground) = match state {
+        State::Spin => (45, 4, "#FFFFFF".to_owned()),
+        State::Yield => (-45, 4, "#FFFFFF".to_owned()),
+        State::SharedCore => (0, 4, colour.lighter(STALL_WHITE).hex()),
+        _ => (0, 5, colour.lighter(75).hex()),
+    };
+    let (width, height) = match state {
+        State::Spin => (2, 4),
+        State::Yield => (1, 4),
+        State::SharedCore => (2, 4),
+        _ => (3, 3),
+    };
+    let colour = colour.hex();
+    format!(
+        "<pattern id=\"{id}\" width=\"{size}\" height=\"{size}\" patternUnits=\"userSpaceOnUse\" \
+         patternTransform=\"rotate({angle})\"><rect width=\"{size}\" height=\"{size}\" fill=\"{ground}\"/>\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"{colour}\"/></pattern>"
+    )
 }
 
 /// One entry.
@@ -79,7 +96,7 @@ struct Entry {
 
 /// What stands before the text of an entry.
 enum Sample {
-    /// One fill, or two side by side.
+    /// One fill, or several side by side.
     Fill(Vec<String>),
     Barrier,
     Decision,
@@ -87,85 +104,136 @@ enum Sample {
     End,
 }
 
-fn entries(timeline: &Timeline, palette: &Palette, prefix: &str) -> Vec<Entry> {
-    let recordings = || timeline.tracks.iter().map(|track| &track.recording);
-    let mut entries = Vec::new();
-    let mut others = 0;
-    for (app, name) in timeline.apps.iter().enumerate() {
-        if palette.place(app).is_some() {
-            let text = FONT.fit(name, NAME);
-            entries.push(Entry { draw: Sample::Fill(vec![palette.colour(app).hex()]), text });
-        } else if recordings()
-            .any(|recording| visible(&recording.total, |part| part.0 == Owner::App(app as u32)))
-        {
-            others += 1;
-        }
-    }
-    if others > 0 {
-        let fill = palette.of(Owner::Several).hex();
-        entries.push(Entry { draw: Sample::Fill(vec![fill]), text: format!("{others} other applications") });
-    }
-    for state in State::ALL {
-        if !recordings().any(|recording| visible(&recording.total, |part| part.1 == state)) {
-            continue;
-        }
-        let fills = if state.coloured() {
-            // In the hues of the first applications, so that it is seen to go for all.
-            let shown = (0..timeline.apps.len()).filter(|app| palette.place(*app).is_some()).take(2);
-            shown.map(|app| fill(palette, prefix, Owner::App(app as u32), state)).collect()
-        } else {
-            vec![grey(state).hex()]
-        };
-        entries.push(Entry { draw: Sample::Fill(fills), text: state.name().into() });
-    }
-    let several = |recording: &Recording| visible(&recording.total, |part| part.0 == Owner::Several);
-    if recordings().any(several) {
-        let fill = format!("url(#{prefix}-spin-{SEVERAL})");
-        entries.push(Entry { draw: Sample::Fill(vec![fill]), text: "several applications wait".into() });
-    }
-    let mut mark = |draw: Sample, text: &str, there: bool| {
-        if there {
-            entries.push(Entry { draw, text: text.into() });
-        }
-    };
-    mark(Sample::Move, "migration", recordings().any(|recording| recording.counts[0] > 0));
-    mark(Sample::Barrier, "barrier completed", recordings().any(|recording| recording.counts[2] > 0));
-    mark(Sample::Decision, "other decision", recordings().any(|recording| recording.counts[1] > 0));
-    mark(Sample::End, "application ends", recordings().any(|recording| !recording.ends.is_empty()));
-    entries
+/// What a legend explains.
+pub(crate) struct Legend<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) palette: &'a Palette,
+    pub(crate) prefix: &'a str,
+    pub(crate) seen: &'a Seen,
 }
 
-/// True when there is enough of something to be seen.
-fn visible(total: &Mix, what: impl Fn(&(Owner, State, u64)) -> bool) -> bool {
-    let part: u64 = total.parts().filter(what).map(|part| part.2).sum();
-    part > total.total() / VISIBLE
-}
+impl Legend<'_> {
+    fn entries(&self) -> Vec<Entry> {
+        let mut entries = if self.timeline.threads { self.threads() } else { self.apps() };
+        entries.extend(self.states());
+        let seen = self.seen;
+        let marks = [
+            (Sample::Move, "migration", seen.moves),
+            (Sample::Barrier, "barrier complete", seen.barriers),
+            (Sample::Decision, "other decision", seen.decisions),
+            (Sample::End, "application ends", seen.ends),
+        ];
+        let shown = marks.into_iter().filter(|mark| mark.2);
+        entries.extend(shown.map(|(draw, text, _)| Entry { draw, text: text.into() }));
+        entries
+    }
 
-/// Draws the legend between two x below y; the y below it.
-pub(crate) fn legend(
-    svg: &mut Svg,
-    timeline: &Timeline,
-    palette: &Palette,
-    prefix: &str,
-    (left, right): (f64, f64),
-    y: f64,
-) -> f64 {
-    let (mut x, mut y) = (left, y + LINE);
-    for entry in entries(timeline, palette, prefix) {
-        let width = SWATCH.0 + 6.0 + FONT.width(&entry.text);
-        if x > left && x + width > right {
+    /// The hues of threads.
+    fn threads(&self) -> Vec<Entry> {
+        let fills = self.fills(|_, state| state == State::Compute);
+        if fills.is_empty() {
+            return Vec::new();
+        }
+        let threads = self.timeline.tracks.iter().map(|track| track.owners.tasks()).max().unwrap_or(0);
+        let again = if threads as usize > Palette::HUES { ", repeated" } else { "" };
+        let name = FONT.fit(self.timeline.app(0), NAME);
+        let text = format!("{name} computes (a colour for each thread{again})");
+        vec![Entry { draw: Sample::Fill(fills), text }]
+    }
+
+    /// The hues of applications.
+    fn apps(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let mut others = 0;
+        for (app, name) in self.timeline.apps.iter().enumerate() {
+            let own = Owner::App(app as u32);
+            if !self.seen.any(|owner, _| owner == own) {
+                continue;
+            }
+            if self.palette.place(own).is_none() {
+                others += 1;
+                continue;
+            }
+            let fill = self.palette.of(own).hex();
+            let text = format!("{} computes", FONT.fit(name, NAME));
+            entries.push(Entry { draw: Sample::Fill(vec![fill]), text });
+        }
+        if others > 0 {
+            let draw = Sample::Fill(vec![self.palette.of(Owner::Several).hex()]);
+            entries.push(Entry { draw, text: format!("{others} other applications") });
+        }
+        entries
+    }
+
+    /// The shades and patterns of states other than computing.
+    fn states(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for state in State::ALL.into_iter().filter(|state| *state != State::Compute) {
+            let fills = self.fills(|_, other| other == state);
+            if !fills.is_empty() {
+                entries.push(Entry { draw: Sample::Fill(fills), text: state.name().into() });
+            }
+        }
+        entries
+    }
+
+    /// Some fills of what can be seen; none when that is too little.
+    fn fills(&self, what: impl Fn(Owner, State) -> bool) -> Vec<String> {
+        let mut fills = Vec::new();
+        if !self.seen.any(&what) {
+            return fills;
+        }
+        // Several owners come last in order, and have a place in the swatch all the same.
+        let found: BTreeSet<(Owner, State)> = self.seen.pieces().filter(|(o, s)| what(*o, *s)).collect();
+        let grey = found.iter().any(|(owner, _)| *owner == Owner::Several);
+        for (owner, state) in found {
+            let fill = fill(self.palette, self.prefix, owner, state);
+            let room = if grey && owner != Owner::Several { HUES_SHOWN - 1 } else { HUES_SHOWN };
+            if !fills.contains(&fill) && fills.len() < room {
+                fills.push(fill);
+            }
+        }
+        fills
+    }
+
+    /// What numbers and heights mean.
+    fn hint(&self) -> String {
+        let mut hints = Vec::new();
+        if self.seen.any(|owner, _| owner == Owner::Several) {
+            hints.push(if self.timeline.threads {
+                "Grey strokes: several threads wait."
+            } else {
+                "Grey strokes: several applications wait."
+            });
+        }
+        if self.seen.numbers {
+            hints.push("Numbers are thread ids.");
+        }
+        if self.seen.stacks {
+            hints.push("Slices too thin to draw are stacked: height = share of the time.");
+        }
+        hints.join(" ")
+    }
+
+    /// Draws the legend between two x below y; the y below it.
+    pub(crate) fn draw(&self, svg: &mut Svg, (left, right): (f64, f64), y: f64) -> f64 {
+        let (mut x, mut y) = (left, y + LINE);
+        for entry in self.entries() {
+            let width = SWATCH.0 + 6.0 + FONT.width(&entry.text);
+            if x > left && x + width > right {
+                (x, y) = (left, y + LINE);
+            }
+            sample(svg, &entry.draw, x, y);
+            svg.text(x + SWATCH.0 + 6.0, y, FONT, Anchor::Start, &entry.text);
+            x += width + 18.0;
+        }
+        let hint = self.hint();
+        if x > left && x + FONT.width(&hint) > right {
             (x, y) = (left, y + LINE);
         }
-        sample(svg, &entry.draw, x, y);
-        svg.text(x + SWATCH.0 + 6.0, y, FONT, Anchor::Start, &entry.text);
-        x += width + 18.0;
+        svg.text(x, y, Font { pale: true, ..FONT }, Anchor::Start, &hint);
+        y + 4.0
     }
-    let hint = "Height within a row: share of the time. Number: rank of the task.";
-    if x > left && x + FONT.width(hint) > right {
-        (x, y) = (left, y + LINE);
-    }
-    svg.text(x, y, Font { pale: true, ..FONT }, Anchor::Start, hint);
-    y + 4.0
 }
 
 fn sample(svg: &mut Svg, sample: &Sample, x: f64, y: f64) {

@@ -5,7 +5,7 @@ use sim_core::policy::{Action, Decision};
 use sim_core::time::Time;
 
 use crate::slices::{Mark, Owners, Sink, Slice};
-use crate::states::{Owner, State, portion};
+use crate::states::{COLOURED, Owner, State, owner, portion};
 
 /// Numbers that all bins together hold at most: 16 MiB.
 const NUMBERS: usize = 1 << 21;
@@ -15,8 +15,6 @@ const MOST_BINS: usize = 1 << 14;
 const FEWEST_BINS: usize = 1 << 10;
 /// Width of a bin at the start of a run, in nanoseconds; doubled whenever the run outgrows the bins.
 const FIRST_WIDTH: u64 = 1 << 14;
-/// States that have the colour of an application.
-const COLOURED: usize = 4;
 
 /// What a bin's number stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +23,14 @@ pub struct Key {
     pub owner: Owner,
     /// Spent how.
     pub state: State,
+}
+
+/// The barriers of an application: how many, and when the first and the last one was complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Barriers {
+    count: u64,
+    first: u64,
+    last: u64,
 }
 
 /// A run seen from afar.
@@ -37,8 +43,11 @@ pub struct Overview {
     bins: usize,
     /// Nanoseconds by bin and key.
     spent: Vec<u64>,
-    /// Migrations by bin.
-    moves: Vec<u64>,
+    /// Migrations, barriers and begins of slices by bin.
+    events: Vec<[u64; 3]>,
+    /// Barriers by application.
+    barriers: Vec<Barriers>,
+    moves: u64,
     slices: u64,
     end: u64,
     /// Instants at which the policy did something other than to place or to move a task; the last of them.
@@ -54,14 +63,16 @@ impl Overview {
         let keys = keys(owners.apps());
         let fit = (NUMBERS / keys).max(1).ilog2();
         let bins = (1usize << fit).clamp(FEWEST_BINS, MOST_BINS);
-        let (spent, moves) = (vec![0; bins * keys], vec![0; bins]);
+        let (spent, events) = (vec![0; bins * keys], vec![[0; 3]; bins]);
         Self {
+            barriers: vec![Barriers::default(); owners.apps()],
             owners,
             counted,
             width: FIRST_WIDTH,
             bins,
             spent,
-            moves,
+            events,
+            moves: 0,
             slices: 0,
             end: 0,
             decisions: (0, None),
@@ -116,10 +127,30 @@ impl Overview {
         self.spent.get(bin * keys..(bin + 1) * keys).unwrap_or(&[])
     }
 
-    /// Migrations in a bin.
+    /// Migrations, barriers and begins of slices in a bin.
     #[must_use]
-    pub fn moves(&self, bin: usize) -> u64 {
-        self.moves.get(bin).copied().unwrap_or(0)
+    pub fn events(&self, bin: usize) -> [u64; 3] {
+        self.events.get(bin).copied().unwrap_or_default()
+    }
+
+    /// Migrations of the whole run.
+    #[must_use]
+    pub const fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// The longest mean time between two barriers of an application, of those that have at least this many (and two).
+    #[must_use]
+    pub fn interval(&self, least: u64) -> Option<u64> {
+        let enough = self.barriers.iter().filter(|barriers| barriers.count >= least.max(2));
+        enough.map(|barriers| (barriers.last - barriers.first) / (barriers.count - 1)).max()
+    }
+
+    /// This run with the bins of another overview of it, which is finer and need not go as far.
+    #[must_use]
+    pub fn refined(self, finer: Self) -> Self {
+        let Self { width, bins, spent, events, .. } = finer;
+        Self { width, bins, spent, events, ..self }
     }
 
     /// Instants at which the policy decided something other than where a task is.
@@ -139,13 +170,14 @@ impl Overview {
         let keys = keys(self.owners.apps());
         let half = self.bins / 2;
         for bin in 0..half {
-            self.moves[bin] = self.moves[2 * bin] + self.moves[2 * bin + 1];
+            let (one, two) = (self.events[2 * bin], self.events[2 * bin + 1]);
+            self.events[bin] = std::array::from_fn(|kind| one[kind] + two[kind]);
             for key in 0..keys {
                 self.spent[bin * keys + key] =
                     self.spent[2 * bin * keys + key] + self.spent[(2 * bin + 1) * keys + key];
             }
         }
-        self.moves[half..].fill(0);
+        self.events[half..].fill([0; 3]);
         self.spent[half * keys..].fill(0);
         self.width = self.width.saturating_mul(2);
     }
@@ -156,6 +188,18 @@ impl Overview {
             self.double();
         }
         (at / self.width) as usize
+    }
+
+    /// A barrier of an application is complete.
+    fn completed(&mut self, at: u64, app: usize) {
+        let bin = self.reach(at);
+        self.events[bin][1] += 1;
+        if let Some(barriers) = self.barriers.get_mut(app) {
+            if barriers.count == 0 {
+                barriers.first = at;
+            }
+            *barriers = Barriers { count: barriers.count + 1, last: at, ..*barriers };
+        }
     }
 
     fn counts(&self, cpu: usize) -> bool {
@@ -173,8 +217,8 @@ const fn slot(apps: usize, owner: Owner, state: State) -> usize {
     let state = state as usize;
     match owner {
         Owner::App(app) => app as usize * COLOURED + state,
-        Owner::Several => apps * COLOURED + state,
-        Owner::Nobody => apps * COLOURED + state,
+        // Threads are not distinguished here.
+        Owner::Several | Owner::Thread(_) | Owner::Nobody => apps * COLOURED + state,
     }
 }
 
@@ -188,11 +232,12 @@ impl Sink for Overview {
         let last = self.reach(slice.to.ns() - 1);
         let first = (slice.from.ns() / self.width) as usize;
         let (apps, keys, width) = (self.owners.apps(), keys(self.owners.apps()), self.width);
-        let (owners, spent) = (&self.owners, &mut self.spent);
+        self.events[first][2] += 1;
+        let (owner, spent) = (owner(slice, &self.owners), &mut self.spent);
         for bin in first..=last {
             let begin = bin as u64 * width;
             let cell = &mut spent[bin * keys..(bin + 1) * keys];
-            portion(slice, owners, begin, begin + width, |owner, state, ns| {
+            portion(slice, owner, begin, begin + width, |owner, state, ns| {
                 cell[slot(apps, owner, state)] += ns;
             });
         }
@@ -203,6 +248,7 @@ impl Sink for Overview {
             Mark::AppExited(_) => {
                 self.first_exit.get_or_insert(at.ns());
             }
+            Mark::BarrierCompleted { app, .. } => self.completed(at.ns(), app.index()),
             Mark::Decided(Decision { action: Action::Migrated { .. } | Action::Placed { .. }, .. }) => {}
             Mark::Decided(_) if self.decisions.1 != Some(at.ns()) => {
                 self.decisions = (self.decisions.0 + 1, Some(at.ns()));
@@ -213,7 +259,8 @@ impl Sink for Overview {
             && (self.counts(from.index()) || self.counts(to.index()))
         {
             let bin = self.reach(at.ns());
-            self.moves[bin] += 1;
+            self.events[bin][0] += 1;
+            self.moves += 1;
         }
     }
 }
@@ -259,7 +306,38 @@ mod tests {
         assert_eq!(of(Owner::App(1), State::Compute), end - 1_000);
         // The second cpu does not count.
         assert_eq!(of(Owner::Nobody, State::Idle), 1_000);
-        assert_eq!((view.end(), view.slices(), view.moves(0)), (end, (2, 1), 1));
+        assert_eq!((view.end(), view.slices(), view.moves()), (end, (2, 1), 1));
+        assert_eq!(view.events(0), [1, 0, 2]);
         assert!(view.width() as usize >= end as usize / MOST_BINS);
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_slowest_application_that_has_enough_barriers() {
+        let mut view = Overview::new(Owners::new([1, 1, 1]), vec![true]);
+        let mut barrier = |at: u64, app: u32, episode: u32| {
+            let circle = sim_core::wait::Circle::All;
+            let app = sim_core::ids::AppId(app);
+            view.mark(Time::from_ns(at), &Mark::BarrierCompleted { app, circle, episode });
+        };
+        for n in 0..20 {
+            barrier(n * 100, 0, n as u32);
+            barrier(n * 700, 1, n as u32);
+        }
+        barrier(5, 2, 0);
+        barrier(90_005, 2, 1);
+        assert_eq!((view.interval(17), view.interval(0), view.interval(21)), (Some(700), Some(90_000), None));
+        assert_eq!((view.events(0)[1], view.events(5)[1]), (41, 1));
+    }
+
+    #[test]
+    fn a_finer_overview_gives_its_bins_only() {
+        let run = |to: u64| {
+            let mut view = Overview::new(Owners::new([1]), vec![true]);
+            view.slice(&slice(0, 0, to, Category::Compute));
+            view
+        };
+        let (long, short) = (run(3_600_000_000_000), run(1_000_000));
+        let both = long.clone().refined(short.clone());
+        assert_eq!((both.width(), both.end()), (short.width(), long.end()));
     }
 }

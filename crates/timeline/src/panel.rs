@@ -1,16 +1,18 @@
 //! One run in the picture: its heading, lanes of barriers and decisions, a row per cpu, migrations across them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use sim_core::account::Category;
 use sim_core::ids::{AppId, Id};
 
 use crate::axis::axis;
-use crate::draw::{LABEL, facts};
+use crate::draw::LABEL;
 use crate::legend;
 use crate::palette::Palette;
-use crate::record::{Cell, Move};
+use crate::record::{Cell, Completed, Move};
+use crate::seen::Seen;
 use crate::slices::{Occupant, Owners, Slice};
-use crate::states::{State, each};
+use crate::states::{Owner, State, each};
 use crate::svg::{Anchor, Font, Svg, outline};
 use crate::timeline::{Timeline, Track};
 
@@ -74,13 +76,24 @@ pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
         LABEL.fit(&format!("{} {what}", timeline.app(app)), LANE_NAME)
     };
     let mut lanes: Vec<String> = meeting(timeline, palette).into_iter().map(lane).collect();
-    if timeline.tracks.iter().any(|track| !track.recording.notes.is_empty()) {
+    if decided(timeline) {
         lanes.push(DECISIONS.into());
     }
     if counted(timeline) {
         lanes.push(MIGRATIONS.into());
     }
     lanes
+}
+
+/// True when decisions that moved no task are shown: tasks migrate, or several policies decide differently.
+fn decided(timeline: &Timeline) -> bool {
+    let texts = |track: &'_ Track| -> BTreeSet<String> {
+        track.recording.notes.iter().map(|note| note.text.clone()).collect()
+    };
+    let moved = timeline.tracks.iter().any(|track| track.recording.counts[0] > 0);
+    let noted = timeline.tracks.iter().any(|track| !track.recording.notes.is_empty());
+    let differ = || timeline.tracks.windows(2).any(|pair| texts(&pair[0]) != texts(&pair[1]));
+    noted && (moved || timeline.policies && differ())
 }
 
 /// True when migrations are shown as counts in a lane: too many for arrows, and rows too dense for marks.
@@ -102,74 +115,87 @@ fn meeting(timeline: &Timeline, palette: &Palette) -> Vec<usize> {
     apps.sort_unstable();
     apps.dedup();
     // Those with a hue of their own come first.
-    apps.sort_by_key(|app| palette.place(*app).is_none());
+    apps.sort_by_key(|app| palette.place(Owner::App(*app as u32)).is_none());
     apps.truncate(BARRIER_LANES);
     apps.sort_unstable();
     apps
 }
 
-/// Draws a panel below y; the y below it.
-pub(crate) fn panel(
-    svg: &mut Svg,
-    timeline: &Timeline,
-    track: &Track,
-    frame: &Frame,
-    palette: &Palette,
-    prefix: &str,
-    y: f64,
-) -> f64 {
-    let y = heading(svg, track, frame, y);
-    let mut y = y;
-    let names = lanes(timeline, palette);
-    let has = |lane: &str| names.iter().any(|name| name == lane);
-    for (app, name) in meeting(timeline, palette).into_iter().zip(&names) {
-        lane_label(svg, frame, name, y);
-        barriers(svg, timeline, track, frame, &palette.colour(app).hex(), app, y);
-        y += LANE;
-    }
-    if has(DECISIONS) {
-        lane_label(svg, frame, DECISIONS, y);
-        notes(svg, track, frame, y);
-        y += LANE;
-    }
-    if has(MIGRATIONS) {
-        lane_label(svg, frame, MIGRATIONS, y + COUNTS - LANE);
-        move_counts(svg, track, frame, y);
-        y += COUNTS;
-    }
-    y += 3.0;
-    let tops = tops(timeline, frame, y);
-    let bottom = tops.last().map_or(y, |top| top + frame.row);
-    let painter = Painter {
-        timeline,
-        frame,
-        palette,
-        prefix,
-        owners: &track.owners,
-        several: changes(track),
-        arrows: arrows(track, frame),
-    };
-    svg.raw("<g shape-rendering=\"crispEdges\">");
-    for (row, (cells, top)) in track.recording.rows.iter().zip(&tops).enumerate() {
-        painter.row(svg, cells, row, *top);
-    }
-    svg.raw("</g>");
-    row_labels(svg, timeline, frame, &tops);
-    grid(svg, frame, y, bottom);
-    if !counted(timeline) {
-        moves(svg, track, frame, &tops);
-    }
-    ended(svg, track, frame, y, bottom);
-    bottom + 4.0
+/// What all panels have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Canvas<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) frame: &'a Frame,
+    pub(crate) palette: &'a Palette,
+    pub(crate) prefix: &'a str,
 }
 
-/// The policy and what the cpus do under it.
-fn heading(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) -> f64 {
+impl Canvas<'_> {
+    /// Draws a panel below y; the y below it.
+    pub(crate) fn panel(&self, svg: &mut Svg, seen: &mut Seen, track: &Track, y: f64) -> f64 {
+        let Self { timeline, frame, palette, .. } = *self;
+        let mut y = heading(svg, timeline, track, frame, y);
+        y = self.lanes(svg, seen, track, y);
+        let tops = tops(timeline, frame, y);
+        let bottom = tops.last().map_or(y, |top| top + frame.row);
+        let painter = Painter {
+            timeline,
+            frame,
+            palette,
+            prefix: self.prefix,
+            owners: &track.owners,
+            numbered: timeline.threads || changes(track),
+            arrows: arrows(track, frame),
+        };
+        svg.raw("<g shape-rendering=\"crispEdges\">");
+        for (row, (cells, top)) in track.recording.rows.iter().zip(&tops).enumerate() {
+            painter.row(svg, seen, cells, row, *top);
+        }
+        svg.raw("</g>");
+        row_labels(svg, timeline, frame, &tops);
+        grid(svg, frame, y, bottom);
+        if !counted(timeline) {
+            moves(svg, track, frame, &tops);
+            seen.moves |= !track.recording.moves.is_empty();
+        }
+        ended(svg, track, frame, y, bottom);
+        bottom + 4.0
+    }
+
+    /// Barriers, decisions and counts of migrations; the y below them.
+    fn lanes(&self, svg: &mut Svg, seen: &mut Seen, track: &Track, mut y: f64) -> f64 {
+        let Self { timeline, frame, palette, .. } = *self;
+        let names = lanes(timeline, palette);
+        let has = |lane: &str| names.iter().any(|name| name == lane);
+        for (app, name) in meeting(timeline, palette).into_iter().zip(&names) {
+            lane_label(svg, frame, name, y);
+            barriers(svg, timeline, track, frame, &palette.of(Owner::App(app as u32)).hex(), app, y);
+            y += LANE;
+        }
+        seen.barriers |= !track.recording.barriers.is_empty();
+        seen.ends |= !track.recording.ends.is_empty();
+        if has(DECISIONS) {
+            lane_label(svg, frame, DECISIONS, y);
+            notes(svg, track, frame, y);
+            seen.decisions |= !track.recording.notes.is_empty();
+            y += LANE;
+        }
+        if has(MIGRATIONS) {
+            lane_label(svg, frame, MIGRATIONS, y + COUNTS - LANE);
+            move_counts(svg, track, frame, y);
+            y += COUNTS;
+        }
+        y + 3.0
+    }
+}
+
+/// What distinguishes the run and what its cpus do.
+fn heading(svg: &mut Svg, timeline: &Timeline, track: &Track, frame: &Frame, y: f64) -> f64 {
     let room = frame.right - frame.margin;
     let label = HEADING.fit(&track.label, room / 3.0);
     svg.text(frame.margin, y + 12.0, HEADING, Anchor::Start, &label);
     let beside = frame.margin + HEADING.width(&label) + 16.0;
-    let facts = format!("{}{}", facts(track), track.ending());
+    let facts = timeline.facts(track);
     svg.text(beside, y + 12.0, FACTS, Anchor::Start, &FACTS.fit(&facts, frame.right - beside));
     y + 22.0
 }
@@ -277,13 +303,17 @@ fn barriers(
     let name = timeline.app(app);
     let instants = track.recording.barriers.get(&(app as u32));
     let mut last = f64::MIN;
-    for at in instants.into_iter().flatten() {
+    for Completed { at, count } in instants.into_iter().flatten() {
         let x = frame.x(*at);
         if x - last < 2.0 {
             continue;
         }
         last = x;
-        svg.titled(&format!("{}: a barrier of {name} is complete", instant(*at)), |svg| {
+        let what = match count {
+            1 => format!("a barrier of {name} is complete"),
+            _ => format!("the first of {count} barriers of {name} is complete"),
+        };
+        svg.titled(&format!("{}: {what}", instant(*at)), |svg| {
             legend::barrier(svg, x, y + 1.0, LANE - 3.0, colour);
         });
     }
@@ -385,30 +415,31 @@ struct Painter<'a> {
     palette: &'a Palette,
     prefix: &'a str,
     owners: &'a Owners,
-    /// Tasks change places: it is worth telling which one runs.
-    several: bool,
+    /// It is worth a number which task runs: tasks change places, or have colours that repeat.
+    numbered: bool,
     /// Where arrows are: their x, and the first and last row.
     arrows: Vec<(f64, usize, usize)>,
 }
 
 impl Painter<'_> {
-    fn row(&self, svg: &mut Svg, cells: &[Cell], row: usize, top: f64) {
+    fn row(&self, svg: &mut Svg, seen: &mut Seen, cells: &[Cell], row: usize, top: f64) {
         // What has no hover text goes into one path per fill, in the order of the fills.
         let mut paths: BTreeMap<String, String> = BTreeMap::new();
         for cell in cells {
             let (left, right) = (self.frame.x(cell.from), self.frame.x(cell.to));
             let slice = cell.slice.as_ref().filter(|_| right - left >= TITLED);
+            seen.stacks |= cell.slice.is_none() && cell.mix.parts().nth(1).is_some();
             if let Some(slice) = slice {
-                // A seam tells the turns of tasks of one application apart.
+                // A seam separates the slices of tasks of one application.
                 let seam = if right - left >= SEAMED { SEAM } else { 0.0 };
                 svg.titled(&self.words(slice), |svg| {
-                    self.stack(cell, left, right - seam, top, |fill, x, y, width, height| {
+                    self.stack(seen, cell, (left, right - seam), top, |fill, x, y, width, height| {
                         svg.rect(x, y, width, height, fill);
                     });
-                    self.rank(svg, slice, (left, right), row, top);
+                    seen.numbers |= self.rank(svg, slice, (left, right), row, top);
                 });
             } else {
-                self.stack(cell, left, right, top, |fill, x, y, width, height| {
+                self.stack(seen, cell, (left, right), top, |fill, x, y, width, height| {
                     outline(paths.entry(fill.to_owned()).or_default(), x, y, width, height);
                 });
             }
@@ -421,9 +452,9 @@ impl Painter<'_> {
     /// The parts of a cell, one upon the other from below.
     fn stack(
         &self,
+        seen: &mut Seen,
         cell: &Cell,
-        left: f64,
-        right: f64,
+        (left, right): (f64, f64),
         top: f64,
         mut draw: impl FnMut(&str, f64, f64, f64, f64),
     ) {
@@ -438,6 +469,7 @@ impl Painter<'_> {
             sum += ns;
             let upper = round(top + height * (1.0 - sum as f64 / total));
             if lower - upper >= 0.1 && right - left >= 0.1 {
+                seen.piece(owner, state, right - left, lower - upper);
                 let fill = legend::fill(self.palette, self.prefix, owner, state);
                 draw(&fill, left, upper, right - left, lower - upper);
                 lower = upper;
@@ -445,20 +477,40 @@ impl Painter<'_> {
         }
     }
 
-    /// The rank of a task with work, where there is room for it.
-    fn rank(&self, svg: &mut Svg, slice: &Slice, (left, right): (f64, f64), row: usize, top: f64) {
-        let Occupant::Works(task) = slice.who else { return };
+    /// The rank of a task, where there is room for it; true if it is drawn.
+    fn rank(&self, svg: &mut Svg, slice: &Slice, (left, right): (f64, f64), row: usize, top: f64) -> bool {
+        let (task, patterned) = match slice.who {
+            Occupant::Works(task) => {
+                // Solid, in the colour or a lighter one.
+                let solid = slice.parts.get(Category::Compute) + slice.parts.get(Category::MemoryStall);
+                (task, solid.ns() * 2 < slice.parts.total().ns())
+            }
+            // Colours repeat: strokes need a number, too.
+            Occupant::Waits(task) if self.timeline.threads => (task, true),
+            _ => return false,
+        };
         let rank = self.owners.rank(task).to_string();
-        let room = right - left >= RANK.width(&rank) + 12.0 && self.frame.row >= RANK.size + 3.0;
+        let width = RANK.width(&rank);
+        let room = right - left >= width + 12.0 && self.frame.row >= RANK.size + 3.0;
         let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 3.5);
-        let reach = RANK.width(&rank) / 2.0 + 5.0;
+        let reach = width / 2.0 + 5.0;
         let crossed = |(at, first, last): &(f64, usize, usize)| {
             (at - x).abs() < reach && (*first..=*last).contains(&row)
         };
-        if room && self.several && !self.arrows.iter().any(crossed) {
-            let colour = self.palette.colour(self.owners.app(task).index());
-            svg.inked(x, y, RANK, if colour.dark() { "#FFFFFF" } else { "#000000" }, &rank);
+        if !room || !self.numbered || self.arrows.iter().any(crossed) {
+            return false;
         }
+        let colour = self.palette.of(if self.timeline.threads {
+            Owner::Thread(self.owners.rank(task))
+        } else {
+            Owner::App(self.owners.app(task).index() as u32)
+        });
+        if patterned {
+            svg.rect(x - width / 2.0 - 2.0, y - RANK.size + 1.0, width + 4.0, RANK.size + 1.0, "#FFFFFF");
+        }
+        let white = !patterned && colour.dark();
+        svg.inked(x, y, RANK, if white { "#FFFFFF" } else { "#000000" }, &rank);
+        true
     }
 
     /// A slice in words.
@@ -471,9 +523,9 @@ impl Painter<'_> {
             Occupant::Works(task) => rank(task),
             Occupant::Waits(task) => format!("{} waits", rank(task)),
             Occupant::WaitInTurns(app) => {
-                format!("tasks of {} wait in turns", self.timeline.app(app.index()))
+                format!("tasks of {} wait one after the other", self.timeline.app(app.index()))
             }
-            Occupant::WaitMixed => "tasks of several applications wait in turns".to_owned(),
+            Occupant::WaitMixed => "tasks of several applications wait one after the other".to_owned(),
         };
         let length = slice.to.ns() - slice.from.ns();
         let mut shares: Vec<(State, u64)> = Vec::new();

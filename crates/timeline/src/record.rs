@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use experiment::decisions::Words;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
-use sim_core::policy::{Action, Decision};
+use sim_core::policy::{Action, Decision, Placement};
 use sim_core::time::Time;
 
 use crate::slices::{Mark, Owners, Sink, Slice};
-use crate::states::{Mix, portion};
+use crate::states::{Mix, Owner, owner, portion, thread};
 
 /// Most marks of each kind that are kept; further ones are counted.
 const MOST_MARKS: usize = 20_000;
@@ -30,10 +30,14 @@ pub struct RowSpec {
 pub struct Grid {
     /// The rows.
     pub rows: Vec<RowSpec>,
+    /// The cpus that sums are of: those of the rows, and perhaps more.
+    pub counted: Vec<u32>,
     /// Columns of the picture, at least 1.
     pub columns: u32,
     /// True to keep slices that are longer than `columns` can hide as they are; false to cut everything into columns.
     pub exact: bool,
+    /// True to distinguish the threads of the only application in rows of one cpu.
+    pub threads: bool,
 }
 
 /// A piece of a row.
@@ -60,11 +64,20 @@ pub struct Move {
     pub from: Option<usize>,
     /// Row it went to, if that is shown.
     pub to: Option<usize>,
-    /// Who moved whither and why.
+    /// Which task moved where and why.
     pub text: String,
 }
 
-/// A decision of the policy that moved nobody.
+/// Barriers that were complete in one column of the picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completed {
+    /// The first of them, in nanoseconds.
+    pub at: u64,
+    /// How many.
+    pub count: u32,
+}
+
+/// A decision of the policy that moved no task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// When, in nanoseconds.
@@ -82,13 +95,13 @@ pub struct Recording {
     pub moves: Vec<Move>,
     /// Other decisions in order.
     pub notes: Vec<Note>,
-    /// Instants at which barriers of all tasks of an application were complete, in nanoseconds.
-    pub barriers: BTreeMap<u32, Vec<u64>>,
+    /// Complete barriers of each application, those of one column together.
+    pub barriers: BTreeMap<u32, Vec<Completed>>,
     /// Instants at which applications ended, in nanoseconds.
     pub ends: Vec<(AppId, u64)>,
-    /// All that the rows show.
+    /// All that the counted cpus did.
     pub total: Mix,
-    /// Migrations, other decisions and barriers in the window, also those that were not kept.
+    /// Migrations of the counted cpus, other decisions and barriers in the window, also those that were not kept.
     pub counts: [u64; 3],
 }
 
@@ -99,12 +112,14 @@ pub struct Recorder<'a> {
     grid: &'a Grid,
     /// The row of each cpu.
     row: Vec<Option<usize>>,
+    /// Whether each cpu is counted.
+    counted: Vec<bool>,
     window: (u64, u64),
     /// Shorter slices are put together.
     least: u64,
     /// What is being put together.
     open: Vec<Option<Cell>>,
-    /// The last decision about each task: when, in words, and whether it says whither.
+    /// The last decision about each task: when, in words, and whether it names the place.
     decided: BTreeMap<TaskId, (Time, String, bool)>,
     recording: Recording,
     /// When the last slice ended.
@@ -123,11 +138,18 @@ impl<'a> Recorder<'a> {
                 }
             }
         }
+        let mut counted = vec![false; cpus as usize];
+        for cpu in &grid.counted {
+            if let Some(counted) = counted.get_mut(*cpu as usize) {
+                *counted = true;
+            }
+        }
         let least = ((window.1 - window.0) / u64::from(grid.columns.max(1))).max(1);
         let rows = grid.rows.iter().map(|spec| columns(window, grid, spec)).collect();
         let recording = Recording { rows, ..Recording::default() };
         let open = vec![None; grid.rows.len()];
-        Self { words, owners, grid, row, window, least, open, decided: BTreeMap::new(), recording, end: 0 }
+        let decided = BTreeMap::new();
+        Self { words, owners, grid, row, counted, window, least, open, decided, recording, end: 0 }
     }
 
     /// The run is over.
@@ -158,11 +180,15 @@ impl<'a> Recorder<'a> {
         self.row.get(cpu.index()).copied().flatten()
     }
 
+    fn counts(&self, cpu: CpuId) -> bool {
+        self.counted.get(cpu.index()).copied().unwrap_or(false)
+    }
+
     /// A slice of a row that shows one cpu as it is.
     fn keep(&mut self, row: usize, slice: &Slice) {
         let (from, to) = (slice.from.ns().max(self.window.0), slice.to.ns().min(self.window.1));
         let mut mix = Mix::default();
-        portion(slice, &self.owners, from, to, |owner, state, ns| mix.add(owner, state, ns));
+        portion(slice, self.owner(row, slice), from, to, |owner, state, ns| mix.add(owner, state, ns));
         if to - from >= self.least {
             self.flush(row);
             self.recording.rows[row].push(Cell { from, to, mix, slice: Some(*slice) });
@@ -178,11 +204,31 @@ impl<'a> Recorder<'a> {
 
     /// A slice of a row that is cut into columns.
     fn spread(&mut self, row: usize, slice: &Slice) {
+        let owner = self.owner(row, slice);
         let cells = &mut self.recording.rows[row];
         let first = cells.partition_point(|cell| cell.to <= slice.from.ns());
         for cell in cells[first..].iter_mut().take_while(|cell| cell.from < slice.to.ns()) {
             let mix = &mut cell.mix;
-            portion(slice, &self.owners, cell.from, cell.to, |owner, state, ns| mix.add(owner, state, ns));
+            portion(slice, owner, cell.from, cell.to, |owner, state, ns| mix.add(owner, state, ns));
+        }
+    }
+
+    /// The owner of a slice's coloured time in a row.
+    fn owner(&self, row: usize, slice: &Slice) -> Owner {
+        let alone = self.grid.threads && self.grid.rows[row].cpus.len() == 1;
+        if alone { thread(slice, &self.owners) } else { owner(slice, &self.owners) }
+    }
+
+    /// A barrier of an application is complete: those of one column are put together.
+    fn met(&mut self, at: u64, app: AppId) {
+        self.recording.counts[2] += 1;
+        let (from, to) = self.window;
+        let columns = u128::from(self.grid.columns.max(1));
+        let column = |at: u64| u128::from(at - from) * columns / u128::from(to - from);
+        let barriers = self.recording.barriers.entry(app.index() as u32).or_default();
+        match barriers.last_mut().filter(|last| column(last.at) == column(at)) {
+            Some(last) => last.count += 1,
+            None => barriers.push(Completed { at, count: 1 }),
         }
     }
 
@@ -192,10 +238,12 @@ impl<'a> Recorder<'a> {
 
     fn moved(&mut self, at: Time, task: TaskId, from: CpuId, to: CpuId) {
         let (from_row, to_row) = (self.row_of(from), self.row_of(to));
+        if self.counts(from) || self.counts(to) {
+            self.recording.counts[0] += 1;
+        }
         if from_row.is_none() && to_row.is_none() {
             return;
         }
-        self.recording.counts[0] += 1;
         let (app, rank) = (self.owners.app(task), self.owners.rank(task));
         let text = match self.decided.remove(&task) {
             Some((when, text, true)) if when == at => text,
@@ -217,7 +265,9 @@ impl<'a> Recorder<'a> {
             let whither = moves || matches!(decision.action, Action::Placed { .. });
             self.decided.insert(task, (at, text.clone(), whither));
         }
-        if !moves {
+        // A woken task that returns to its cpu is what one expects; if it does not it migrates.
+        let woken = matches!(decision.action, Action::Placed { placement: Placement::Wake { .. }, .. });
+        if !moves && !woken {
             self.recording.counts[1] += 1;
             if self.recording.notes.len() < MOST_MARKS {
                 self.recording.notes.push(Note { at: at.ns(), text });
@@ -245,14 +295,16 @@ fn columns(window: (u64, u64), grid: &Grid, spec: &RowSpec) -> Vec<Cell> {
 impl Sink for Recorder<'_> {
     fn slice(&mut self, slice: &Slice) {
         self.end = self.end.max(slice.to.ns());
-        let Some(row) = self.row_of(slice.cpu) else { return };
         if slice.to.ns() <= self.window.0 || slice.from.ns() >= self.window.1 {
             return;
         }
-        let total = &mut self.recording.total;
-        portion(slice, &self.owners, self.window.0, self.window.1, |owner, state, ns| {
-            total.add(owner, state, ns);
-        });
+        if self.counts(slice.cpu) {
+            let total = &mut self.recording.total;
+            portion(slice, owner(slice, &self.owners), self.window.0, self.window.1, |owner, state, ns| {
+                total.add(owner, state, ns);
+            });
+        }
+        let Some(row) = self.row_of(slice.cpu) else { return };
         if whole(self.grid, &self.grid.rows[row]) {
             self.keep(row, slice);
         } else {
@@ -267,15 +319,7 @@ impl Sink for Recorder<'_> {
         match mark {
             Mark::Migrated { task, from, to } => self.moved(at, *task, *from, *to),
             Mark::Decided(decision) => self.noted(at, decision),
-            Mark::BarrierCompleted { app, .. } => {
-                self.recording.counts[2] += 1;
-                let barriers = self.recording.barriers.entry(app.index() as u32).or_default();
-                // Those closer than a column are one line of the picture.
-                let near = barriers.last().is_some_and(|last| at.ns() - last < self.least);
-                if !near && barriers.len() < MOST_MARKS {
-                    barriers.push(at.ns());
-                }
-            }
+            Mark::BarrierCompleted { app, .. } => self.met(at.ns(), *app),
             Mark::AppExited(app) => self.recording.ends.push((*app, at.ns())),
             Mark::AppStarted(_) | Mark::Created { .. } | Mark::Woken { .. } | Mark::Exited { .. } => {}
         }

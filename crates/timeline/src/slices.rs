@@ -15,6 +15,8 @@ use sim_core::wait::Circle;
 pub struct Owners {
     /// First task of each application, and behind the last one the number of all tasks.
     first: Vec<u32>,
+    /// For each application of the run its position among all of them; empty when the two are the same.
+    places: Vec<u32>,
 }
 
 impl Owners {
@@ -27,7 +29,27 @@ impl Owners {
             next = next.saturating_add(count);
             first.push(next);
         }
-        Self { first }
+        Self { first, places: Vec::new() }
+    }
+
+    /// Applications of a run, a name and a number of tasks each, among `all`, of which other runs may have more: the position in
+    /// `all` is the number of an application then. None when they are not in the order of `all`.
+    #[must_use]
+    pub fn among<'n>(all: &[String], run: impl IntoIterator<Item = (&'n str, u32)>) -> Option<Self> {
+        let mut counts = vec![0u32; all.len()];
+        let (mut places, mut next) = (Vec::new(), 0);
+        for (name, tasks) in run {
+            let place = next + all.get(next..)?.iter().position(|other| other == name)?;
+            counts[place] = tasks;
+            places.push(place as u32);
+            next = place + 1;
+        }
+        Some(Self { places, ..Self::new(counts) })
+    }
+
+    /// The number of an application of the run among all applications.
+    fn place(&self, app: AppId) -> AppId {
+        self.places.get(app.index()).map_or(app, |place| AppId(*place))
     }
 
     /// The application of a task; that of the last one for a task that does not exist.
@@ -376,8 +398,8 @@ impl<S: Sink> Slices<S> {
 impl<S: Sink> Observer for Slices<S> {
     fn observe(&mut self, at: Time, what: &Observation) {
         match *what {
-            Observation::AppStarted(app) => self.sink.mark(at, &Mark::AppStarted(app)),
-            Observation::AppExited(app) => self.sink.mark(at, &Mark::AppExited(app)),
+            Observation::AppStarted(app) => self.sink.mark(at, &Mark::AppStarted(self.owners.place(app))),
+            Observation::AppExited(app) => self.sink.mark(at, &Mark::AppExited(self.owners.place(app))),
             Observation::Runnable { task, cpu } => self.runnable(at, task, cpu),
             Observation::Running { task, cpu } => self.running(task, cpu),
             Observation::Stopping { task, cpu, reason } => self.stopping(at, task, cpu, reason),

@@ -5,13 +5,17 @@ use sim_core::ids::Id;
 
 use crate::slices::{Owners, Slice};
 
-/// What a cpu does, as it is shaded. The account's twelve categories, some of them together.
+/// What a cpu does, as it is shaded. The categories of the account, some of them together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
     /// Work of the programs ([`Category::Compute`]).
     Compute,
-    /// What memory and siblings add: contention, remote access, refills, a busy thread of the same core.
-    Stall,
+    /// What a busy hardware thread of the same core takes ([`Category::Smt`]).
+    SharedCore,
+    /// What memory adds: contention, remote access, refilled caches.
+    Memory,
+    /// First writes to fresh pages when a program starts.
+    PageInit,
     /// Polling a flag.
     Spin,
     /// `sched_yield` calls.
@@ -26,11 +30,16 @@ pub enum State {
     Idle,
 }
 
+/// Number of states that have the colour of an application; they come first in [`State::ALL`].
+pub const COLOURED: usize = 6;
+
 impl State {
     /// All states, in the order in which they are stacked from below.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Compute,
-        Self::Stall,
+        Self::SharedCore,
+        Self::Memory,
+        Self::PageInit,
         Self::Spin,
         Self::Yield,
         Self::Switch,
@@ -44,12 +53,14 @@ impl State {
     pub const fn of(category: Category) -> Self {
         match category {
             Category::Compute => Self::Compute,
-            Category::MemoryStall | Category::Remote | Category::Smt | Category::Refill => Self::Stall,
+            Category::Smt => Self::SharedCore,
+            Category::MemoryStall | Category::Remote | Category::Refill => Self::Memory,
+            Category::PageInit => Self::PageInit,
             Category::Spin => Self::Spin,
             Category::Yield => Self::Yield,
             Category::Switch => Self::Switch,
             Category::Migration => Self::Migrate,
-            Category::PageInit | Category::Kernel | Category::Daemon => Self::Kernel,
+            Category::Kernel | Category::Daemon => Self::Kernel,
             Category::Idle => Self::Idle,
         }
     }
@@ -59,7 +70,9 @@ impl State {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "computes",
-            Self::Stall => "memory stall",
+            Self::SharedCore => "shared core (SMT)",
+            Self::Memory => "memory stall",
+            Self::PageInit => "page initialisation",
             Self::Spin => "spins",
             Self::Yield => "yields",
             Self::Switch => "switch",
@@ -72,16 +85,24 @@ impl State {
     /// True where the time has the colour of an application.
     #[must_use]
     pub const fn coloured(self) -> bool {
-        matches!(self, Self::Compute | Self::Stall | Self::Spin | Self::Yield)
+        (self as usize) < COLOURED
+    }
+
+    /// True for the ways to wait by polling.
+    #[must_use]
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::Spin | Self::Yield)
     }
 }
 
 /// Whose time it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
-    /// An application, by its position in the run.
+    /// An application, by its position among those of the timeline.
     App(u32),
-    /// Several applications whose tasks wait in turns.
+    /// A thread of the only application, by its rank.
+    Thread(u32),
+    /// Several applications, or threads of the only one, that wait one after the other.
     Several,
     /// Nobody's: overhead and idle time.
     Nobody,
@@ -130,7 +151,7 @@ impl Mix {
     }
 }
 
-/// The owner of a slice's coloured time.
+/// The application that owns a slice's coloured time.
 #[must_use]
 pub fn owner(slice: &Slice, owners: &Owners) -> Owner {
     match slice.who.app(owners) {
@@ -139,14 +160,19 @@ pub fn owner(slice: &Slice, owners: &Owners) -> Owner {
     }
 }
 
-/// Tells what of a slice lies between two instants (in nanoseconds): its parts in proportion, so that they sum to the time
-/// within a nanosecond for each of them.
-pub fn portion(slice: &Slice, owners: &Owners, from: u64, to: u64, mut tell: impl FnMut(Owner, State, u64)) {
+/// The thread that owns a slice's coloured time, where there is one application.
+#[must_use]
+pub fn thread(slice: &Slice, owners: &Owners) -> Owner {
+    slice.who.task().map_or(Owner::Several, |task| Owner::Thread(owners.rank(task)))
+}
+
+/// Reports what of a slice lies between two instants (in nanoseconds), with the owner of its coloured time: its parts in
+/// proportion, so that they sum to the time within a nanosecond for each of them.
+pub fn portion(slice: &Slice, owner: Owner, from: u64, to: u64, mut tell: impl FnMut(Owner, State, u64)) {
     let (begin, end) = (slice.from.ns().max(from), slice.to.ns().min(to));
     if end <= begin {
         return;
     }
-    let owner = owner(slice, owners);
     let (part, whole) = (u128::from(end - begin), u128::from(slice.to.ns() - slice.from.ns()));
     each(&slice.parts, |state, ns| {
         let owner = if state.coloured() { owner } else { Owner::Nobody };
@@ -172,22 +198,54 @@ mod tests {
     use sim_core::ids::{CpuId, TaskId};
     use sim_core::time::{Span, Time};
 
+    fn slice(parts: &[(Category, u64)]) -> Slice {
+        let mut account = Account::default();
+        for (category, ns) in parts {
+            account.add(*category, Span::from_ns(*ns));
+        }
+        let (from, to) = (Time::from_ns(1000), Time::from_ns(1000) + account.total());
+        Slice { cpu: CpuId(0), from, to, who: Occupant::Works(TaskId(3)), parts: account }
+    }
+
+    fn mix(slice: &Slice, owner: Owner, from: u64) -> Mix {
+        let mut mix = Mix::default();
+        portion(slice, owner, from, 9000, |owner, state, ns| mix.add(owner, state, ns));
+        mix
+    }
+
     #[test]
     fn a_portion_has_the_states_of_the_whole_in_proportion() {
-        let mut parts = Account::of(Category::Compute, Span::from_ns(600));
-        parts.add(Category::Remote, Span::from_ns(200));
-        parts.add(Category::Refill, Span::from_ns(100));
-        parts.add(Category::Switch, Span::from_ns(100));
-        let (from, to) = (Time::from_ns(1000), Time::from_ns(2000));
-        let slice = Slice { cpu: CpuId(0), from, to, who: Occupant::Works(TaskId(3)), parts };
-        let mut mix = Mix::default();
-        portion(&slice, &Owners::new([2, 4]), 1500, 9000, |owner, state, ns| mix.add(owner, state, ns));
-        let found: Vec<_> = mix.parts().collect();
+        let slice = slice(&[
+            (Category::Compute, 600),
+            (Category::Remote, 200),
+            (Category::Refill, 100),
+            (Category::Switch, 100),
+        ]);
+        let owners = Owners::new([2, 4]);
+        let mix = mix(&slice, owner(&slice, &owners), 1500);
         let app = Owner::App(1);
         assert_eq!(
-            found,
-            [(app, State::Compute, 300), (app, State::Stall, 150), (Owner::Nobody, State::Switch, 50)]
+            mix.parts().collect::<Vec<_>>(),
+            [(app, State::Compute, 300), (app, State::Memory, 150), (Owner::Nobody, State::Switch, 50)]
         );
-        assert_eq!((mix.total(), mix.of(State::Stall)), (500, 150));
+        assert_eq!((mix.total(), mix.of(State::Memory)), (500, 150));
+        assert_eq!(thread(&slice, &Owners::new([8])), Owner::Thread(3));
+    }
+
+    #[test]
+    fn a_busy_sibling_is_no_memory_stall_and_fresh_pages_are_the_applications() {
+        let slice = slice(&[(Category::Smt, 30), (Category::PageInit, 20), (Category::Kernel, 10)]);
+        let app = Owner::App(0);
+        assert_eq!(
+            mix(&slice, app, 0).parts().collect::<Vec<_>>(),
+            [(app, State::SharedCore, 30), (app, State::PageInit, 20), (Owner::Nobody, State::Kernel, 10)]
+        );
+    }
+
+    #[test]
+    fn the_coloured_states_come_first() {
+        for (at, state) in State::ALL.into_iter().enumerate() {
+            assert_eq!((state as usize, state.coloured()), (at, at < COLOURED));
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Write;
 pub use drawing::canvas::Anchor;
 use drawing::font;
 
+use crate::words::words;
+
 /// The look of text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Font {
@@ -51,13 +53,13 @@ impl Font {
     #[must_use]
     pub fn wrap(&self, text: &str, width: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        for word in text.split_whitespace() {
+        for word in words(text) {
             match lines.last_mut() {
-                Some(line) if self.width(line) + self.width(" ") + self.width(word) <= width => {
+                Some(line) if self.width(line) + self.width(" ") + self.width(&word) <= width => {
                     line.push(' ');
-                    line.push_str(word);
+                    line.push_str(&word);
                 }
-                _ => lines.push(word.to_owned()),
+                _ => lines.push(word),
             }
         }
         lines

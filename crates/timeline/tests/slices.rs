@@ -144,3 +144,15 @@ fn tasks_are_numbered_application_by_application() {
     assert_eq!((owners.rank(TaskId(1)), owners.rank(TaskId(2)), owners.rank(TaskId(4))), (1, 0, 2));
     assert_eq!((owners.tasks(), owners.apps()), (5, 2));
 }
+
+#[test]
+fn applications_that_a_run_lacks_keep_their_number() {
+    use sim_core::ids::{AppId, TaskId};
+    let all = ["a", "b", "c"].map(String::from);
+    let owners = Owners::among(&all, [("a", 2), ("c", 3)]).unwrap();
+    let apps: Vec<AppId> = (0..5).map(|task| owners.app(TaskId(task))).collect();
+    assert_eq!(apps, [0, 0, 2, 2, 2].map(AppId));
+    assert_eq!((owners.rank(TaskId(4)), owners.tasks(), owners.apps()), (2, 5, 3));
+    assert_eq!(Owners::among(&all, [("c", 1), ("a", 1)]), None);
+    assert_eq!(Owners::among(&all, [("d", 1)]), None);
+}

@@ -63,7 +63,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The first policy above the one under which all is done first, at the first configuration, in the most telling window. None
+/// The first policy above the one under which all is done first, at the first configuration, in the most informative window. None
 /// when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
     let configuration = experiment.configurations.first()?;
@@ -76,7 +76,10 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     let second = times.iter().map(|(policy, _)| *policy).find(|policy| *policy != first);
     let other = if *best == first { second } else { Some(*best) };
     let shown: Vec<&String> = [first].into_iter().chain(other).collect();
-    let subjects: Vec<Subject<'_>> = shown.iter().filter_map(|label| subject(experiment, label)).collect();
+    let places: Vec<String> = shown.iter().map(|label| format!("under {label}")).collect();
+    let named = shown.iter().zip(&places);
+    let subjects: Vec<Subject<'_>> =
+        named.filter_map(|(label, place)| subject(experiment, label, place)).collect();
     let timeline = timeline::record(&subjects, &Request::default(), Medium::Picture).ok()?;
     let at =
         if configuration.label.is_empty() { String::new() } else { format!(" at {}", configuration.label) };
@@ -84,22 +87,29 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     let names = shown.iter().map(|label| label.as_str()).collect::<Vec<_>>();
     let mut words = strings(&["oversim", "timeline", file, "--policy", &names.join(",")]);
     words.extend(changes.edits.set.iter().flat_map(|set| strings(&["--set", set])));
-    words.extend(changes.edits.sweep.iter().flat_map(|sweep| strings(&["--sweep", sweep])));
+    words.extend(changes.edits.sweep.iter().filter_map(|sweep| first_value(experiment, sweep)).flatten());
     words.extend(changes.edits.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
     words.extend(strings(&["-o", "timeline.svg"]));
     Some(Slot {
-        about: format!("{}{at}. {}.", names.join(" and "), timeline.headline().trim_end_matches('.')),
+        about: format!("{} {}{at}: {}.", timeline.message(), names.join(" and "), timeline.headline()),
         svg: draw::svg(&timeline, Caption { title: &title, prefix: "timeline" }),
         command: line(&words),
     })
 }
 
 /// The first replicate of a policy at the first configuration.
-fn subject<'a>(experiment: &'a Experiment, label: &'a str) -> Option<Subject<'a>> {
+fn subject<'a>(experiment: &'a Experiment, label: &'a str, place: &'a str) -> Option<Subject<'a>> {
     let policy = experiment.policies.iter().position(|policy| policy == label)?;
     let mut runs = experiment.runs.iter();
     let plan = runs.find(|run| run.policy == policy && run.configuration == 0 && run.replicate == 0)?;
-    Some(Subject { label, plan })
+    Some(Subject { label, place, plan })
+}
+
+/// The flags that set a path to the first of the values that `--sweep` gives it: a timeline shows that one.
+fn first_value(experiment: &Experiment, sweep: &str) -> Option<Vec<String>> {
+    let path = sweep.split('=').next()?.trim();
+    let axis = experiment.axes.iter().find(|axis| axis.path == path)?;
+    Some(strings(&["--set", &format!("{path}={}", axis.values.first()?)]))
 }
 
 fn strings(words: &[&str]) -> Vec<String> {

@@ -1,0 +1,215 @@
+//! Which runs a timeline stacks, what they are called, and what is left out.
+
+use experiment::configuration::{Axis, plain};
+use experiment::plan::{Experiment, RunPlan};
+use experiment::sweep::short;
+use timeline::{Aim, Subject};
+
+use crate::args::Timeline as Args;
+use crate::failure::Failure;
+
+/// Policies that are shown when none is named: those of the scenario, as far as they fit one picture well.
+const UNNAMED: usize = 2;
+/// Most panels of one picture.
+const MOST: usize = 4;
+
+/// One run in the picture.
+pub(super) struct Panel<'a> {
+    /// `LOAD` or `runtime=spin`.
+    label: String,
+    /// `under LOAD` or `with runtime=spin`.
+    place: String,
+    plan: &'a RunPlan,
+}
+
+/// The runs that are shown.
+pub(super) struct Choice<'a> {
+    panels: Vec<Panel<'a>>,
+    /// The scenario, its configuration and the seed.
+    pub(super) title: String,
+    /// What is not shown and how to see it.
+    pub(super) remarks: Vec<String>,
+    /// What the window is to show.
+    pub(super) aim: Aim,
+    /// The path that `--vary` gives, and the policy.
+    pub(super) varied: Option<(&'a str, &'a str)>,
+}
+
+impl Choice<'_> {
+    /// The runs as they are recorded.
+    pub(super) fn subjects(&self) -> Vec<Subject<'_>> {
+        let panels = self.panels.iter();
+        panels.map(|panel| Subject { label: &panel.label, place: &panel.place, plan: panel.plan }).collect()
+    }
+}
+
+/// Refuses flags that have no meaning together, before anything is read.
+pub(super) fn check(args: &Args) -> Result<(), Failure> {
+    if let Some(sweep) = args.edits.sweep.first() {
+        let flag = if sweep.contains(',') { "--vary" } else { "--set" };
+        return Err(Failure::Input(format!(
+            "--sweep {sweep}: a timeline shows single configurations; write `{flag} {sweep}`{}",
+            if flag == "--vary" { ", which stacks two to four" } else { "" }
+        )));
+    }
+    let policies = &args.edits.policies;
+    if args.vary.is_some() && policies.len() > 1 {
+        return Err(Failure::Input(format!(
+            "--vary shows one policy, and --policy names {}: choose one of {}, or stack them without --vary",
+            policies.len(),
+            policies.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+/// The runs that the command line asks for.
+pub(super) fn choose<'a>(experiment: &'a Experiment, args: &Args) -> Result<Choice<'a>, Failure> {
+    let names = Names::new(experiment);
+    match &args.vary {
+        Some(vary) => varied(experiment, &names, vary),
+        None => Ok(stacked(experiment, args, &names)),
+    }
+}
+
+/// One panel for each policy, at the first configuration.
+fn stacked<'a>(experiment: &'a Experiment, args: &Args, names: &Names<'a>) -> Choice<'a> {
+    let most = if args.edits.policies.is_empty() { UNNAMED } else { usize::MAX };
+    let panels: Vec<Panel<'a>> = runs(experiment)
+        .filter(|run| run.configuration == 0)
+        .filter_map(|run| Some((experiment.policies.get(run.policy)?, run)))
+        .map(|(policy, plan)| Panel { label: policy.clone(), place: format!("under {policy}"), plan })
+        .take(most)
+        .collect();
+    let mut remarks = Vec::new();
+    remarks.extend(names.open(0, None));
+    let (here, there) = experiment.policies.split_at(panels.len().min(experiment.policies.len()));
+    if !there.is_empty() {
+        let (here, there) = (here.join(" and "), there.join(", "));
+        remarks.push(format!("shown under {here}; --policy A,B chooses among them and {there}"));
+    }
+    let under = if panels.len() == 1 { format!(" {}", panels[0].place) } else { String::new() };
+    let title = title(experiment, &under, &names.settings(0, None), panels.first());
+    Choice { panels, title, remarks, aim: Aim::Difference, varied: None }
+}
+
+/// One panel for each value of a path, under the first policy.
+fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Result<Choice<'a>, Failure> {
+    let path = vary.split('=').next().unwrap_or_default().trim();
+    let place = experiment.axes.iter().position(|axis| axis.path == path);
+    let Some((place, axis)) = place.map(|place| (place, &experiment.axes[place])) else {
+        return Err(Failure::Input(format!("--vary {vary}: there is no such path")));
+    };
+    let values = axis.values.len();
+    let given = vary.contains('=');
+    if values < 2 {
+        return Err(Failure::Input(format!(
+            "--vary {path} has one value, {}: give two to four, or use `--set {path}={}`",
+            axis.values.join(", "),
+            axis.values.join(", ")
+        )));
+    }
+    if given && values > MOST {
+        return Err(Failure::Input(format!(
+            "--vary {path} has {values} values: at most {MOST} fit one picture"
+        )));
+    }
+    let mut panels: Vec<Panel<'a>> = Vec::new();
+    for run in runs(experiment).filter(|run| run.policy == 0) {
+        let places = &experiment.configurations[run.configuration].places;
+        let others = places.iter().enumerate().all(|(at, value)| at == place || *value == 0);
+        if others && panels.len() < MOST {
+            let (name, value) = (names.of(place), plain(&axis.values[places[place]]));
+            let label = format!("{name}={value}");
+            let at = if panels.is_empty() { format!("with {label}") } else { format!("with {value}") };
+            panels.push(Panel { label, place: at, plan: run });
+        }
+    }
+    let policy = experiment.policies.first().map_or("", String::as_str);
+    let mut remarks = Vec::new();
+    if values > MOST {
+        let (here, there) = axis.values.split_at(MOST);
+        let (here, there) = (here.join(","), there.join(", "));
+        remarks.push(format!("left out: {path}={there}; `--vary {path}={here}` names the values to show"));
+    }
+    remarks.extend(names.open(0, Some(place)));
+    if let [_, others @ ..] = &experiment.policies[..]
+        && !others.is_empty()
+    {
+        remarks.push(format!("shown under {policy}; --policy NAME chooses {}", others.join(" or ")));
+    }
+    let title =
+        title(experiment, &format!(" under {policy}"), &names.settings(0, Some(place)), panels.first());
+    Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)) })
+}
+
+/// The first replicate of every policy and configuration.
+fn runs(experiment: &Experiment) -> impl Iterator<Item = &RunPlan> {
+    experiment.runs.iter().filter(|run| run.alone.is_none() && run.replicate == 0)
+}
+
+/// The scenario, the policy, settings, and the seed.
+fn title(experiment: &Experiment, under: &str, settings: &[String], first: Option<&Panel<'_>>) -> String {
+    let seed = first.map_or(experiment.seed, |panel| panel.plan.options.seed);
+    let mut parts = vec![format!("{}{under}", experiment.name)];
+    parts.extend(settings.iter().cloned());
+    parts.push(format!("seed {seed}"));
+    parts.join(", ")
+}
+
+/// Short names of the axes of a scenario.
+struct Names<'a> {
+    experiment: &'a Experiment,
+}
+
+impl<'a> Names<'a> {
+    const fn new(experiment: &'a Experiment) -> Self {
+        Self { experiment }
+    }
+
+    /// The name of an axis; without the application where there is one only.
+    fn of(&self, place: usize) -> String {
+        let paths: Vec<&str> = self.experiment.axes.iter().map(|axis| axis.path.as_str()).collect();
+        let name = short(paths[place], &paths);
+        match &self.experiment.apps[..] {
+            [only] => name.strip_prefix(&format!("{only}.")).map_or(name.clone(), str::to_owned),
+            _ => name,
+        }
+    }
+
+    /// The settings of a configuration, but for one axis.
+    fn settings(&self, configuration: usize, without: Option<usize>) -> Vec<String> {
+        let axes = self.experiment.axes.iter().enumerate().filter(|(at, _)| Some(*at) != without);
+        axes.filter_map(|(at, axis)| {
+            Some(format!("{}={}", self.of(at), self.value(configuration, at, axis)?))
+        })
+        .collect()
+    }
+
+    fn value(&self, configuration: usize, at: usize, axis: &Axis) -> Option<String> {
+        let place = *self.experiment.configurations.get(configuration)?.places.get(at)?;
+        axis.values.get(place).map(|value| plain(value))
+    }
+
+    /// How to see the other configurations of the sweep.
+    fn open(&self, configuration: usize, varied: Option<usize>) -> Option<String> {
+        let axes = self.experiment.axes.iter().enumerate();
+        let open: Vec<(usize, &Axis)> =
+            axes.filter(|(at, axis)| axis.values.len() > 1 && Some(*at) != varied).collect();
+        let first = open.first()?.1;
+        let shown: Vec<String> = open
+            .iter()
+            .filter_map(|(at, axis)| Some(format!("{}={}", axis.path, self.value(configuration, *at, axis)?)))
+            .collect();
+        let how: Vec<String> = open.iter().map(|(_, axis)| format!("--set {}=...", axis.path)).collect();
+        let stack = match varied {
+            Some(_) => String::new(),
+            None => format!(", --vary {} stacks its values", first.path),
+        };
+        Some(format!(
+            "shown with {}; {} shows another configuration of the sweep{stack}",
+            shown.join(", "),
+            how.join(" ")
+        ))
+    }
+}
