@@ -18,7 +18,7 @@ const TIMELINE_EXAMPLES: &str = "\
 Examples:
   oversim timeline scenarios/policies/odd_thread.yaml
   oversim timeline scenarios/cg_ft_share.yaml --policy LOAD,SPEED -o cg_ft.svg
-  oversim timeline scenarios/spin_yield_block.yaml --set threads_per_core=2 --vary apps.code.runtime=spin,yield,block
+  oversim timeline scenarios/spin_yield_block.yaml --vary threads_per_core=1,2
   oversim timeline scenarios/cg_ft_share.yaml --from 1s --to 1.1s --cpus 0-3 -o part.png
 
 --policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A timeline shows single \

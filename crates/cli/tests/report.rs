@@ -67,7 +67,8 @@ fn the_command_on_the_page_repeats_it() {
     ];
     assert_eq!(oversim(&[&args[..], &["-o", &at("r.html")]].concat(), "").0, 0);
     let html = fs::read_to_string(at("r.html")).unwrap();
-    let command = "oversim report mine.yaml --policy LOAD --policy PIN --seed 7 --set machine.migration=50us -o report.html";
+    let command =
+        "oversim report mine.yaml --policy LOAD,PIN --seed 7 --set machine.migration=50us -o report.html";
     assert!(html.contains(command));
     let words: Vec<String> =
         command.split(' ').skip(1).map(|w| w.replace("mine.yaml", &at("mine.yaml"))).collect();
@@ -76,6 +77,24 @@ fn the_command_on_the_page_repeats_it() {
     *words.last_mut().unwrap() = &again;
     assert_eq!(oversim(&words, "").0, 0);
     assert_eq!(html, fs::read_to_string(again).unwrap());
+}
+
+#[test]
+fn the_timeline_of_a_sweep_names_its_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fs::write(at("mine.yaml"), SCENARIO).unwrap();
+    let sweep = ["--policy", "LOAD,PIN", "--sweep", "machine.migration=50us,70us", "-o", &at("r.html")];
+    assert_eq!(oversim(&[&["report", &at("mine.yaml")], &sweep[..]].concat(), "").0, 0);
+    let html = fs::read_to_string(at("r.html")).unwrap();
+    // A timeline shows one configuration and refuses --sweep.
+    let command = "timeline mine.yaml --policy LOAD,PIN --set machine.migration=50us -o timeline.svg";
+    assert!(html.contains(command), "{command}");
+    let words: Vec<String> = command
+        .split(' ')
+        .map(|word| word.replace("mine.yaml", &at("mine.yaml")).replace("timeline.svg", &at("timeline.svg")))
+        .collect();
+    assert_eq!(oversim(&words.iter().map(String::as_str).collect::<Vec<_>>(), "").0, 0);
 }
 
 #[test]
@@ -88,7 +107,7 @@ fn what_is_wrong_is_said_and_nothing_written() {
     assert_eq!(fs::read_to_string(at("there.html")).unwrap(), "mine");
     let (_, result, _) = oversim(&["run", "-", "--format", "json", "--repeat", "1"], SCENARIO);
     let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &result);
-    assert!(code == 2 && errors.contains("wants the scenario"), "{errors}");
+    assert!(code == 2 && errors.contains("needs the scenario"), "{errors}");
     let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &SCENARIO.replace("PIN", "PNI"));
     assert!(code == 2 && errors.contains("did you mean `PIN`?"), "{errors}");
     assert!(!Path::new(&at("r.html")).exists());

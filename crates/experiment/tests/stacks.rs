@@ -55,7 +55,7 @@ fn paths_reach_beneath() {
     let new = with(&["policies.SPEED.perturb.delay=3ms"], &[]).unwrap();
     assert_eq!(new.runs[0].policy_choice.perturb.as_ref().unwrap().get("delay"), 3_000_000);
     let wrong = [
-        ("policies.SPEED.over.steal=true", "says nothing of what stands beneath"),
+        ("policies.SPEED.over.steal=true", "does not name the one that it is stacked on"),
         ("policies.late.over=ULE", "LOAD is a kernel-level policy"),
         ("policies.SPEED.over.perturb.veto=1%", "unknown path"),
         ("policies.SPEED.perturb.vato=1%", "did you mean `veto`?"),

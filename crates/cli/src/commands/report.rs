@@ -27,7 +27,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let (name, text) = input::read(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
-            "{name} is a result; a report tells what was simulated, too, and wants the scenario (`oversim plot` draws figures of a result)"
+            "{name} is a result: a report also describes what was simulated and needs the scenario (`oversim plot` draws figures of a result)"
         )));
     }
     let changes = &args.changes;

@@ -108,7 +108,7 @@ fn set_policy(
     match rest {
         ["over"] => item.set("over", at, value),
         ["over", parameter] => {
-            let missing = Diagnostic::new(at, "the policy says nothing of what stands beneath it");
+            let missing = Diagnostic::new(at, "the policy does not name the one that it is stacked on");
             let missing = missing.hint("write `over: NAME` next to it, or set the path that ends in `.over`");
             parameter_of(item, "over", "", at).ok_or(missing)?.set(parameter, at, value);
         }

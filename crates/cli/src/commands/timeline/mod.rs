@@ -78,7 +78,7 @@ fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
         _ => {
             let name = path.display();
             return Err(Failure::Input(format!(
-                "`{name}` is to end in .svg or .png: that says which picture"
+                "`{name}` must end in .svg or .png: the ending selects the form of the picture"
             )));
         }
     };
