@@ -25,8 +25,13 @@ const LABEL: usize = 10;
 const GAP: usize = 2;
 /// Longest and shortest bar.
 const BAR: [usize; 2] = [20, 8];
-/// Longest name of a row.
+/// Longest name of a row beside columns of the sweep, and the shortest that a name is cut to.
 const NAME: usize = 18;
+const LEAST_NAME: usize = 12;
+/// Columns of a cell of the second table with its gap.
+const RATIO: usize = 8;
+/// Longest value above a column.
+const HEAD: usize = 24;
 /// Lines of the title.
 const TITLE: usize = 2;
 /// Columns of a cell of the ranking with its gap, with and without the error.
@@ -227,9 +232,9 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
             _ => Ink::Plain,
         };
         let tail = if roomy { error(own.value, scale) + &marks } else { marks };
-        Entry { text: format!("{} {tail:<error$}", mean(own.value, scale), error = errors(roomy)), ink }
+        Entry { text: format!("{} {tail:<error$}", shown(own.value, scale), error = errors(roomy)), ink }
     };
-    let columns = columns(table, extremes, width, CELLS[usize::from(!roomy)]);
+    let columns = columns(table, extremes, width, Cells { least: CELLS[usize::from(!roomy)], tail: errors(roomy) + 1, times: 1 });
     let mut grid = Grid::new(table, title, &columns, 1);
     grid.tail = errors(roomy) + 1;
     for policy in rows {
@@ -245,7 +250,7 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
         if columns.iter().any(|c| of(c).is_some()) {
             let text = |c: &usize| {
                 of(c).map_or_else(Entry::none, |s| {
-                    Entry::plain(format!("{} {:<error$}", mean(s, scale), "", error = errors(roomy)))
+                    Entry::plain(format!("{} {:<error$}", shown(s, scale), "", error = errors(roomy)))
                 })
             };
             grid.rows.push((name.to_owned(), columns.iter().map(text).collect()));
@@ -253,8 +258,8 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
             grid.bars.push(own.map(|value| (value.mean / longest).min(1.0)));
         }
     }
-    let shown = grid.rows.iter().flat_map(|(_, entries)| entries);
-    let marked = |mark: &str| shown.clone().any(|entry| entry.text.contains(mark));
+    let entries = grid.rows.iter().flat_map(|(_, entries)| entries);
+    let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
     let legend = [("±", "; ±: 95 % interval"), ("*", ", *: best or level"), ("!", ", !: wide")];
     let legend: Vec<&str> =
         legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
@@ -265,6 +270,12 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
             format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
     }
     grid
+}
+
+/// A mean in the unit of its table; tiny ones are not told apart there.
+fn shown(value: &Summary, scale: f64) -> String {
+    let tiny = value.mean > 0.0 && value.mean / scale < 1e-3;
+    if tiny { "<0.001".to_owned() } else { mean(value, scale) }
 }
 
 /// Columns behind the mean of a cell of the ranking: for the error and the marks, or for the marks alone.
@@ -291,9 +302,10 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
     } else {
         format!("Run time of each program in {unit}")
     };
-    let fitting = (width - NAME) / 8;
-    let configurations = columns(table, extremes, width, 8 * apps.len().min(fitting));
-    let shown: Vec<&str> = apps.iter().copied().take((fitting / configurations.len()).max(1)).collect();
+    let one = Cells { least: RATIO, tail: 0, times: 1 };
+    let configurations = columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
+    let each: usize = configurations.iter().map(|c| one.wide(table, *c)).sum::<usize>() + GAP;
+    let shown: Vec<&str> = apps.iter().copied().take(((width - NAME) / each).max(1)).collect();
     let mut grid = Grid::new(table, title, &configurations, shown.len());
     // Which program each column is about.
     let names = shown.iter().flat_map(|app| {
@@ -337,19 +349,42 @@ fn decimals(value: &Summary, scale: f64, slowdown: bool) -> String {
     if slowdown { number::ratio(value.mean) } else { number::short(value.mean / scale) }
 }
 
-/// The configurations that fit beside each other: all, or the best, the worst and others evenly between.
-fn columns(table: &Table<'_>, extremes: &Extremes<'_>, width: usize, cell: usize) -> Vec<usize> {
-    let count = table.sweep.configurations.len();
-    let fits = ((width - NAME) / cell.max(1)).max(1);
-    if count <= fits {
-        return (0..count).collect();
+/// Columns of a table over configurations.
+#[derive(Clone, Copy)]
+struct Cells {
+    /// Least width with the gap before.
+    least: usize,
+    /// Blanks behind the number.
+    tail: usize,
+    /// Columns for each configuration.
+    times: usize,
+}
+
+impl Cells {
+    /// Width of all columns of a configuration: the values of the sweep above them count, too.
+    fn wide(&self, table: &Table<'_>, configuration: usize) -> usize {
+        let heads = (0..table.sweep.varied.len())
+            .map(|axis| head(table, configuration, axis).chars().count() + self.tail + GAP);
+        heads.fold(self.least, usize::max) * self.times
     }
+}
+
+/// The configurations that fit beside each other: all, or the best, the worst and others evenly between.
+fn columns(table: &Table<'_>, extremes: &Extremes<'_>, width: usize, cells: Cells) -> Vec<usize> {
+    let count = table.sweep.configurations.len();
+    let wide = |c: usize| cells.wide(table, c);
+    let steps = (width / (cells.least * cells.times).max(1)).max(2);
     let mut chosen = vec![extremes.best.configuration];
     chosen.extend(extremes.worst.map(|worst| worst.configuration));
-    chosen.extend((0..fits).map(|at| at * (count - 1) / (fits - 1).max(1)));
-    let mut shown: Vec<usize> = Vec::new();
+    if (0..count).map(wide).sum::<usize>() + NAME <= width {
+        chosen.extend(0..count);
+    } else {
+        chosen.extend((0..steps).map(|at| at * (count - 1) / (steps - 1)));
+    }
+    let (mut shown, mut used) = (Vec::new(), NAME);
     for at in chosen {
-        if shown.len() < fits && !shown.contains(&at) {
+        if !shown.contains(&at) && (shown.is_empty() || used + wide(at) <= width) {
+            used += wide(at);
             shown.push(at);
         }
     }
@@ -357,18 +392,22 @@ fn columns(table: &Table<'_>, extremes: &Extremes<'_>, width: usize, cell: usize
     shown
 }
 
+/// The value of a configuration on an axis, as it stands above a column.
+fn head(table: &Table<'_>, configuration: usize, axis: usize) -> String {
+    cut(&table.sweep.value(configuration, axis).unwrap_or_default(), HEAD)
+}
+
 impl Grid {
     /// An empty grid whose columns are `times` these configurations.
     fn new(table: &Table<'_>, title: String, configurations: &[usize], times: usize) -> Self {
-        let head = |axis: usize| {
-            let values = configurations.iter().map(|c| table.sweep.value(*c, axis).unwrap_or_default());
-            let values: Vec<String> = values.collect();
+        let line = |axis: usize| {
+            let values: Vec<String> = configurations.iter().map(|c| head(table, *c, axis)).collect();
             let all: Vec<String> = (0..times).flat_map(|_| values.clone()).collect();
             (table.sweep.varied[axis].short.clone(), all)
         };
         Self {
             title,
-            head: (0..table.sweep.varied.len()).map(head).collect(),
+            head: (0..table.sweep.varied.len()).map(line).collect(),
             rows: Vec::new(),
             bars: Vec::new(),
             remark: String::new(),
@@ -385,32 +424,37 @@ impl Grid {
         } else {
             (0..most.saturating_sub(2)).chain([rows - 1]).collect()
         };
-        let names = shown.iter().map(|at| self.rows[*at].0.chars().count());
-        let name = names.chain(self.head.iter().map(|(label, _)| label.chars().count())).max().unwrap_or(0);
         let columns = self.rows.first().map_or(0, |row| row.1.len());
         let wide = |column: usize| {
             let entries = shown.iter().map(|at| self.rows[*at].1[column].width());
-            let heads = self.head.iter().map(|(_, line)| line[column].chars().count());
+            let heads = self.head.iter().map(|(_, line)| line[column].chars().count() + self.tail);
             entries.chain(heads).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(wide).collect();
         let gap = |column: usize| if self.groups.contains(&column) { 2 * GAP } else { GAP };
         let body: usize = widths.iter().enumerate().map(|(column, wide)| wide + gap(column)).sum();
+        let names = shown.iter().map(|at| self.rows[*at].0.chars().count());
+        let names = names.chain(self.head.iter().map(|(label, _)| label.chars().count()));
+        let name = names.max().unwrap_or(0).min(width.saturating_sub(body).max(LEAST_NAME));
         let room = width.saturating_sub(name + body + GAP);
         let bar = if self.bars.is_empty() || room < BAR[1] { 0 } else { room.min(BAR[0]) };
         let line = |name_text: &str, bar_text: &str, entries: Vec<(String, Ink)>| {
-            let mut line = format!("{name_text:<name$}");
+            let mut line = format!("{:<name$}", cut(name_text, name));
             if bar > 0 {
                 line.push_str(&format!("  {bar_text:<bar$}"));
             }
             for (column, (text, ink)) in entries.into_iter().enumerate() {
                 let padded = format!("{text:>wide$}", wide = widths[column]);
                 line.push_str(&" ".repeat(gap(column)));
-                line.push_str(&ink.paint(&padded, colour));
+                // Blanks behind the last word are cut.
+                let body = padded.trim_end();
+                line.push_str(&ink.paint(body, colour));
+                line.push_str(&padded[body.len()..]);
             }
             line.trim_end().to_owned()
         };
-        let mut lines = vec![Ink::Bold.paint(&self.title, colour)];
+        let title = wrapped(&self.title, width);
+        let mut lines: Vec<String> = title.lines().map(|line| Ink::Bold.paint(line, colour)).collect();
         for (label, head) in &self.head {
             // A value of the ranking stands over the mean, not over the error behind it.
             let tail = " ".repeat(self.tail);
@@ -433,6 +477,15 @@ impl Grid {
         lines.extend((!self.remark.is_empty()).then(|| self.remark.clone()));
         lines
     }
+}
+
+/// A text of at most so many columns, cut at its end.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{kept}...")
 }
 
 /// The tables with an empty line before each, in at most so many lines: rows are cut from the last table first, which may be left out.
