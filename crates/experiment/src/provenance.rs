@@ -9,7 +9,7 @@ use crate::configuration::{Axis, Configuration};
 use crate::plan::Experiment;
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/4";
+pub const MODEL: &str = "oversim-model/5";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

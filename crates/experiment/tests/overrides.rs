@@ -20,7 +20,11 @@ fn strings(all: &[&str]) -> Vec<String> {
 }
 
 fn changed(set: &[&str], sweep: &[&str]) -> Result<Experiment, String> {
-    load("small.yaml", SCENARIO, &Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() })
+    load(
+        "small.yaml",
+        SCENARIO,
+        &Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() },
+    )
 }
 
 fn labels(experiment: &Experiment) -> Vec<&str> {
@@ -30,7 +34,10 @@ fn labels(experiment: &Experiment) -> Vec<&str> {
 #[test]
 fn a_set_path_is_swept_no_more() {
     let one = changed(&["threads_per_core=2"], &[]).unwrap();
-    assert_eq!(labels(&one), ["threads_per_core=2, apps.a.runtime=spin", "threads_per_core=2, apps.a.runtime=block"]);
+    assert_eq!(
+        labels(&one),
+        ["threads_per_core=2, apps.a.runtime=spin", "threads_per_core=2, apps.a.runtime=block"]
+    );
     assert!(one.runs.iter().filter(|run| run.alone.is_none()).all(|run| run.apps[0].tasks == 8));
     assert_eq!(one.overrides, ["threads_per_core=2"]);
     assert!(one.warnings.is_empty(), "{:?}", one.warnings);
@@ -65,7 +72,9 @@ fn what_the_sweep_would_replace_is_refused() {
     assert!(error(&[], &["threads_per_core=1,1"]).contains("the same value twice"));
     assert!(error(&[], &["threads_per_cor=1,2"]).contains("did you mean `threads_per_core`?"));
     assert!(error(&[], &["threads_per_core"]).contains("write `path=value`"));
-    assert!(error(&["sweep={threads_per_core: [1]}"], &[]).contains("`--sweep PATH=a,b,c` changes the sweep"));
+    assert!(
+        error(&["sweep={threads_per_core: [1]}"], &[]).contains("`--sweep PATH=a,b,c` changes the sweep")
+    );
     assert!(error(&["policies=[PIN]"], &[]).contains("`--policy A,B` chooses policies"));
 }
 
@@ -76,7 +85,8 @@ fn settings_and_axes_without_effect_are_named() {
     assert!(same.warnings.is_empty(), "{:?}", same.warnings);
     let text = SCENARIO.replace("sweep:", "# sweep:").replace("runtime: upc", "runtime: upc, tasks: 4");
     let of = |set: &[&str], sweep: &[&str]| {
-        let overrides = Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() };
+        let overrides =
+            Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() };
         load("small.yaml", &text, &overrides).unwrap().warnings
     };
     assert_eq!(

@@ -234,7 +234,12 @@ fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: u
         let tail = if roomy { error(own.value, scale) + &marks } else { marks };
         Entry { text: format!("{} {tail:<error$}", shown(own.value, scale), error = errors(roomy)), ink }
     };
-    let columns = columns(table, extremes, width, Cells { least: CELLS[usize::from(!roomy)], tail: errors(roomy) + 1, times: 1 });
+    let columns = columns(
+        table,
+        extremes,
+        width,
+        Cells { least: CELLS[usize::from(!roomy)], tail: errors(roomy) + 1, times: 1 },
+    );
     let mut grid = Grid::new(table, title, &columns, 1);
     grid.tail = errors(roomy) + 1;
     for policy in rows {
@@ -303,7 +308,8 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: 
         format!("Run time of each program in {unit}")
     };
     let one = Cells { least: RATIO, tail: 0, times: 1 };
-    let configurations = columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
+    let configurations =
+        columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
     let each: usize = configurations.iter().map(|c| one.wide(table, *c)).sum::<usize>() + GAP;
     let shown: Vec<&str> = apps.iter().copied().take(((width - NAME) / each).max(1)).collect();
     let mut grid = Grid::new(table, title, &configurations, shown.len());

@@ -28,7 +28,8 @@ const BREAKDOWN: (&str, &str) = ("account_", "breakdown_");
 pub(super) fn upgraded(mut result: Value) -> Result<Value, String> {
     let root = result.as_object_mut().ok_or("it is no object")?;
     root.insert("schema".into(), SCHEMA.into());
-    let provenance = root.get_mut("provenance").and_then(Value::as_object_mut).ok_or("it has no `provenance`")?;
+    let provenance =
+        root.get_mut("provenance").and_then(Value::as_object_mut).ok_or("it has no `provenance`")?;
     let labels: Vec<String> = match provenance.remove("points") {
         Some(points) => serde_json::from_value(points).map_err(|e| format!("`points`: {e}"))?,
         None => return Err("its provenance has no `points`".into()),
@@ -56,7 +57,8 @@ fn rename(entry: &mut Map<String, Value>, configurations: &[Configuration], cell
     if let Some(point) = entry.remove("point") {
         if cell {
             let found = configurations.iter().find(|c| Some(c.label.as_str()) == point.as_str());
-            entry.insert("settings".into(), json!(found.map(|c| &c.settings).unwrap_or(&Settings::default())));
+            entry
+                .insert("settings".into(), json!(found.map(|c| &c.settings).unwrap_or(&Settings::default())));
         }
         entry.insert("configuration".into(), point);
     }
@@ -148,12 +150,18 @@ mod tests {
         assert_eq!(results.schema, SCHEMA);
         let p = &results.provenance;
         assert_eq!(p.machines[0].name, "core:2");
-        assert_eq!(p.sweep.iter().map(|a| a.path.as_str()).collect::<Vec<_>>(), ["threads_per_core", "apps.a.runtime"]);
+        assert_eq!(
+            p.sweep.iter().map(|a| a.path.as_str()).collect::<Vec<_>>(),
+            ["threads_per_core", "apps.a.runtime"]
+        );
         assert_eq!(p.sweep[0].numbers, Some(vec![1.0]));
         let second = &p.configurations[1];
         assert_eq!(second.settings.get("apps.a.runtime"), Some(&Setting::Text("openmp".into())));
         assert_eq!(second.settings.get("apps.a.runtime.block_time"), Some(&Setting::Number(0.0)));
-        assert_eq!((p.configurations[0].places.as_slice(), second.places.as_slice()), (&[0, 0][..], &[0, 1][..]));
+        assert_eq!(
+            (p.configurations[0].places.as_slice(), second.places.as_slice()),
+            (&[0, 0][..], &[0, 1][..])
+        );
         for (policy, app, metric) in
             [("LOAD", "a", "variation"), ("PIN", "all", "breakdown_idle"), ("fair-share", "all", "makespan")]
         {

@@ -30,11 +30,14 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
     let head: Head = serde_json::from_str(text)
         .map_err(|e| format!("{} is no JSON object: {e}; {wanted}", at(name, &e)))?;
     let results: Results = match head.schema.as_deref() {
-        Some(SCHEMA) => serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?,
+        Some(SCHEMA) => {
+            serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?
+        }
         Some(OLDER) => {
             let failed = |e: String| format!("{name} is no `{OLDER}`: {e}");
             let value = serde_json::from_str(text).map_err(|e| failed(e.to_string()))?;
-            serde_json::from_value(older::upgraded(value).map_err(failed)?).map_err(|e| failed(e.to_string()))?
+            serde_json::from_value(older::upgraded(value).map_err(failed)?)
+                .map_err(|e| failed(e.to_string()))?
         }
         Some(other) if other.starts_with(FAMILY) => {
             return Err(format!(

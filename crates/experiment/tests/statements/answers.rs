@@ -56,12 +56,17 @@ fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
     if let Some(rest) = text.strip_prefix("Pays in ") {
         let (k, _, rest) = number(rest).ok_or("no number")?;
         let (n, _, _) = number(rest.strip_prefix(" of ").ok_or("no total")?).ok_or("no total")?;
-        ensure(k as usize == gains && gains > 0 && n as usize == all.len(), || format!("{gains} of {} gain", all.len()))?;
+        ensure(k as usize == gains && gains > 0 && n as usize == all.len(), || {
+            format!("{gains} of {} gain", all.len())
+        })?;
     } else {
-        ensure(text.starts_with("Does not clearly pay: ") && gains == 0 && losses < all.len(), || format!("{gains} gain"))?;
+        ensure(text.starts_with("Does not clearly pay: ") && gains == 0 && losses < all.len(), || {
+            format!("{gains} gain")
+        })?;
     }
     let (case, rest) = oracle.case(reached).ok_or("no case")?;
-    let (value, tolerance, _) = quantity(rest.strip_prefix(" reaches ").ok_or("no value")?).ok_or("no value")?;
+    let (value, tolerance, _) =
+        quantity(rest.strip_prefix(" reaches ").ok_or("no value")?).ok_or("no value")?;
     oracle.is_value(&case, "all", "throughput", (value, tolerance))?;
     is_extreme(&all, &case, true)
 }
@@ -70,7 +75,9 @@ fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
 fn is_extreme(all: &[(Case, &Summary)], case: &Case, largest: bool) -> Verdict {
     let own = all.iter().find(|(other, _)| other == case).ok_or("no such case")?.1;
     let beaten = all.iter().find(|(_, s)| better(largest, s, own));
-    ensure(beaten.is_none(), || format!("{case:?} with {} is beaten by {:?}", own.mean, beaten.map(|b| (&b.0, b.1.mean))))
+    ensure(beaten.is_none(), || {
+        format!("{case:?} with {} is beaten by {:?}", own.mean, beaten.map(|b| (&b.0, b.1.mean)))
+    })
 }
 
 /// `PIN with x=1: 93 % of sequential throughput; slowdown cg 1.79. A is level with it.`; the case and the rest.
@@ -85,7 +92,8 @@ fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, &'t str), S
         rest = after;
         loop {
             let (app, after) = oracle.app(rest).ok_or("no program")?;
-            let (value, tolerance, after) = number(after.strip_prefix(' ').ok_or("no slowdown")?).ok_or("no slowdown")?;
+            let (value, tolerance, after) =
+                number(after.strip_prefix(' ').ok_or("no slowdown")?).ok_or("no slowdown")?;
             oracle.is_value(&case, &app, "slowdown", (value, tolerance))?;
             match after.strip_prefix(", ") {
                 Some(next) => rest = next,
@@ -126,7 +134,9 @@ fn avoid(oracle: &Oracle<'_>, text: &str) -> Verdict {
         let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
         let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
         let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
-        return ensure(Oracle::level(best, worst), || format!("{} is clearly worse than {}", worst.mean, best.mean));
+        return ensure(Oracle::level(best, worst), || {
+            format!("{} is clearly worse than {}", worst.mean, best.mean)
+        });
     }
     let (case, rest) = standing(oracle, text)?;
     is_extreme(&all, &case, !higher)?;
@@ -178,8 +188,13 @@ fn by_policy(oracle: &Oracle<'_>, text: &str) -> Verdict {
         let at: Vec<String> = if rest == format!(" at every {short}") {
             values.clone()
         } else {
-            let rest = rest.strip_prefix(&format!(" with {short}=")).ok_or_else(|| format!("what is `{rest}`?"))?;
-            values.iter().filter(|value| rest.split(", ").any(|v| v == *value) || rest == **value).cloned().collect()
+            let rest =
+                rest.strip_prefix(&format!(" with {short}=")).ok_or_else(|| format!("what is `{rest}`?"))?;
+            values
+                .iter()
+                .filter(|value| rest.split(", ").any(|v| v == *value) || rest == **value)
+                .cloned()
+                .collect()
         };
         for c in (0..oracle.configurations()).filter(|c| at.contains(&values[place(*c)])) {
             let want = winners(oracle, c);
@@ -187,7 +202,8 @@ fn by_policy(oracle: &Oracle<'_>, text: &str) -> Verdict {
             named.insert(c);
         }
     }
-    let missing = (0..oracle.configurations()).find(|c| !named.contains(c) && !winners(oracle, *c).is_empty());
+    let missing =
+        (0..oracle.configurations()).find(|c| !named.contains(c) && !winners(oracle, *c).is_empty());
     ensure(missing.is_none(), || format!("nothing about {:?}", missing.map(|c| oracle.with(c).to_owned())))
 }
 
@@ -203,10 +219,13 @@ fn best_value(oracle: &Oracle<'_>, policy: &str, axis: usize, values: &[String])
 
 fn by_value(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (axis, short, values) = axis(oracle)?;
-    let text = text.strip_prefix(&format!("Best or level {short}: ")).ok_or("no beginning")?.trim_end_matches('.');
+    let text =
+        text.strip_prefix(&format!("Best or level {short}: ")).ok_or("no beginning")?.trim_end_matches('.');
     let holds = |policy: &str, value: &str| {
         let want = best_value(oracle, policy, axis, &values);
-        ensure(want.as_deref().is_none_or(|want| want == value), || format!("{policy}: {want:?}, not {value}"))
+        ensure(want.as_deref().is_none_or(|want| want == value), || {
+            format!("{policy}: {want:?}, not {value}")
+        })
     };
     if let Some((value, rest)) = text.split_once(" under every policy") {
         let mut others = BTreeSet::new();
@@ -231,7 +250,11 @@ fn by_value(oracle: &Oracle<'_>, text: &str) -> Verdict {
 }
 
 /// The largest slowdown of a program under a policy.
-fn worst_slowdown<'a>(oracle: &Oracle<'a>, policy: &str, configuration: usize) -> Option<(String, &'a Summary)> {
+fn worst_slowdown<'a>(
+    oracle: &Oracle<'a>,
+    policy: &str,
+    configuration: usize,
+) -> Option<(String, &'a Summary)> {
     let each: Option<Vec<(String, &Summary)>> = oracle
         .apps()
         .into_iter()
@@ -243,7 +266,8 @@ fn worst_slowdown<'a>(oracle: &Oracle<'a>, policy: &str, configuration: usize) -
 /// `1.92 under PIN (ft; level: gang)`; the policy and the rest.
 fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(String, &'t str), String> {
     let (value, tolerance, rest) = number(text).ok_or("no value")?;
-    let (policy, rest) = oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
+    let (policy, rest) =
+        oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
     let (inside, rest) = rest.strip_prefix(" (").and_then(|rest| rest.split_once(')')).ok_or("no program")?;
     let (app, inside) = oracle.app(inside).ok_or("no program")?;
     oracle.is_value(&(policy.clone(), configuration), &app, "slowdown", (value, tolerance))?;
@@ -254,7 +278,9 @@ fn hit<'t>(oracle: &Oracle<'_>, configuration: usize, text: &'t str) -> Result<(
     let named = inside.strip_prefix("; level: ").map(|names| oracle.list(names).0).unwrap_or_default();
     let others = oracle.policies().iter().filter(|other| **other != policy);
     let want: BTreeSet<String> = others
-        .filter(|other| worst_slowdown(oracle, other, configuration).is_some_and(|s| Oracle::level(s.1, own.1)))
+        .filter(|other| {
+            worst_slowdown(oracle, other, configuration).is_some_and(|s| Oracle::level(s.1, own.1))
+        })
         .cloned()
         .collect();
     ensure(named == want, || format!("level with {policy}: {want:?}, not {named:?}"))?;
@@ -271,10 +297,14 @@ fn fairness(oracle: &Oracle<'_>, text: &str) -> Verdict {
     ensure(all.iter().all(|s| s.mean >= low.mean), || format!("{least} is not the least"))?;
     let high = all.iter().copied().reduce(|a, b| if b.mean > a.mean { b } else { a }).ok_or("none")?;
     if rest == "." {
-        return ensure(Oracle::level(low, high), || format!("{} is clearly more than {}", high.mean, low.mean));
+        return ensure(Oracle::level(low, high), || {
+            format!("{} is clearly more than {}", high.mean, low.mean)
+        });
     }
     let (most, rest) = hit(oracle, configuration, rest.strip_prefix(" to ").ok_or("no most")?)?;
-    ensure(worst(&most).is_some_and(|s| s.mean >= high.mean) && rest == ".", || format!("{most} is not the most"))
+    ensure(worst(&most).is_some_and(|s| s.mean >= high.mean) && rest == ".", || {
+        format!("{most} is not the most")
+    })
 }
 
 fn response(oracle: &Oracle<'_>, text: &str) -> Verdict {
@@ -284,7 +314,8 @@ fn response(oracle: &Oracle<'_>, text: &str) -> Verdict {
         let mut cases = Vec::new();
         for end in rest.trim_start().split(" to ") {
             let (value, tolerance, rest) = quantity(end).ok_or("no value")?;
-            let (case, rest) = oracle.case(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no case")?;
+            let (case, rest) =
+                oracle.case(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no case")?;
             oracle.is_value(&case, &app, "response_time", (value, tolerance))?;
             let (named, _) = oracle.even(rest);
             let want = oracle.level_with(&case, &app, "response_time");
@@ -313,7 +344,9 @@ fn identical(oracle: &Oracle<'_>, text: &str) -> Verdict {
         ensure(rest.is_empty() && policies.len() > 1, || format!("what is `{rest}`?"))?;
         let numbers = |policy: &str| -> Vec<(String, String, String, Vec<Option<f64>>)> {
             let cells = oracle.results.cells.iter().filter(|c| c.policy == policy && c.metric != "recovered");
-            cells.map(|c| (c.configuration.clone(), c.app.clone(), c.metric.clone(), c.values.clone())).collect()
+            cells
+                .map(|c| (c.configuration.clone(), c.app.clone(), c.metric.clone(), c.values.clone()))
+                .collect()
         };
         let all: Vec<_> = policies.iter().map(|policy| numbers(policy)).collect();
         ensure(all.windows(2).all(|pair| pair[0] == pair[1]), || format!("{policies:?} differ"))?;
@@ -323,7 +356,8 @@ fn identical(oracle: &Oracle<'_>, text: &str) -> Verdict {
 
 /// The share of a part in whole per cent.
 fn percent(oracle: &Oracle<'_>, case: &Case, part: usize) -> i64 {
-    let each = PARTS[part].metrics.iter().map(|m| oracle.get(case.1, &case.0, "all", m).map_or(0.0, |s| s.mean));
+    let each =
+        PARTS[part].metrics.iter().map(|m| oracle.get(case.1, &case.0, "all", m).map_or(0.0, |s| s.mean));
     (each.sum::<f64>() * 100.0).round() as i64
 }
 
@@ -334,13 +368,16 @@ pub(crate) fn why(oracle: &Oracle<'_>, extremes: &Extremes<'_>, causes: &Causes)
     let case = |s: &experiment::statements::ranking::Standing<'_>| (s.policy.to_owned(), s.configuration);
     let (worst, best) = (case(worst), case(&extremes.best));
     let (who, rest) = text.split_once(": ").ok_or("no subject")?;
-    ensure(who == worst.0 || (who == "The worst case" && worst.0 == best.0), || format!("{who} is not {worst:?}"))?;
+    ensure(who == worst.0 || (who == "The worst case" && worst.0 == best.0), || {
+        format!("{who} is not {worst:?}")
+    })?;
     let mut least = i64::MAX;
     for clause in rest.trim_end_matches('.').split(", ") {
         let (value, _, rest) = number(clause).ok_or("no number")?;
         let rest = rest.replace(" points ", " ").replace(" point ", " ");
         let (way, name) = rest.trim_start().split_once(' ').ok_or("no part")?;
-        let part = PARTS.iter().position(|part| part.name == name).ok_or_else(|| format!("no part {name}"))?;
+        let part =
+            PARTS.iter().position(|part| part.name == name).ok_or_else(|| format!("no part {name}"))?;
         let change = percent(oracle, &worst, part) - percent(oracle, &best, part);
         let stated = if way == "less" { -(value as i64) } else { value as i64 };
         ensure(change == stated, || format!("{name} changes by {change}"))?;
@@ -375,7 +412,8 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     }
     let (seeds, _, rest) = number(text).ok_or("no number")?;
     ensure(seeds as u32 == p.repeat && extremes.is_some(), || format!("{} seeds", p.repeat))?;
-    let (width, tolerance, rest) = number(rest.strip_prefix(" seeds: ±").ok_or("no width")?).ok_or("no width")?;
+    let (width, tolerance, rest) =
+        number(rest.strip_prefix(" seeds: ±").ok_or("no width")?).ok_or("no width")?;
     let (case, rest) = oracle.case(rest.strip_prefix(" % for ").ok_or("no case")?).ok_or("no case")?;
     let all = oracle.cases(&app, metric);
     let own = all.iter().find(|(c, _)| *c == case).and_then(|(_, s)| relative(s)).ok_or("no interval")?;
@@ -408,7 +446,8 @@ pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Ver
     let timed = |text: &'_ str| -> Result<(Case, String), String> {
         let (policy, rest) = oracle.policy(text).ok_or("no policy")?;
         let case = (policy, configuration);
-        let (value, tolerance, rest) = quantity(rest.strip_prefix(", ").ok_or("no time")?).ok_or("no time")?;
+        let (value, tolerance, rest) =
+            quantity(rest.strip_prefix(", ").ok_or("no time")?).ok_or("no time")?;
         oracle.is_value(&case, &app, "run_time", (value, tolerance))?;
         let mut rest = rest;
         if let Some(after) = rest.strip_prefix(", slowdown ") {
@@ -426,7 +465,9 @@ pub(crate) fn each(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Ver
     is_extreme(&all, &first, false)?;
     let rest = oracle.levels(&first, &app, "run_time", &rest)?;
     if rest.is_empty() {
-        let clearly = all.iter().find(|(c, s)| !Oracle::level(s, all.iter().find(|(o, _)| *o == first).map_or(s, |o| o.1)) && *c != first);
+        let clearly = all.iter().find(|(c, s)| {
+            !Oracle::level(s, all.iter().find(|(o, _)| *o == first).map_or(s, |o| o.1)) && *c != first
+        });
         let slowest = all.iter().map(|(_, s)| *s).reduce(|a, b| if b.mean > a.mean { b } else { a });
         let own = all.iter().find(|(c, _)| *c == first).map(|(_, s)| *s);
         let level = slowest.zip(own).is_some_and(|(a, b)| Oracle::level(a, b));
@@ -443,7 +484,8 @@ fn throughput(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict 
         oracle.cases("all", "throughput").into_iter().filter(|(case, _)| case.1 == configuration).collect();
     let value = |text: &'_ str| -> Result<(Case, String), String> {
         let (value, tolerance, rest) = number(text).ok_or("no value")?;
-        let (policy, rest) = oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
+        let (policy, rest) =
+            oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
         let case = (policy, configuration);
         oracle.is_value(&case, "all", "throughput", (value, tolerance))?;
         Ok((case, rest.strip_prefix('.').ok_or("no end")?.to_owned()))
@@ -462,7 +504,8 @@ fn throughput(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict 
 
 fn recovered(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
     let (first, rest) = oracle.policy(text).ok_or("no policy")?;
-    let (factor, tolerance, rest) = number(rest.strip_prefix(" takes ").ok_or("no factor")?).ok_or("no factor")?;
+    let (factor, tolerance, rest) =
+        number(rest.strip_prefix(" takes ").ok_or("no factor")?).ok_or("no factor")?;
     let mean = |policy: &str| oracle.get(configuration, policy, "all", "makespan").map(|s| s.mean);
     let want = mean(&first).zip(mean("fair-share")).map(|(a, b)| a / b).ok_or("not measured")?;
     ensure((want - factor).abs() <= tolerance + want * 1e-9, || format!("it is {want}"))?;
@@ -479,7 +522,8 @@ fn recovered(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
 fn variation(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
     let of = |policy: &str| {
         let each = oracle.apps().into_iter();
-        each.filter_map(|app| Some(oracle.get(configuration, policy, &app, "variation")?.mean)).reduce(f64::max)
+        each.filter_map(|app| Some(oracle.get(configuration, policy, &app, "variation")?.mean))
+            .reduce(f64::max)
     };
     let all: Vec<f64> = oracle.policies().iter().filter_map(|policy| of(policy)).collect();
     let high = all.iter().copied().fold(0.0, f64::max);
@@ -506,13 +550,19 @@ fn variation(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
 /// The ranking of a result with one configuration marks exactly the policies that are best or level with the best.
 pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (app, metric, _) = goal(oracle);
-    let mut lines = text.lines().skip_while(|line| !line.contains("higher is better") && !line.contains("lower is better"));
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.contains("higher is better") && !line.contains("lower is better"));
     let Some(title) = lines.next() else { return Ok(()) };
     let scale = if metric == "throughput" {
         0.01
     } else {
         let unit = title.split(" in ").nth(1).and_then(|rest| rest.split(' ').next()).ok_or("no unit")?;
-        [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)].into_iter().find(|(u, _)| *u == unit).ok_or("no unit")?.1
+        [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]
+            .into_iter()
+            .find(|(u, _)| *u == unit)
+            .ok_or("no unit")?
+            .1
     };
     let won = winners(oracle, 0);
     let measured = oracle.cases(&app, metric).len();
@@ -522,7 +572,9 @@ pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
         let Some((value, tolerance, rest)) = number(cells) else { continue };
         oracle.is_value(&(policy.clone(), 0), &app, metric, (value * scale, tolerance * scale))?;
         let marked = rest.contains('*');
-        ensure(marked == (measured > 1 && won.contains(&policy)), || format!("{policy}: marked {marked}, best are {won:?}"))?;
+        ensure(marked == (measured > 1 && won.contains(&policy)), || {
+            format!("{policy}: marked {marked}, best are {won:?}")
+        })?;
     }
     Ok(())
 }

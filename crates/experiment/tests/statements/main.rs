@@ -58,7 +58,9 @@ fn no_sentence_contradicts_its_table() {
             check(label, &title, titles::check(&oracle, label, &title));
         }
     }
-    for label in ["Sharing", "Best", "Avoid", "Policy", "Sweep", "Fairness", "Response", "Note", "Why", "Doubt", "Each"] {
+    for label in [
+        "Sharing", "Best", "Avoid", "Policy", "Sweep", "Fairness", "Response", "Note", "Why", "Doubt", "Each",
+    ] {
         assert!(count < USUAL || kinds.contains(label), "no {label} among {sentences} sentences");
     }
 }

@@ -57,7 +57,9 @@ impl<'a> Oracle<'a> {
         let p = &results.provenance;
         let with = |c: &experiment::configuration::Configuration| {
             let shown = p.sweep.iter().zip(&c.places).filter(|(axis, _)| axis.values.len() > 1);
-            let each: Vec<String> = shown.map(|(axis, at)| format!("{}={}", Self::short(&axis.path), bare(&axis.values[*at]))).collect();
+            let each: Vec<String> = shown
+                .map(|(axis, at)| format!("{}={}", Self::short(&axis.path), bare(&axis.values[*at])))
+                .collect();
             if each.is_empty() { String::new() } else { format!(" with {}", each.join(", ")) }
         };
         Self { results, withs: p.configurations.iter().map(with).collect() }
@@ -87,7 +89,13 @@ impl<'a> Oracle<'a> {
         self.results.foreground().map(str::to_owned).collect()
     }
 
-    pub(crate) fn get(&self, configuration: usize, policy: &str, app: &str, metric: &str) -> Option<&'a Summary> {
+    pub(crate) fn get(
+        &self,
+        configuration: usize,
+        policy: &str,
+        app: &str,
+        metric: &str,
+    ) -> Option<&'a Summary> {
         let label = &self.results.provenance.configurations[configuration].label;
         self.results.get(label, policy, app, metric)
     }
@@ -96,7 +104,8 @@ impl<'a> Oracle<'a> {
     pub(crate) fn level(a: &Summary, b: &Summary) -> bool {
         let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
         let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));
-        (a_lo <= b_hi && b_lo <= a_hi) || experiment::number::short(a.mean) == experiment::number::short(b.mean)
+        (a_lo <= b_hi && b_lo <= a_hi)
+            || experiment::number::short(a.mean) == experiment::number::short(b.mean)
     }
 
     /// The longest name of a list at the beginning of a text, and the rest.
@@ -149,7 +158,12 @@ impl<'a> Oracle<'a> {
     }
 
     /// The policies that cannot be distinguished from one, among those of a configuration.
-    pub(crate) fn level_with(&self, (policy, configuration): &Case, app: &str, metric: &str) -> BTreeSet<String> {
+    pub(crate) fn level_with(
+        &self,
+        (policy, configuration): &Case,
+        app: &str,
+        metric: &str,
+    ) -> BTreeSet<String> {
         let Some(own) = self.get(*configuration, policy, app, metric) else { return BTreeSet::new() };
         let others = self.policies().iter().filter(|other| *other != policy);
         others
@@ -159,10 +173,18 @@ impl<'a> Oracle<'a> {
     }
 
     /// ` A and B are level with it.`, which must name all of them and no other.
-    pub(crate) fn levels<'t>(&self, case: &Case, app: &str, metric: &str, text: &'t str) -> Result<&'t str, String> {
+    pub(crate) fn levels<'t>(
+        &self,
+        case: &Case,
+        app: &str,
+        metric: &str,
+        text: &'t str,
+    ) -> Result<&'t str, String> {
         let want = self.level_with(case, app, metric);
         let (named, rest) = match text.strip_prefix(' ').map(|rest| self.list(rest)) {
-            Some((named, rest)) if rest.starts_with(" is level with it") || rest.starts_with(" are level with it") => {
+            Some((named, rest))
+                if rest.starts_with(" is level with it") || rest.starts_with(" are level with it") =>
+            {
                 let (_, rest) = rest.split_once("level with it.").ok_or("no end")?;
                 (named, rest)
             }
@@ -194,7 +216,13 @@ impl<'a> Oracle<'a> {
     }
 
     /// A value as written is that of a case.
-    pub(crate) fn is_value(&self, case: &Case, app: &str, metric: &str, (value, tolerance): (f64, f64)) -> Verdict {
+    pub(crate) fn is_value(
+        &self,
+        case: &Case,
+        app: &str,
+        metric: &str,
+        (value, tolerance): (f64, f64),
+    ) -> Verdict {
         let Some(own) = self.get(case.1, &case.0, app, metric) else {
             return Err(format!("{case:?} has no {metric} of {app}"));
         };

@@ -45,8 +45,19 @@ const AXES: [(&str, &[&str]); 4] = [
     ("policies.PIN.layout", &["even", "scatter"]),
 ];
 const PARTS: [&str; 13] = [
-    "compute", "memory_stall", "remote", "smt", "refill", "spin", "yield", "switch", "migration", "page_init",
-    "kernel", "daemon", "idle",
+    "compute",
+    "memory_stall",
+    "remote",
+    "smt",
+    "refill",
+    "spin",
+    "yield",
+    "switch",
+    "migration",
+    "page_init",
+    "kernel",
+    "daemon",
+    "idle",
 ];
 
 /// How a result differs from others.
@@ -96,11 +107,8 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
     for (path, values) in AXES.iter().take(random.below(3)) {
         sweep.push(Axis::new(path, strings(&values[..1 + random.below(values.len())])));
     }
-    let mut configurations = vec![Configuration {
-        label: String::new(),
-        settings: Settings::default(),
-        places: Vec::new(),
-    }];
+    let mut configurations =
+        vec![Configuration { label: String::new(), settings: Settings::default(), places: Vec::new() }];
     for axis in &sweep {
         let next = |earlier: &Configuration| -> Vec<Configuration> {
             let each = axis.values.iter().enumerate().map(|(at, value)| {
@@ -124,7 +132,8 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         values: Some(30),
         uncertain: Some(uncertain),
     };
-    let shortened = if random.chance(0.2) { vec![Shortened { app: "cg".into(), share: 0.05 }] } else { Vec::new() };
+    let shortened =
+        if random.chance(0.2) { vec![Shortened { app: "cg".into(), share: 0.05 }] } else { Vec::new() };
     Results {
         schema: SCHEMA.into(),
         provenance: Provenance {
@@ -170,7 +179,15 @@ fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration
     for (at, app) in apps.iter().enumerate().filter(|_| shape.baseline) {
         let time = shape.scale * work * (1.0 + at as f64);
         alone += time;
-        add(results, configuration, "dedicated", app, "run_time", "s", &vec![Some(time); shape.repeat as usize]);
+        add(
+            results,
+            configuration,
+            "dedicated",
+            app,
+            "run_time",
+            "s",
+            &vec![Some(time); shape.repeat as usize],
+        );
     }
     for policy in &policies {
         let factor = 1.0 + random.unit() * shape.contrast;
@@ -274,7 +291,8 @@ fn compare(results: &mut Results) {
     for configuration in &results.provenance.configurations {
         for app in results.foreground() {
             for policy in &policies[1..] {
-                let mean = |policy: &str| Some(results.get(&configuration.label, policy, app, "run_time")?.mean);
+                let mean =
+                    |policy: &str| Some(results.get(&configuration.label, policy, app, "run_time")?.mean);
                 let Some((base, own)) = mean(&policies[0]).zip(mean(policy)) else { continue };
                 let ratio = Ratio { mean: base / own, ci95: Some([base / own * 0.9, base / own * 1.1]) };
                 comparisons.push(Comparison {

@@ -8,7 +8,8 @@ use crate::oracle::{Case, Oracle, Verdict, ensure, number, quantity};
 
 /// All titles of a result, each with the name of its figure.
 pub(crate) fn all(table: &Table<'_>) -> Vec<(&'static str, String)> {
-    let metric = if table.results.cells.iter().any(|c| c.metric == "slowdown") { "slowdown" } else { "run_time" };
+    let metric =
+        if table.results.cells.iter().any(|c| c.metric == "slowdown") { "slowdown" } else { "run_time" };
     let mut all = vec![
         ("slowdown", titles::slowdown(table)),
         ("throughput", titles::throughput(table)),
@@ -45,13 +46,18 @@ fn shown(oracle: &Oracle<'_>, metric: &str) -> Vec<(String, Case, f64)> {
         let results = oracle.results;
         let apps = oracle.apps();
         let of = |c: &experiment::compare::Comparison| {
-            let at = results.provenance.configurations.iter().position(|known| known.label == c.configuration)?;
+            let at =
+                results.provenance.configurations.iter().position(|known| known.label == c.configuration)?;
             apps.contains(&c.app).then(|| (c.app.clone(), (c.policy.clone(), at), c.ratio))
         };
         return results.comparisons.iter().filter_map(of).collect();
     }
     if metric == "throughput" {
-        return oracle.cases("all", metric).into_iter().map(|(case, s)| (String::new(), case, s.mean)).collect();
+        return oracle
+            .cases("all", metric)
+            .into_iter()
+            .map(|(case, s)| (String::new(), case, s.mean))
+            .collect();
     }
     let spread = |s: &Summary| (s.n > 1 && s.min > 0.0).then(|| (s.max / s.min - 1.0) * 100.0);
     let value = |s: &Summary| if metric == "variation" { spread(s) } else { Some(s.mean) };
@@ -94,7 +100,8 @@ fn range(oracle: &Oracle<'_>, title: &str, metric: &str) -> Verdict {
             _ => (String::new(), place),
         };
         let (case, rest) = oracle.case(rest).ok_or_else(|| format!("no case in `{rest}`"))?;
-        let own = all.iter().find(|v| v.0 == app && v.1 == case).ok_or_else(|| format!("no {app} of {case:?}"))?;
+        let own =
+            all.iter().find(|v| v.0 == app && v.1 == case).ok_or_else(|| format!("no {app} of {case:?}"))?;
         ensure(rest.is_empty(), || format!("what is `{rest}`?"))?;
         near(value, tolerance, own.2)
     };
@@ -125,7 +132,8 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
         oracle.policies().iter().filter_map(|p| Some((p.clone(), worst(oracle, p)?.2))).collect();
     let one = |text: &str| -> Result<(f64, String), String> {
         let (value, tolerance, rest) = number(text).ok_or("no value")?;
-        let (policy, rest) = oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
+        let (policy, rest) =
+            oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
         let (_, _, own) = worst(oracle, &policy).ok_or("not measured")?;
         ensure((own.mean - value).abs() <= tolerance + 1e-9, || format!("{policy} has {}", own.mean))?;
         let rest = rest.strip_prefix(" (").ok_or("no program")?;
@@ -133,7 +141,11 @@ fn largest(oracle: &Oracle<'_>, title: &str) -> Verdict {
         let (configuration, rest) = oracle.configuration(rest).ok_or("no configuration")?;
         oracle.is_value(&(policy.clone(), configuration), &app, "slowdown", (value, tolerance))?;
         let named = rest.strip_prefix("; level: ").map(|names| oracle.list(names).0).unwrap_or_default();
-        let want = all.iter().filter(|(p, s)| *p != policy && Oracle::level(s, own)).map(|(p, _)| p.clone()).collect();
+        let want = all
+            .iter()
+            .filter(|(p, s)| *p != policy && Oracle::level(s, own))
+            .map(|(p, _)| p.clone())
+            .collect();
         ensure(named == want, || format!("level with {policy}: {want:?}, not {named:?}"))?;
         Ok((own.mean, policy))
     };
@@ -172,17 +184,18 @@ fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
     };
     let most = one(facts, " % of the cpu time under ")?;
     // The second case begins behind the first one.
-    let (_, rest) = number(facts).and_then(|(.., rest)| oracle.case(rest.strip_prefix(" % of the cpu time under ")?)).ok_or("no case")?;
+    let (_, rest) = number(facts)
+        .and_then(|(.., rest)| oracle.case(rest.strip_prefix(" % of the cpu time under ")?))
+        .ok_or("no case")?;
     let least = match rest.strip_prefix(", ") {
         Some(rest) => one(rest, " % under ")?,
         None => most.clone(),
     };
     let own = |case: &Case| part(oracle, case, 0).unwrap_or(f64::NAN);
     let (stated_high, stated_low) = (whole(own(&most)), whole(own(&least)));
-    ensure(
-        (stated_high - whole(high)).abs() < 0.5 && (stated_low - whole(low)).abs() < 0.5,
-        || format!("from {low} to {high}"),
-    )?;
+    ensure((stated_high - whole(high)).abs() < 0.5 && (stated_low - whole(low)).abs() < 0.5, || {
+        format!("from {low} to {high}")
+    })?;
     let (name, value) = loss.rsplit_once(", ").ok_or("no loss")?;
     let at = PARTS.iter().position(|p| p.name == name).ok_or("no such part")?;
     let (value, _, _) = number(value).ok_or("no value")?;
@@ -222,10 +235,13 @@ fn sweep(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let factors: Vec<f64> = curves.iter().map(|(_, points)| ends(points).1 / ends(points).0).collect();
     let check = |text: &str, want: f64| -> Verdict {
         let (app, rest) = oracle.app(text).ok_or("no program")?;
-        let (policy, rest) = oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
+        let (policy, rest) =
+            oracle.policy(rest.strip_prefix(" under ").ok_or("no policy")?).ok_or("no policy")?;
         let fitting = curves.iter().filter(|((a, p, _), _)| *a == app && *p == policy);
         let numbers = rest.rsplit_once(", ").map_or(rest, |(_, numbers)| numbers);
-        let quantity = |text: &'_ str| if metric == "slowdown" { number(text) } else { quantity(text) }.map(|(v, t, _)| (v, t));
+        let quantity = |text: &'_ str| {
+            if metric == "slowdown" { number(text) } else { quantity(text) }.map(|(v, t, _)| (v, t))
+        };
         let found = fitting.into_iter().any(|(_, points)| {
             let (low, high) = ends(points);
             if (high / low - want).abs() > want * 1e-9 {
@@ -236,7 +252,8 @@ fn sweep(oracle: &Oracle<'_>, title: &str) -> Verdict {
                 Some((from, to)) => {
                     let place = to.split_once("(highest at ").map(|(_, value)| value.trim_end_matches(')'));
                     let at = points.iter().find(|p| (p.1 - high).abs() <= high * 1e-12).map(|p| p.0);
-                    let value = at.map(|c| crate::oracle::bare(&axes[axis].values[configurations[c].places[axis]]));
+                    let value =
+                        at.map(|c| crate::oracle::bare(&axes[axis].values[configurations[c].places[axis]]));
                     quantity(from).is_some_and(|(v, t)| (v - low).abs() <= t + low * 1e-9)
                         && quantity(to).is_some_and(|(v, t)| (v - high).abs() <= t + high * 1e-9)
                         && value.as_deref() == place
