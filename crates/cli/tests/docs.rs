@@ -60,7 +60,9 @@ fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
         Some((&"...", rest)) => (0..=printed.len()).any(|skip| is_shown(rest, &printed[skip..])),
-        Some((line, rest)) => printed.first().is_some_and(|p| p.trim_end() == line.trim_end()) && is_shown(rest, &printed[1..]),
+        Some((line, rest)) => {
+            printed.first().is_some_and(|p| p.trim_end() == line.trim_end()) && is_shown(rest, &printed[1..])
+        }
     }
 }
 
@@ -91,10 +93,14 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
     for (path, page) in pages() {
         let mut renewed = page.clone();
         for Shown { command, output } in commands(&page) {
-            let bare = command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("oversim "));
+            let bare =
+                command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("oversim "));
             let Some(rest) = bare else { continue };
-            let mut words =
-                if output.is_empty() { arguments(rest) } else { rest.split_whitespace().map(|w| w.replace('\'', "")).collect() };
+            let mut words = if output.is_empty() {
+                arguments(rest)
+            } else {
+                rest.split_whitespace().map(|w| w.replace('\'', "")).collect()
+            };
             if words[0] == "run" && path.starts_with(root().join(REFERENCE)) {
                 "check".clone_into(&mut words[0]);
             }
@@ -104,7 +110,8 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
             if words[0] == "run" {
                 words.push("--quiet".into());
             }
-            let done = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output().unwrap();
+            let done =
+                Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output().unwrap();
             let said = String::from_utf8_lossy(&done.stderr);
             assert!(done.status.success(), "{}: {command}\n{said}", path.display());
             ran += 1;
