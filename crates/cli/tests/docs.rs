@@ -26,10 +26,44 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
+/// A command of a `console` block, and what the block shows below it.
+struct Shown<'a> {
+    command: &'a str,
+    /// The lines below it; empty when nothing is shown.
+    output: Vec<&'a str>,
+}
+
 /// The commands of the `console` blocks of a page.
-fn commands(page: &str) -> Vec<&str> {
+fn commands(page: &str) -> Vec<Shown<'_>> {
     let blocks = page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("$ ")).collect()
+    let mut found: Vec<Shown<'_>> = Vec::new();
+    for block in blocks {
+        let first = found.len();
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => found.push(Shown { command, output: Vec::new() }),
+                None if found.len() > first => found.last_mut().unwrap().output.push(line),
+                None => panic!("a block begins with `{line}`, not with a command"),
+            }
+        }
+        for shown in &mut found[first..] {
+            while shown.output.last().is_some_and(|line| line.is_empty()) {
+                shown.output.pop();
+            }
+        }
+    }
+    found
+}
+
+/// Whether a text is what is shown; a line `...` stands for any lines.
+fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((&"...", rest)) => (0..=printed.len()).any(|skip| is_shown(rest, &printed[skip..])),
+        Some((line, rest)) => {
+            printed.first().is_some_and(|p| p.trim_end() == line.trim_end()) && is_shown(rest, &printed[1..])
+        }
+    }
 }
 
 /// The arguments of a command: comments off, quotes off, files of `scenarios/` by their full path.
@@ -51,34 +85,58 @@ fn arguments(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_the_documents_runs() {
+fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let mut ran = 0;
+    // Commands that name files of the repository by their path print that path.
+    std::os::unix::fs::symlink(root().join("scenarios"), folder.path().join("scenarios")).unwrap();
+    let (mut ran, mut compared) = (0, 0);
     for (path, page) in pages() {
-        for command in commands(&page) {
-            let mut words = if let Some(rest) = command.strip_prefix("oversim ") {
+        let mut renewed = page.clone();
+        for Shown { command, output } in commands(&page) {
+            let bare =
+                command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("oversim "));
+            let Some(rest) = bare else { continue };
+            let mut words = if output.is_empty() {
                 arguments(rest)
-            } else if let Some(rest) = command.strip_prefix("cargo run --release -- run ") {
-                // Long: at least the scenario and the options exist.
-                let file = arguments(rest).swap_remove(0);
-                vec!["check".to_owned(), file]
             } else {
-                continue;
+                rest.split_whitespace().map(|w| w.replace('\'', "")).collect()
             };
             if words[0] == "run" && path.starts_with(root().join(REFERENCE)) {
                 "check".clone_into(&mut words[0]);
             }
-            if words[0] == "run" {
-                words.extend(["--repeat", "1", "--quiet"].map(String::from));
+            if words[0] == "run" && output.is_empty() {
+                words.extend(["--repeat", "1"].map(String::from));
             }
-            let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output();
-            let output = output.unwrap();
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: {command}\n{said}", path.display());
+            if words[0] == "run" {
+                words.push("--quiet".into());
+            }
+            let done =
+                Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output().unwrap();
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{}: {command}\n{said}", path.display());
             ran += 1;
+            if output.is_empty() {
+                continue;
+            }
+            compared += 1;
+            let printed = String::from_utf8(done.stdout).unwrap();
+            let lines: Vec<&str> = printed.lines().collect();
+            if is_shown(&output, &lines) {
+                continue;
+            }
+            let update = std::env::var_os("OVERSIM_UPDATE").is_some() && !output.contains(&"...");
+            assert!(
+                update,
+                "{}: `{command}` prints something else; OVERSIM_UPDATE=1 cargo test -p oversim --test docs\n{printed}",
+                path.display()
+            );
+            renewed = renewed.replacen(&output.join("\n"), printed.trim_end(), 1);
+        }
+        if renewed != page {
+            fs::write(&path, renewed).unwrap();
         }
     }
-    assert!(ran >= 8, "only {ran} commands found");
+    assert!(ran >= 8 && compared >= 1, "only {ran} commands found, {compared} with output");
 }
 
 #[test]

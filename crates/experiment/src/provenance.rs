@@ -9,7 +9,7 @@ use crate::configuration::{Axis, Configuration};
 use crate::plan::Experiment;
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/4";
+pub const MODEL: &str = "oversim-model/5";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub struct Provenance {
     pub generator: String,
     /// Name of the scenario.
     pub scenario: String,
-    /// What the scenario says it is about.
+    /// The question that the scenario answers.
     pub about: String,
     /// SHA-256 of the scenario's text and, after it, of the machine files it names, hex.
     pub scenario_sha256: String,
@@ -40,7 +40,7 @@ pub struct Provenance {
     pub configurations: Vec<Configuration>,
     /// Labels of the policies in order; the first is the baseline of the comparisons.
     pub policies: Vec<String>,
-    /// For each of them what it is, with what stands beneath it: `LOAD`, `SPEED over DWRR`; several kernels or settings of a
+    /// For each of them the policies it consists of: `LOAD`, `SPEED over DWRR`; several kernels or settings of a
     /// sweep that make a difference are joined by `; `.
     #[serde(default)]
     pub stacks: Vec<String>,

@@ -14,7 +14,7 @@ const SIGNIFICANT_DIGITS: usize = 10;
 /// Significant decimal digits of a p-value: nobody needs more.
 const P_DIGITS: usize = 3;
 
-/// What a sample says about a quantity.
+/// Statistics of a sample.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Arithmetic mean.

@@ -19,7 +19,7 @@ fn share(results: &Results, category: &str) -> f64 {
     let provenance = &results.provenance;
     let (configuration, policy) =
         (&provenance.configurations[provenance.configurations.len() - 1], &provenance.policies[0]);
-    let cell = results.get(configuration, policy, "all", &format!("breakdown_{category}"));
+    let cell = results.get(&configuration.label, policy, "all", &format!("breakdown_{category}"));
     cell.unwrap_or_else(|| panic!("no {category}")).mean
 }
 

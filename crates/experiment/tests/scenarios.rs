@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use experiment::configuration::Setting;
 use experiment::plan::{Experiment, NO_POLICY};
 use experiment::scenario::{Overrides, load};
 use sim_core::ids::CpuId;
@@ -151,7 +152,10 @@ fn machines_can_be_described_and_swept() {
     let shapes: Vec<(u32, u32)> =
         experiment.runs.iter().map(|run| (run.machine.cpus(), run.apps[0].tasks)).collect();
     assert_eq!(shapes, [(4, 2), (16, 16)], "one thread per core, not per hardware thread");
-    assert_eq!(experiment.configurations[0].settings, [("machine".to_owned(), "core:2 pu:2".to_owned())]);
+    assert_eq!(
+        experiment.configurations[0].settings.get("machine"),
+        Some(&Setting::Text("core:2 pu:2".into()))
+    );
 }
 
 const ONE: &str = "name: s\nmachine: barcelona\napps: { a: { workload: spmd } }\npolicies: [LOAD]\n";

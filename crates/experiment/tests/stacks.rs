@@ -103,7 +103,8 @@ fn reports_name_the_stack_where_the_label_does_not() {
     let results = run(&with(&[], &[]).unwrap(), 1, &|_, _| ()).unwrap();
     assert!(results.all_completed());
     let mut out = Vec::new();
-    (experiment::report::format("text").unwrap().write)(&results, &mut out, 100).unwrap();
+    (experiment::report::format("text").unwrap().write)(&results, &mut out, &experiment::report::View::FILE)
+        .unwrap();
     let text = String::from_utf8(out).unwrap().replace('\n', " ");
     assert!(text.contains("fast: SPEED over ULE (perturbed), late: LOAD (perturbed)."), "{text}");
     assert!(!text.contains("SPEED: SPEED over LOAD"), "{text}");

@@ -24,17 +24,17 @@ const LIKE_TIME: [&str; 2] = ["slowdown", "slowdown_paired"];
 pub struct Contrasts {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What the other one is held against.
+    /// The baseline.
     pub a: Side,
-    /// The one that is judged.
+    /// The one that is compared with it.
     pub b: Side,
     /// A slowdown counts when its whole interval lies beyond this many per cent.
     pub threshold: f64,
     /// By configuration, policy, metric and application.
     pub contrasts: Vec<Contrast>,
-    /// Of these, how many are slower beyond the threshold.
+    /// How many of them are slower beyond the threshold.
     pub too_slow: usize,
-    /// What is to be kept in mind: what had no partner, what differs besides.
+    /// Remarks: quantities without a partner, other differences.
     pub remarks: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct Side {
 /// One quantity on both sides.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Contrast {
-    /// Configuration of the sweep; empty without one.
+    /// Label of the configuration; empty without a sweep.
     pub configuration: String,
     /// Name of the application, or `all`.
     pub app: String,
@@ -84,7 +84,7 @@ pub struct Contrast {
     pub p: Option<f64>,
     /// Pairs: replicates with the same seed that both sides have.
     pub pairs: usize,
-    /// What follows at 95 %.
+    /// The outcome at 95 %.
     pub verdict: Verdict,
     /// True when b is slower beyond the threshold.
     pub too_slow: bool,

@@ -15,25 +15,25 @@ use crate::samples::{Place, Samples};
 pub use paired::Ratio;
 use paired::paired;
 
-/// What a comparison says, at a confidence of 95 %.
+/// The outcome of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
-    /// The whole interval of the ratio lies above 1.
+    /// The whole interval of the ratio is above 1.
     #[serde(rename = "faster")]
     Faster,
-    /// The whole interval lies below 1.
+    /// The whole interval is below 1.
     #[serde(rename = "slower")]
     Slower,
-    /// The interval holds 1.
+    /// The interval contains 1.
     #[serde(rename = "no difference")]
     NoDifference,
     /// Fewer than two pairs: there is no interval.
     #[serde(rename = "undecided")]
     Undecided,
-    /// Of what is no time: the whole interval of the difference lies above 0.
+    /// For quantities other than times: the whole interval of the difference is above 0.
     #[serde(rename = "higher")]
     Higher,
-    /// Of what is no time: the whole interval of the difference lies below 0.
+    /// For quantities other than times: the whole interval of the difference is below 0.
     #[serde(rename = "lower")]
     Lower,
 }
@@ -56,7 +56,7 @@ impl Verdict {
 /// A policy against the baseline policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Configuration of the sweep.
+    /// Label of the configuration.
     pub configuration: String,
     /// Application, or `all` for the makespan.
     pub app: String,
@@ -74,7 +74,7 @@ pub struct Comparison {
     pub p: Option<f64>,
     /// Replicates that both have.
     pub pairs: usize,
-    /// What follows.
+    /// The outcome.
     pub verdict: Verdict,
 }
 

@@ -22,7 +22,7 @@ const MOST_TRIED: usize = 48;
 /// The best static partition found at a configuration of the sweep.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BestPartition {
-    /// Configuration of the sweep.
+    /// Label of the configuration.
     pub configuration: String,
     /// Applications (each copy by its own name) and their cores, in order.
     pub cores: Vec<(String, u32)>,

@@ -32,7 +32,7 @@ pub(crate) enum Line<'a> {
     BestPartition(&'a BestPartition),
     /// A run that did not complete.
     Note(&'a Note),
-    /// What became of a replayed schedule in a run.
+    /// The outcome of a replayed schedule in a run.
     Replay(&'a Replay),
 }
 

@@ -14,12 +14,11 @@ use parquet::file::properties::WriterProperties;
 
 use super::View;
 use super::tidy::COLUMNS;
+use crate::configuration::{self as settings, Configuration, Setting};
 use crate::result::{Cell, Results};
 
 /// Types of [`COLUMNS`], in order.
 const TYPES: [DataType; COLUMNS.len()] = [
-    DataType::Utf8,
-    DataType::Utf8,
     DataType::Utf8,
     DataType::Utf8,
     DataType::Utf8,
@@ -46,7 +45,15 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
 }
 
 fn encoded(results: &Results) -> io::Result<Vec<u8>> {
-    let fields = COLUMNS.into_iter().zip(TYPES).map(|(name, kind)| Field::new(name, kind, false));
+    let configurations = &results.provenance.configurations;
+    let swept: Vec<(&str, DataType)> = settings::columns(configurations)
+        .into_iter()
+        .map(|path| (path, kind(configurations, path)))
+        .collect();
+    let fields = swept.iter().map(|(path, kind)| Field::new(*path, kind.clone(), true));
+    let fields = [Field::new("scenario", DataType::Utf8, false)].into_iter().chain(fields);
+    let fields =
+        fields.chain(COLUMNS.into_iter().zip(TYPES).map(|(name, kind)| Field::new(name, kind, false)));
     let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     // Parquet's own types say all there is to say: no second schema in Arrow's form.
     let options =
@@ -60,19 +67,36 @@ fn encoded(results: &Results) -> io::Result<Vec<u8>> {
         if rows.is_empty() {
             return writer.into_inner().map_err(failed);
         }
-        let batch = RecordBatch::try_new(schema.clone(), columns(&rows)).map_err(io::Error::other)?;
+        let batch = RecordBatch::try_new(schema.clone(), columns(&rows, &swept)).map_err(io::Error::other)?;
         writer.write(&batch).map_err(failed)?;
     }
 }
 
+/// The type of a swept parameter's column: a number if it is one wherever it is set.
+fn kind(configurations: &[Configuration], path: &str) -> DataType {
+    let values = configurations.iter().filter_map(|c| c.settings.get(path));
+    let numbers = values.into_iter().all(|value| matches!(value, Setting::Number(_)));
+    if numbers { DataType::Float64 } else { DataType::Utf8 }
+}
+
 /// The rows, column by column.
-fn columns(rows: &[Sample<'_>]) -> Vec<ArrayRef> {
+fn columns(rows: &[Sample<'_>], swept: &[(&str, DataType)]) -> Vec<ArrayRef> {
     let texts = |of: fn(&Cell) -> &str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(rows.iter().map(|(cell, ..)| of(cell))))
     };
-    vec![
-        texts(|cell| &cell.scenario),
-        texts(|cell| &cell.configuration),
+    let setting = |(path, kind): &(&str, DataType)| -> ArrayRef {
+        let values = rows.iter().map(|(cell, ..)| cell.settings.get(path));
+        if *kind == DataType::Float64 {
+            let number = |value: Option<&Setting>| match value {
+                Some(Setting::Number(number)) => Some(*number),
+                _ => None,
+            };
+            Arc::new(Float64Array::from_iter(values.map(number)))
+        } else {
+            Arc::new(StringArray::from_iter(values.map(|value| value.map(ToString::to_string))))
+        }
+    };
+    let tail: [ArrayRef; COLUMNS.len()] = [
         texts(|cell| &cell.policy),
         texts(|cell| &cell.app),
         texts(|cell| &cell.metric),
@@ -80,7 +104,9 @@ fn columns(rows: &[Sample<'_>]) -> Vec<ArrayRef> {
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| u64::from(row.1)))),
         Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
         Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.3))),
-    ]
+    ];
+    let head = [texts(|cell| &cell.scenario)].into_iter().chain(swept.iter().map(setting));
+    head.chain(tail).collect()
 }
 
 /// No compression, which needs no further library: texts that repeat are dictionaries already.
@@ -115,7 +141,7 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
-    use crate::report::{DEFAULT_WIDTH, tidy};
+    use crate::report::tidy;
     use crate::result::{SCHEMA, fixture};
 
     /// What a reader finds: the rows, written as tidy CSV, and metadata with the creator as `created_by`.
@@ -161,7 +187,7 @@ mod tests {
         assert_eq!(bytes, encoded(&results).unwrap(), "the same bytes each time");
         let (rows, metadata) = read(&bytes);
         let mut csv = Vec::new();
-        tidy::write(&results, &mut csv, DEFAULT_WIDTH).unwrap();
+        tidy::write(&results, &mut csv, &View::FILE).unwrap();
         assert!(rows == String::from_utf8(csv).unwrap(), "the rows differ");
         let origin = &results.provenance;
         assert_eq!(metadata["oversim.schema"], SCHEMA);
@@ -177,6 +203,6 @@ mod tests {
         let mut results = fixture::two_apps();
         results.cells.clear();
         let (rows, _) = read(&encoded(&results).unwrap());
-        assert_eq!(rows.trim_end(), COLUMNS.join(","));
+        assert_eq!(rows.trim_end(), format!("scenario,threads_per_core,{}", COLUMNS.join(",")));
     }
 }

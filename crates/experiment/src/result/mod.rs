@@ -1,6 +1,7 @@
 //! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is documented in
 //! `docs/results.md`.
 
+mod older;
 mod read;
 
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub struct Results {
     pub best_partitions: Vec<BestPartition>,
     /// Runs that did not complete, in run order.
     pub notes: Vec<Note>,
-    /// Of a replayed schedule: what became of it in each run, in run order; else empty and left out.
+    /// Of a replayed schedule: its outcome in each run, in run order; else empty and left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<Replay>,
 }
@@ -68,7 +69,7 @@ pub struct Cell {
     /// Statistics over the replicates.
     #[serde(flatten)]
     pub summary: Summary,
-    /// What each replicate measured, in order of seed: `null` where a run did not complete or cannot tell. Empty for a quantity
+    /// The value of each replicate in the order of the seeds: `null` where a run did not complete. Empty for a quantity
     /// that all replicates have once (`spread`, `recovered`).
     pub values: Vec<Option<f64>>,
 }
@@ -76,7 +77,7 @@ pub struct Cell {
 /// A run that did not complete; it counts in no cell.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// Configuration of the sweep.
+    /// Label of the configuration.
     pub configuration: String,
     /// Label of the policy, or [`DEDICATED`].
     pub policy: String,
@@ -86,7 +87,7 @@ pub struct Note {
     pub seed: u64,
     /// `horizon`, `deadlock` or `livelock`.
     pub outcome: String,
-    /// What happened, in a sentence.
+    /// What happened, as a sentence.
     pub text: String,
 }
 

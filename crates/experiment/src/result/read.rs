@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::older::{self, OLDER};
 use super::{Results, SCHEMA};
 
 /// What names of schemas of results begin with.
@@ -28,18 +29,24 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
     let wanted = "a result is what `oversim run FILE --format json` prints";
     let head: Head = serde_json::from_str(text)
         .map_err(|e| format!("{} is no JSON object: {e}; {wanted}", at(name, &e)))?;
-    match head.schema.as_deref() {
-        Some(SCHEMA) => {}
+    let results: Results = match head.schema.as_deref() {
+        Some(SCHEMA) => {
+            serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?
+        }
+        Some(OLDER) => {
+            let failed = |e: String| format!("{name} is no `{OLDER}`: {e}");
+            let value = serde_json::from_str(text).map_err(|e| failed(e.to_string()))?;
+            serde_json::from_value(older::upgraded(value).map_err(failed)?)
+                .map_err(|e| failed(e.to_string()))?
+        }
         Some(other) if other.starts_with(FAMILY) => {
             return Err(format!(
-                "{name} is an `{other}` of another version of oversim, and this one reads `{SCHEMA}`: run its scenario again"
+                "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}` and `{OLDER}`: run its scenario again"
             ));
         }
         Some(other) => return Err(format!("{name} is an `{other}`, no result: {wanted}")),
-        None => return Err(format!("{name} is no result, it names no `schema`: {wanted}")),
-    }
-    let results: Results =
-        serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?;
+        None => return Err(format!("{name} is no result because it names no `schema`: {wanted}")),
+    };
     let repeat = results.provenance.repeat as usize;
     let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
     match broken {

@@ -99,14 +99,14 @@ pub fn error(summary: &Summary, scale: f64) -> String {
 }
 
 /// Decimals up to the first significant digit of the interval, so that mean and error fit each other; none where the interval has no
-/// width, or is so wide or narrow that three significant digits of the mean read better.
+/// width, and for numbers that are written as powers of ten.
 fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
     let half = summary.half_width().filter(|half| *half > 0.0)? / scale;
     let first = -libm::floor(libm::log10(half));
     // At least two significant digits of the mean, at most four.
     let size = libm::floor(libm::log10((summary.mean / scale).abs().max(1e-12)));
     let decimals = first.clamp(1.0 - size, 3.0 - size);
-    (decimals < 7.0).then_some(decimals.max(0.0) as usize)
+    (decimals < 7.0 && size < 6.0).then_some(decimals.max(0.0) as usize)
 }
 
 #[cfg(test)]

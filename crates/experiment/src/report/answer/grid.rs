@@ -1,0 +1,180 @@
+//! Tables of the answer: rows with names, bars and columns, cut to the lines and columns that there are.
+
+use super::super::text::wrapped;
+use crate::number;
+
+/// Blanks between columns.
+pub(super) const GAP: usize = 2;
+/// Longest and shortest bar.
+const BAR: [usize; 2] = [20, 8];
+/// Rows of a table that is cut: its first ones and its last.
+const LEAST_ROWS: usize = 4;
+/// Longest name of a row beside columns of the sweep, and the shortest that a name is cut to.
+pub(super) const NAME: usize = 18;
+const LEAST_NAME: usize = 12;
+
+/// What a piece of text is, for colours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    Plain,
+    Bold,
+    Best,
+    Worst,
+    Doubt,
+}
+
+impl Ink {
+    pub(super) fn paint(self, text: &str, colour: bool) -> String {
+        let code = match self {
+            _ if !colour || text.is_empty() => return text.to_owned(),
+            Self::Plain => return text.to_owned(),
+            Self::Bold => "1",
+            Self::Best => "32",
+            Self::Worst => "31",
+            Self::Doubt => "33",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// A cell of a table.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) text: String,
+    pub(super) ink: Ink,
+}
+
+impl Entry {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ink: Ink::Plain }
+    }
+
+    pub(super) fn none() -> Self {
+        Self::plain("-")
+    }
+
+    fn width(&self) -> usize {
+        self.text.chars().count()
+    }
+}
+
+/// A table: its title, its head lines and its rows, the name of each row first.
+pub(super) struct Grid {
+    pub(super) title: String,
+    /// Head lines: what they hold, and a text for each column.
+    pub(super) head: Vec<(String, Vec<String>)>,
+    pub(super) rows: Vec<(String, Vec<Entry>)>,
+    /// Lengths of the bars beside the rows, 0 to 1.
+    pub(super) bars: Vec<Option<f64>>,
+    /// What a reader needs below it.
+    pub(super) remark: String,
+    /// Columns before which there is more space.
+    pub(super) groups: Vec<usize>,
+    /// Columns behind the number of an entry, which a head leaves free.
+    pub(super) tail: usize,
+}
+
+impl Grid {
+    /// A grid without rows below these head lines.
+    pub(super) fn new(title: String, head: Vec<(String, Vec<String>)>) -> Self {
+        Self {
+            title,
+            head,
+            rows: Vec::new(),
+            bars: Vec::new(),
+            remark: String::new(),
+            groups: Vec::new(),
+            tail: 0,
+        }
+    }
+
+    /// Lines with at most so many rows.
+    pub(super) fn lines(&self, most: usize, width: usize, colour: bool) -> Vec<String> {
+        let rows = self.rows.len();
+        let shown: Vec<usize> = if rows <= most {
+            (0..rows).collect()
+        } else {
+            (0..most.saturating_sub(2)).chain([rows - 1]).collect()
+        };
+        let columns = self.rows.first().map_or(0, |row| row.1.len());
+        let wide = |column: usize| {
+            let entries = shown.iter().map(|at| self.rows[*at].1[column].width());
+            let heads = self.head.iter().map(|(_, line)| line[column].chars().count() + self.tail);
+            entries.chain(heads).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(wide).collect();
+        let gap = |column: usize| if self.groups.contains(&column) { 2 * GAP } else { GAP };
+        let body: usize = widths.iter().enumerate().map(|(column, wide)| wide + gap(column)).sum();
+        let names = shown.iter().map(|at| self.rows[*at].0.chars().count());
+        let names = names.chain(self.head.iter().map(|(label, _)| label.chars().count()));
+        let name = names.max().unwrap_or(0).min(width.saturating_sub(body).max(LEAST_NAME));
+        let room = width.saturating_sub(name + body + GAP);
+        let bar = if self.bars.is_empty() || room < BAR[1] { 0 } else { room.min(BAR[0]) };
+        let line = |name_text: &str, bar_text: &str, entries: Vec<(String, Ink)>| {
+            let mut line = format!("{:<name$}", cut(name_text, name));
+            if bar > 0 {
+                line.push_str(&format!("  {bar_text:<bar$}"));
+            }
+            for (column, (text, ink)) in entries.into_iter().enumerate() {
+                let padded = format!("{text:>wide$}", wide = widths[column]);
+                line.push_str(&" ".repeat(gap(column)));
+                // Blanks behind the last word are cut.
+                let body = padded.trim_end();
+                line.push_str(&ink.paint(body, colour));
+                line.push_str(&padded[body.len()..]);
+            }
+            line.trim_end().to_owned()
+        };
+        let title = wrapped(&self.title, width);
+        let mut lines: Vec<String> = title.lines().map(|line| Ink::Bold.paint(line, colour)).collect();
+        for (label, head) in &self.head {
+            // A value of the ranking stands over the mean, not over the error behind it.
+            let tail = " ".repeat(self.tail);
+            let head = head.iter().map(|text| (format!("{text}{tail}"), Ink::Plain)).collect();
+            lines.push(line(label, "", head));
+        }
+        for (row, at) in shown.iter().enumerate() {
+            if row + 1 == shown.len() && shown.len() < rows {
+                lines.push(format!(
+                    "... {} more: --table full",
+                    number::plural(rows - shown.len(), "row", "rows")
+                ));
+            }
+            let (name_text, entries) = &self.rows[*at];
+            let length =
+                self.bars.get(*at).copied().flatten().map_or(0, |part| (part * bar as f64).round() as usize);
+            let entries = entries.iter().map(|entry| (entry.text.clone(), entry.ink)).collect();
+            lines.push(line(name_text, &"#".repeat(length.min(bar)), entries));
+        }
+        lines.extend((!self.remark.is_empty()).then(|| self.remark.clone()));
+        lines
+    }
+}
+
+/// A text of at most so many columns, cut at its end.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
+
+/// The tables with an empty line before each, in at most so many lines: rows are cut from the last table first, which may be left out.
+pub(super) fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) -> Vec<String> {
+    let all = |limits: &[usize]| -> Vec<String> {
+        let each = grids.iter().zip(limits).filter(|(_, limit)| **limit > 0);
+        each.flat_map(|(grid, limit)| std::iter::once(String::new()).chain(grid.lines(*limit, width, colour)))
+            .collect()
+    };
+    let mut limits: Vec<usize> = grids.iter().map(|grid| grid.rows.len()).collect();
+    for at in (0..limits.len()).rev() {
+        while all(&limits).len() > most && limits[at] > LEAST_ROWS {
+            limits[at] -= 1;
+        }
+        if all(&limits).len() > most && at > 0 {
+            limits[at] = 0;
+        }
+    }
+    all(&limits)
+}

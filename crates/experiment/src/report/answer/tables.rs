@@ -1,0 +1,315 @@
+//! The two tables of the answer: the ranking over the sweep, and slowdowns or run times of each program.
+
+use super::grid::{Entry, GAP, Grid, Ink, NAME, cut};
+use crate::number;
+use crate::references::{BEST_PARTITION, FAIR_SHARE};
+use crate::statements::doubts::is_wide;
+use crate::statements::ranking::Standing;
+use crate::statements::table::{error, level, mean};
+use crate::statements::{Extremes, Table};
+use crate::statistics::Summary;
+
+/// Columns of a cell of the ranking with its gap, with and without the error.
+const CELLS: [usize; 2] = [15, 10];
+/// Columns of a cell of the second table with its gap.
+const RATIO: usize = 8;
+/// Columns for the names of configurations where these are the rows.
+const WORDS: usize = 40;
+/// Longest value above a column.
+const HEAD: usize = 24;
+
+/// The tables that the result has: the ranking, and slowdowns or run times of each program.
+pub(super) fn grids(table: &Table<'_>, extremes: &Extremes<'_>, width: usize) -> Vec<Grid> {
+    let rows = rows(table, extremes);
+    let mut grids = vec![ranking(table, extremes, &rows, width)];
+    grids.extend(programs(table, extremes, &rows, width));
+    grids
+}
+
+/// The policies in the order of the configuration of the best, then those that were not measured there.
+fn rows(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
+    let here = extremes.rankings.get(extremes.best.configuration);
+    let mut rows: Vec<String> = here.into_iter().flatten().map(|s| s.policy.to_owned()).collect();
+    let others = table.policies().iter().filter(|policy| !rows.contains(policy));
+    let others: Vec<String> = others.cloned().collect();
+    rows.extend(others);
+    rows
+}
+
+/// References with a row of their own, and their names.
+const REFERENCE_ROWS: [(&str, &str); 2] =
+    [(BEST_PARTITION.label, "best partition"), (FAIR_SHARE.label, "fair share, ideal")];
+
+/// What the ranking shows and how.
+struct Ranked<'a, 'b> {
+    table: &'b Table<'a>,
+    extremes: &'b Extremes<'a>,
+    /// Unit of its numbers in seconds, or a hundredth.
+    scale: f64,
+    /// The largest mean.
+    longest: f64,
+    /// Whether there is room for errors.
+    roomy: bool,
+}
+
+/// The ranking: a row per policy and a column per configuration; the other way round for a single policy, and where only that fits.
+fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Grid {
+    let goal = &extremes.goal;
+    let longest = extremes.rankings.iter().flatten().map(|s| s.value.mean).fold(0.0, f64::max);
+    let (unit, scale) = if goal.higher() { ("%", 0.01) } else { number::time_unit(longest) };
+    let title = match goal.metric {
+        "throughput" => "Throughput in % of sequential runs (higher is better)".to_owned(),
+        "run_time" => format!("Run time of {} in {unit} (lower is better)", goal.app),
+        _ => format!("Time until all programs end in {unit} (lower is better)"),
+    };
+    let count = table.sweep.configurations.len();
+    let cells = |roomy: bool| Cells { least: CELLS[usize::from(!roomy)], tail: errors(roomy) + 1, times: 1 };
+    let needed = |roomy: bool| (0..count).map(|c| cells(roomy).wide(table, c)).sum::<usize>() + NAME;
+    let turned =
+        count > 1 && (rows.len() == 1 || (needed(false) > width && rows.len() * CELLS[1] + WORDS <= width));
+    let roomy = if turned { rows.len() * CELLS[0] + WORDS <= width } else { needed(true) <= width };
+    let ranked = Ranked { table, extremes, scale, longest, roomy };
+    let mut grid = if turned {
+        by_configuration(&ranked, title, rows)
+    } else {
+        by_policy(&ranked, title, rows, &columns(table, extremes, width, cells(roomy)))
+    };
+    let entries = grid.rows.iter().flat_map(|(_, entries)| entries);
+    let marked = |mark: &str| entries.clone().any(|entry| entry.text.contains(mark));
+    let legend = [("±", "; ±: 95 % interval"), ("*", ", *: best or level"), ("!", ", !: wide")];
+    let legend: Vec<&str> =
+        legend.into_iter().filter(|(mark, _)| marked(mark)).map(|(_, text)| text).collect();
+    grid.title.push_str(&legend.concat());
+    grid
+}
+
+/// A row per policy, the best first, and a column per configuration.
+fn by_policy(ranked: &Ranked<'_, '_>, title: String, rows: &[String], columns: &[usize]) -> Grid {
+    let Ranked { table, extremes, longest, .. } = ranked;
+    let goal = &extremes.goal;
+    let mut grid = Grid::new(title, heads(table, columns, 1));
+    grid.tail = errors(ranked.roomy) + 1;
+    for policy in rows {
+        let entry = |c: &usize| ranked.entry(*c, policy, &extremes.rankings[*c]);
+        grid.rows.push((policy.clone(), columns.iter().map(entry).collect()));
+        let own = table.get(extremes.best.configuration, policy, &goal.app, goal.metric);
+        grid.bars.push(own.map(|value| value.mean / longest));
+    }
+    for (label, name) in ranked.references() {
+        let of = |c: &usize| table.get(*c, label, &goal.app, goal.metric);
+        if columns.iter().any(|c| of(c).is_some()) {
+            grid.rows.push((name.to_owned(), columns.iter().map(|c| ranked.plain(of(c))).collect()));
+            let own = of(&extremes.best.configuration);
+            grid.bars.push(own.map(|value| (value.mean / longest).min(1.0)));
+        }
+    }
+    let missing = table.sweep.configurations.len() - columns.len();
+    if missing > 0 {
+        grid.remark =
+            format!("{} more: --table full", number::plural(missing, "configuration", "configurations"));
+    }
+    grid
+}
+
+/// A row per configuration and a column per policy. With a single policy the best row is the first, if rows can be compared.
+fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String]) -> Grid {
+    let Ranked { table, extremes, longest, .. } = ranked;
+    let goal = &extremes.goal;
+    let measured =
+        |label: &str| table.configurations().any(|c| table.get(c, label, &goal.app, goal.metric).is_some());
+    let references: Vec<(&str, &str)> =
+        ranked.references().filter(|(label, _)| policies.len() == 1 && measured(label)).collect();
+    let names = policies.iter().map(String::as_str).chain(references.iter().map(|(_, name)| *name));
+    let mut grid =
+        Grid::new(title, vec![(table.sweep.names(), names.map(|name| cut(name, NAME)).collect())]);
+    grid.tail = errors(ranked.roomy) + 1;
+    let alone = policies.len() == 1 && extremes.comparable;
+    let mut all: Vec<Standing<'_>> = extremes.rankings.iter().flatten().copied().collect();
+    all.sort_by(|a, b| goal.order(a.value, b.value));
+    let mut order: Vec<usize> = table.configurations().collect();
+    if alone {
+        let place = |c: &usize| all.iter().position(|s| s.configuration == *c).unwrap_or(usize::MAX);
+        order.sort_by_key(place);
+    }
+    for c in order {
+        let rivals = if alone { &all } else { &extremes.rankings[c] };
+        let entries = policies.iter().map(|policy| ranked.entry(c, policy, rivals));
+        let others =
+            references.iter().map(|(label, _)| ranked.plain(table.get(c, label, &goal.app, goal.metric)));
+        grid.rows.push((table.sweep.values(c), entries.chain(others).collect()));
+        if policies.len() == 1 {
+            let own = table.get(c, &policies[0], &goal.app, goal.metric);
+            grid.bars.push(own.map(|value| value.mean / longest));
+        }
+    }
+    grid
+}
+
+impl Ranked<'_, '_> {
+    /// The value of a policy at a configuration with its marks among its rivals, which are in order.
+    fn entry(&self, configuration: usize, policy: &str, rivals: &[Standing<'_>]) -> Entry {
+        let own = rivals.iter().find(|s| s.policy == policy && s.configuration == configuration);
+        let Some(own) = own else { return Entry::none() };
+        let (first, last) = (&rivals[0], &rivals[rivals.len() - 1]);
+        let best = rivals.len() > 1 && level(own.value, first.value);
+        let worst = rivals.len() > 1 && !best && level(own.value, last.value);
+        let marks = [if best { "*" } else { "" }, if is_wide(own) { "!" } else { "" }].concat();
+        let ink = match (best, worst) {
+            (true, _) => Ink::Best,
+            (_, true) => Ink::Worst,
+            _ => Ink::Plain,
+        };
+        let tail = if self.roomy { error(own.value, self.scale) + &marks } else { marks };
+        let text = format!("{} {tail:<error$}", shown(own.value, self.scale), error = errors(self.roomy));
+        Entry { text, ink }
+    }
+
+    /// A value without error and marks.
+    fn plain(&self, value: Option<&Summary>) -> Entry {
+        let text =
+            |s: &Summary| format!("{} {:<error$}", shown(s, self.scale), "", error = errors(self.roomy));
+        value.map_or_else(Entry::none, |s| Entry::plain(text(s)))
+    }
+
+    /// References with a row. The fair share of throughput is near 100 % by construction.
+    fn references(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        let higher = self.extremes.goal.higher();
+        REFERENCE_ROWS.into_iter().filter(move |(label, _)| !higher || *label != FAIR_SHARE.label)
+    }
+}
+
+/// The values of the sweep above these configurations, so many times; a line for each axis.
+fn heads(table: &Table<'_>, configurations: &[usize], times: usize) -> Vec<(String, Vec<String>)> {
+    let line = |axis: usize| {
+        let values: Vec<String> = configurations.iter().map(|c| head(table, *c, axis)).collect();
+        let all: Vec<String> = (0..times).flat_map(|_| values.clone()).collect();
+        (table.sweep.varied[axis].short.clone(), all)
+    };
+    (0..table.sweep.varied.len()).map(line).collect()
+}
+
+/// A mean in the unit of its table; tiny ones only as an upper bound.
+fn shown(value: &Summary, scale: f64) -> String {
+    let tiny = value.mean > 0.0 && value.mean / scale < 1e-3;
+    if tiny { "<0.001".to_owned() } else { mean(value, scale) }
+}
+
+/// Columns behind the mean of a cell of the ranking: for the error and the marks, or for the marks alone.
+const fn errors(roomy: bool) -> usize {
+    if roomy { 6 } else { 2 }
+}
+
+/// Slowdowns of each program, or run times where none ran alone; one program has none of its own.
+fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Option<Grid> {
+    let apps: Vec<&str> = table.results.foreground().collect();
+    let slowdown = apps.iter().any(|app| table.measures(app, "slowdown"));
+    if apps.len() < 2 && extremes.goal.metric == "run_time" {
+        return None;
+    }
+    let metric = if slowdown { "slowdown" } else { "run_time" };
+    let values = |c: usize, policy: &str, app: &str| table.get(c, policy, app, metric);
+    let longest = table
+        .configurations()
+        .flat_map(|c| rows.iter().flat_map(move |p| apps_of(table, c, p, metric)))
+        .fold(0.0, f64::max);
+    let (unit, scale) = if slowdown { ("", 1.0) } else { number::time_unit(longest) };
+    let title = if slowdown {
+        "Slowdown: run time over run time alone (dedicated: whole machine, one thread per core)".to_owned()
+    } else {
+        format!("Run time of each program in {unit}")
+    };
+    let one = Cells { least: RATIO, tail: 0, times: 1 };
+    let configurations =
+        columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / RATIO), ..one });
+    let each: usize = configurations.iter().map(|c| one.wide(table, *c)).sum::<usize>() + GAP;
+    let shown: Vec<&str> = apps.iter().copied().take(((width - NAME) / each).max(1)).collect();
+    let mut grid = Grid::new(title, heads(table, &configurations, shown.len()));
+    // Which program each column is about.
+    let names = shown.iter().flat_map(|app| {
+        configurations
+            .iter()
+            .enumerate()
+            .map(move |(at, _)| if at == 0 { (*app).to_owned() } else { String::new() })
+    });
+    grid.head.insert(0, (String::new(), names.collect()));
+    grid.groups = (1..shown.len()).map(|at| at * configurations.len()).collect();
+    let labels = rows.iter().map(|row| (row.as_str(), row.as_str()));
+    for (label, name) in labels.chain(REFERENCE_ROWS) {
+        let each = |app: &&str| {
+            configurations
+                .iter()
+                .map(|c| {
+                    let value = values(*c, label, app);
+                    value.map_or_else(Entry::none, |value| Entry::plain(decimals(value, scale, slowdown)))
+                })
+                .collect::<Vec<_>>()
+        };
+        let entries: Vec<Entry> = shown.iter().flat_map(each).collect();
+        if entries.iter().any(|entry| entry.text != "-") {
+            grid.rows.push((name.to_owned(), entries));
+        }
+    }
+    if shown.len() < apps.len() {
+        let more = apps.len() - shown.len();
+        grid.remark = format!("{} more: --table full", number::plural(more, "program", "programs"));
+    }
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// The means of a metric of all foreground programs.
+fn apps_of(table: &Table<'_>, configuration: usize, policy: &str, metric: &str) -> Vec<f64> {
+    let apps = table.results.foreground();
+    apps.filter_map(|app| Some(table.get(configuration, policy, app, metric)?.mean)).collect()
+}
+
+fn decimals(value: &Summary, scale: f64, slowdown: bool) -> String {
+    if slowdown { number::ratio(value.mean) } else { number::short(value.mean / scale) }
+}
+
+/// Columns of a table over configurations.
+#[derive(Clone, Copy)]
+struct Cells {
+    /// Least width with the gap before.
+    least: usize,
+    /// Blanks behind the number.
+    tail: usize,
+    /// Columns for each configuration.
+    times: usize,
+}
+
+impl Cells {
+    /// Width of all columns of a configuration: the values of the sweep above them count, too.
+    fn wide(&self, table: &Table<'_>, configuration: usize) -> usize {
+        let heads = (0..table.sweep.varied.len())
+            .map(|axis| head(table, configuration, axis).chars().count() + self.tail + GAP);
+        heads.fold(self.least, usize::max) * self.times
+    }
+}
+
+/// The configurations that fit beside each other: all, or the best, the worst and others evenly between.
+fn columns(table: &Table<'_>, extremes: &Extremes<'_>, width: usize, cells: Cells) -> Vec<usize> {
+    let count = table.sweep.configurations.len();
+    let wide = |c: usize| cells.wide(table, c);
+    let steps = (width / (cells.least * cells.times).max(1)).max(2);
+    let mut chosen = vec![extremes.best.configuration];
+    chosen.extend(extremes.worst.map(|worst| worst.configuration));
+    if (0..count).map(wide).sum::<usize>() + NAME <= width {
+        chosen.extend(0..count);
+    } else {
+        chosen.extend((0..steps).map(|at| at * (count - 1) / (steps - 1)));
+    }
+    let (mut shown, mut used) = (Vec::new(), NAME);
+    for at in chosen {
+        if !shown.contains(&at) && (shown.is_empty() || used + wide(at) <= width) {
+            used += wide(at);
+            shown.push(at);
+        }
+    }
+    shown.sort_unstable();
+    shown
+}
+
+/// The value of a configuration on an axis, as it stands above a column.
+fn head(table: &Table<'_>, configuration: usize, axis: usize) -> String {
+    cut(&table.sweep.value(configuration, axis).unwrap_or_default(), HEAD)
+}

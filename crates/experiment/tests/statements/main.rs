@@ -1,0 +1,108 @@
+//! No sentence contradicts its table: every statement and figure title about thousands of random results is read back and recomputed.
+//!
+//! `OVERSIM_SWARM=100000` makes as many results, `OVERSIM_SEED=7` begins there.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod answers;
+mod oracle;
+mod random;
+mod titles;
+
+use experiment::report::{self, View};
+use experiment::statements::{Extremes, Table, answer, causes, doubts, each};
+
+use oracle::Oracle;
+use random::Random;
+
+/// Results of a usual run.
+const USUAL: u64 = 10_000;
+
+fn setting(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn no_sentence_contradicts_its_table() {
+    let (first, count) = (setting("OVERSIM_SEED", 1), setting("OVERSIM_SWARM", USUAL));
+    let (mut sentences, mut kinds) = (0_usize, std::collections::BTreeSet::new());
+    for seed in first..first + count {
+        let results = random::result(&mut Random(seed));
+        let table = Table::of(&results);
+        let oracle = Oracle::of(&results);
+        let mut check = |label: &'static str, text: &str, verdict: oracle::Verdict| {
+            sentences += 1;
+            kinds.insert(label);
+            if let Err(why) = verdict {
+                panic!("seed {seed}: {label}: {text}\n{why}");
+            }
+        };
+        let extremes = Extremes::of(&table);
+        if let Some(extremes) = &extremes {
+            for line in answer::lines(&table, extremes) {
+                check(line.label, &line.text, answers::line(&oracle, &line));
+            }
+            if let Some(causes) = causes::causes(&table, &extremes.best, extremes.worst.as_ref()) {
+                check("Why", &causes.text, answers::why(&oracle, extremes, &causes));
+            }
+        }
+        for doubt in doubts::doubts(&table, extremes.as_ref()) {
+            check("Doubt", &doubt, answers::doubt(&oracle, extremes.as_ref(), &doubt));
+        }
+        for configuration in table.configurations() {
+            for sentence in each::at(&table, configuration) {
+                check("Each", &sentence, answers::each(&oracle, configuration, &sentence));
+            }
+        }
+        for (label, title) in titles::all(&table) {
+            check(label, &title, titles::check(&oracle, label, &title));
+        }
+    }
+    for label in [
+        "Sharing", "Best", "Avoid", "Policy", "Sweep", "Fairness", "Response", "Note", "Why", "Doubt", "Each",
+    ] {
+        assert!(count < USUAL || kinds.contains(label), "no {label} among {sentences} sentences");
+    }
+}
+
+#[test]
+fn the_answer_fits_a_terminal_and_marks_what_is_level() {
+    for seed in 1..=setting("OVERSIM_SWARM", USUAL) / 10 {
+        let results = random::result(&mut Random(seed));
+        let oracle = Oracle::of(&results);
+        for width in [70, 80, 100, 200] {
+            let view = View { width, colour: false, full: false, subject: Some("x.yaml") };
+            let mut out = Vec::new();
+            (report::format("text").unwrap().write)(&results, &mut out, &view).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            let most = if width < 100 { 60 } else { 40 };
+            assert!(lines.len() <= most, "seed {seed}, {width} columns: {} lines\n{text}", lines.len());
+            let long = lines.iter().find(|line| line.chars().count() > width.min(100));
+            assert!(long.is_none(), "seed {seed}, {width} columns: {long:?}\n{text}");
+            assert!(!text.contains("NaN") && !text.contains("inf "), "seed {seed}\n{text}");
+            if width == 200 && oracle.configurations() == 1 {
+                answers::marks(&oracle, &text).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
+            }
+        }
+        let mut coloured = Vec::new();
+        let view = View { width: 100, colour: true, full: false, subject: None };
+        (report::format("text").unwrap().write)(&results, &mut coloured, &view).unwrap();
+        let plain = View { colour: false, ..view };
+        let mut bare = Vec::new();
+        (report::format("text").unwrap().write)(&results, &mut bare, &plain).unwrap();
+        let stripped = without_colours(&String::from_utf8(coloured).unwrap());
+        assert_eq!(stripped, String::from_utf8(bare).unwrap(), "seed {seed}: colours change the text");
+    }
+}
+
+/// A text without the codes that colour it.
+fn without_colours(text: &str) -> String {
+    let mut bare = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        bare.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    bare + rest
+}

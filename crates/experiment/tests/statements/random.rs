@@ -1,0 +1,327 @@
+//! Random results: policies, programs, sweeps, seeds, ties, gaps and missing runs, as no scenario would make them all.
+
+use std::sync::Arc;
+
+use experiment::compare::{Comparison, Ratio};
+use experiment::configuration::{Axis, Configuration, Setting, Settings};
+use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Shortened};
+use experiment::result::{Cell, Note, Results, SCHEMA};
+use experiment::statistics::{single, summarise, variation_percent};
+
+/// The splitmix64 generator (Steele, Lea, Flood, OOPSLA 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() % count as u64) as usize
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.next() as f64 / u64::MAX as f64
+    }
+
+    fn chance(&mut self, part: f64) -> bool {
+        self.unit() < part
+    }
+
+    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+const POLICIES: [&str; 7] = ["LOAD", "PIN", "gang", "SPEED", "PIN-2", "a", "LOAD_x"];
+const APPS: [&str; 4] = ["cg", "ft", "x1", "x"];
+const AXES: [(&str, &[&str]); 4] = [
+    ("threads_per_core", &["1", "2", "4", "8"]),
+    ("apps.cg.runtime", &["spin", "yield", "{openmp: {block_time: 0s}}"]),
+    ("machine.switch_thread", &["500us", "2ms", "8ms"]),
+    ("policies.PIN.layout", &["even", "scatter"]),
+];
+const PARTS: [&str; 13] = [
+    "compute",
+    "memory_stall",
+    "remote",
+    "smt",
+    "refill",
+    "spin",
+    "yield",
+    "switch",
+    "migration",
+    "page_init",
+    "kernel",
+    "daemon",
+    "idle",
+];
+
+/// How a result differs from others.
+struct Shape {
+    repeat: u32,
+    /// How far policies and configurations are apart, and seeds.
+    contrast: f64,
+    noise: f64,
+    /// How often a run did not complete.
+    missing: f64,
+    baseline: bool,
+    /// Different work at different configurations.
+    uneven: bool,
+    scale: f64,
+}
+
+/// A random result.
+pub(crate) fn result(random: &mut Random) -> Results {
+    let shape = Shape {
+        repeat: random.pick(&[1, 2, 3, 5]),
+        contrast: random.pick(&[0.0, 0.001, 0.02, 0.5, 3.0, 40.0]),
+        noise: random.pick(&[0.0, 0.0005, 0.02, 0.4]),
+        missing: random.pick(&[0.0, 0.0, 0.05, 0.5]),
+        baseline: random.chance(0.7),
+        uneven: random.chance(0.3),
+        scale: random.pick(&[1e-7, 1e-3, 1.0, 100.0]),
+    };
+    let mut results = empty(random, &shape);
+    let configurations = results.provenance.configurations.clone();
+    for configuration in &configurations {
+        fill(random, &shape, &mut results, configuration);
+    }
+    compare(&mut results);
+    results.notes = notes(random, &results);
+    results
+}
+
+fn strings(all: &[&str]) -> Vec<String> {
+    all.iter().map(|s| (*s).to_owned()).collect()
+}
+
+/// Everything but the numbers.
+fn empty(random: &mut Random, shape: &Shape) -> Results {
+    let policies = 1 + random.below(POLICIES.len());
+    let apps = 1 + random.below(APPS.len());
+    let mut sweep: Vec<Axis> = Vec::new();
+    for (path, values) in AXES.iter().take(random.below(3)) {
+        sweep.push(Axis::new(path, strings(&values[..1 + random.below(values.len())])));
+    }
+    let mut configurations =
+        vec![Configuration { label: String::new(), settings: Settings::default(), places: Vec::new() }];
+    for axis in &sweep {
+        let next = |earlier: &Configuration| -> Vec<Configuration> {
+            let each = axis.values.iter().enumerate().map(|(at, value)| {
+                let mut next = earlier.clone();
+                let comma = if next.label.is_empty() { "" } else { ", " };
+                next.label.push_str(&format!("{comma}{}={value}", axis.path));
+                next.settings.0.push((axis.path.clone(), Setting::Text(value.clone())));
+                next.places.push(at);
+                next
+            });
+            each.collect()
+        };
+        configurations = configurations.iter().flat_map(next).collect();
+    }
+    let background = if apps > 2 && random.chance(0.3) { strings(&APPS[apps - 1..apps]) } else { Vec::new() };
+    let uncertain = random.below(30);
+    let machine = MachineOrigin {
+        name: "box".into(),
+        cpus: Some(1 + random.below(64) as u32),
+        topology: None,
+        values: Some(30),
+        uncertain: Some(uncertain),
+    };
+    let shortened =
+        if random.chance(0.2) { vec![Shortened { app: "cg".into(), share: 0.05 }] } else { Vec::new() };
+    Results {
+        schema: SCHEMA.into(),
+        provenance: Provenance {
+            tool: "oversim".into(),
+            version: "0.1.0".into(),
+            model: "oversim-model/0".into(),
+            generator: "none".into(),
+            scenario: "random".into(),
+            about: "Which policy is best?".into(),
+            scenario_sha256: "00".into(),
+            overrides: Vec::new(),
+            machines: vec![machine],
+            kernels: strings(&["linux-2.6.28"]),
+            sweep,
+            configurations,
+            policies: strings(&POLICIES[..policies]),
+            stacks: strings(&POLICIES[..policies]),
+            apps: strings(&APPS[..apps]),
+            background,
+            programs: random.chance(0.9).then_some(apps),
+            shortened,
+            seed: 1,
+            repeat: shape.repeat,
+            runs: 40,
+            outcomes: Outcomes::default(),
+            digest: "0123456789abcdef0123".into(),
+            replayed: None,
+        },
+        cells: Vec::new(),
+        comparisons: Vec::new(),
+        best_partitions: Vec::new(),
+        notes: Vec::new(),
+        replays: Vec::new(),
+    }
+}
+
+/// The cells of a configuration.
+fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration: &Configuration) {
+    let policies = results.provenance.policies.clone();
+    let apps: Vec<String> = results.foreground().map(str::to_owned).collect();
+    let work = if shape.uneven { 1.0 + random.unit() * 3.0 } else { 1.0 };
+    let mut alone = 0.0;
+    for (at, app) in apps.iter().enumerate().filter(|_| shape.baseline) {
+        let time = shape.scale * work * (1.0 + at as f64);
+        alone += time;
+        add(
+            results,
+            configuration,
+            "dedicated",
+            app,
+            "run_time",
+            "s",
+            &vec![Some(time); shape.repeat as usize],
+        );
+    }
+    for policy in &policies {
+        let factor = 1.0 + random.unit() * shape.contrast;
+        // Some policies repeat the one before them.
+        let factor = if random.chance(0.1) { 1.0 } else { factor };
+        let there: Vec<bool> = (0..shape.repeat).map(|_| !random.chance(shape.missing)).collect();
+        let sample = |random: &mut Random, mean: f64| -> Vec<Option<f64>> {
+            let noise = |random: &mut Random| mean * (1.0 + (random.unit() - 0.5) * shape.noise);
+            there.iter().map(|there| there.then(|| noise(random))).collect()
+        };
+        let mut longest = 0.0_f64;
+        for (at, app) in apps.iter().enumerate() {
+            let own = 1.0 + random.unit() * shape.contrast;
+            let time = shape.scale * work * (1.0 + at as f64) * factor * own;
+            longest = longest.max(time);
+            let times = sample(random, time);
+            add(results, configuration, policy, app, "run_time", "s", &times);
+            let works = vec![Some(shape.scale * work * (1.0 + at as f64)); shape.repeat as usize];
+            add(results, configuration, policy, app, "work", "s", &works);
+            if shape.baseline {
+                let base = shape.scale * work * (1.0 + at as f64);
+                let ratios: Vec<Option<f64>> = times.iter().map(|t| t.map(|t| t / base)).collect();
+                add(results, configuration, policy, app, "slowdown", "ratio", &ratios);
+            }
+            let known: Vec<f64> = times.iter().copied().flatten().collect();
+            if let Some(value) = variation_percent(&known).and_then(|v| single(v, known.len())) {
+                push(results, configuration, policy, app, "variation", "%", value, Vec::new());
+            }
+            let interval = sample(random, time / 100.0);
+            add(results, configuration, policy, app, "barrier_interval", "s", &interval);
+        }
+        if random.chance(0.2) {
+            let app = results.provenance.apps[0].clone();
+            let mean = shape.scale * (0.1 + random.unit());
+            let responses = sample(random, mean);
+            add(results, configuration, policy, &app, "response_time", "s", &responses);
+        }
+        let spans = sample(random, longest * 1.1);
+        add(results, configuration, policy, "all", "makespan", "s", &spans);
+        if shape.baseline {
+            let ratios: Vec<Option<f64>> = spans.iter().map(|t| t.map(|t| alone / t)).collect();
+            add(results, configuration, policy, "all", "throughput", "ratio", &ratios);
+        }
+        if let Some(value) = single((random.unit() - 0.3) * 150.0, 3).filter(|_| *policy != policies[0]) {
+            push(results, configuration, policy, "all", "recovered", "%", value, Vec::new());
+        }
+        let shares: Vec<f64> = PARTS.iter().map(|_| random.unit() * random.unit() * random.unit()).collect();
+        let sum: f64 = shares.iter().sum();
+        for (part, share) in PARTS.iter().zip(shares) {
+            let values: Vec<Option<f64>> = there.iter().map(|there| there.then_some(share / sum)).collect();
+            add(results, configuration, policy, "all", &format!("breakdown_{part}"), "share", &values);
+        }
+    }
+    let fair = vec![Some(shape.scale * work * 0.9); shape.repeat as usize];
+    add(results, configuration, "fair-share", "all", "makespan", "s", &fair);
+}
+
+fn add(
+    results: &mut Results,
+    configuration: &Configuration,
+    policy: &str,
+    app: &str,
+    metric: &str,
+    unit: &str,
+    values: &[Option<f64>],
+) {
+    let known: Vec<f64> = values.iter().copied().flatten().collect();
+    if let Some(summary) = summarise(&known) {
+        push(results, configuration, policy, app, metric, unit, summary, values.to_vec());
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "a cell has so many fields")]
+fn push(
+    results: &mut Results,
+    configuration: &Configuration,
+    policy: &str,
+    app: &str,
+    metric: &str,
+    unit: &str,
+    summary: experiment::statistics::Summary,
+    values: Vec<Option<f64>>,
+) {
+    results.cells.push(Cell {
+        scenario: "random".into(),
+        configuration: configuration.label.clone(),
+        settings: Arc::new(configuration.settings.clone()),
+        policy: policy.into(),
+        app: app.into(),
+        metric: metric.into(),
+        unit: unit.into(),
+        summary,
+        values,
+    });
+}
+
+/// Every policy against the first one, by mean run times.
+fn compare(results: &mut Results) {
+    let policies = results.provenance.policies.clone();
+    let mut comparisons = Vec::new();
+    for configuration in &results.provenance.configurations {
+        for app in results.foreground() {
+            for policy in &policies[1..] {
+                let mean =
+                    |policy: &str| Some(results.get(&configuration.label, policy, app, "run_time")?.mean);
+                let Some((base, own)) = mean(&policies[0]).zip(mean(policy)) else { continue };
+                let ratio = Ratio { mean: base / own, ci95: Some([base / own * 0.9, base / own * 1.1]) };
+                comparisons.push(Comparison {
+                    configuration: configuration.label.clone(),
+                    app: app.to_owned(),
+                    metric: "run_time".into(),
+                    baseline: policies[0].clone(),
+                    policy: policy.clone(),
+                    ratio: ratio.mean,
+                    ci95: ratio.ci95,
+                    p: Some(0.1),
+                    pairs: 3,
+                    verdict: ratio.verdict(),
+                });
+            }
+        }
+    }
+    results.comparisons = comparisons;
+}
+
+fn notes(random: &mut Random, results: &Results) -> Vec<Note> {
+    let count = if random.chance(0.2) { 1 + random.below(3) } else { 0 };
+    let note = |at: usize| Note {
+        configuration: results.provenance.configurations[0].label.clone(),
+        policy: results.provenance.policies[at % results.provenance.policies.len()].clone(),
+        replicate: 0,
+        seed: 7 + at as u64,
+        outcome: "horizon".into(),
+        text: "cut off at the horizon of 1 s before cg ended".into(),
+    };
+    (0..count).map(note).collect()
+}

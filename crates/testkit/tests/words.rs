@@ -1,0 +1,285 @@
+//! The words that users read are those of the field: private words do not occur in documents, scenarios, data, help and messages.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the sense in which they were used
+/// here, and what to write instead. `|` separates forms.
+const AVOID: &[(&str, &str)] = &[
+    ("tell|tells|told|untold|telling", "report, notify, distinguish"),
+    ("say|says|said|saying", "state, report, give"),
+    ("shelf|shelves", "built-in, list, registry"),
+    ("stand|stands|stood", "is stacked on, is listed, is queued"),
+    ("book|books|booked", "cpu-time accounting, charged"),
+    ("account|accounts", "cpu-time breakdown"),
+    ("yardstick|yardsticks", "reference"),
+    ("fluid|ideal share", "fair share"),
+    ("gap closed", "recovered"),
+    ("main job", "the first example"),
+    ("x alone|times alone", "slowdown"),
+    ("turn|turns", "time slice, one after the other, yield cycle"),
+    ("look|looks|looked|looking", "poll, check, balancing pass"),
+    ("in vain", "without success"),
+    ("goes on|go on|went on|going on|gone on|comes back|come back", "continues, resumes"),
+    ("lead|leads", "pending overhead; causes"),
+    ("ring|rings|circle|circles|seat|seats|meeting|meetings", "polling cycle, scope, rank, barrier"),
+    ("heir|heirs", "next buddy, yield_to target"),
+    ("displaced|lifted|drained", "preempted, boosted, emptied"),
+    ("stirred", "dirty"),
+    ("debt|debts|owe|owes|owed", "deferred kernel work"),
+    ("sight|blind|sees", "visibility, observes"),
+    ("foretold|foretell|foretells|worked out|work out|works out", "predicted, computed"),
+    ("world|worlds", "shared state"),
+    ("stretch|stretches|stretched|law|laws", "slowdown factor, contention model"),
+    ("ladder|ladders", "multilevel priority queue"),
+    ("patience", "spin limit, block time"),
+    ("crowded|dry|barren|to let", "overloaded, idle, lendable"),
+    ("afar", "remote"),
+    ("pace|paces", "effective speed"),
+    ("announce|announces|announced|renounce|renounces|renounced|embryo", "emit, new task"),
+    ("cast|story|stories", "tracks, events"),
+    ("band|bands|parked", "priority level, throttled"),
+    (
+        "point of the sweep|points of the sweep|point of a sweep|points of a sweep|sweep point|sweep points",
+        "configuration",
+    ),
+    ("somebody|nobody|everybody|anybody|whoever", "a task, no task, all tasks"),
+    ("stranger|strangers", "another program"),
+    ("of its own|of their own|of one's own|of your own|as such|so many|by hand", "own, separate, manually"),
+    ("what it is|why it is|for ever|whither|thence|lest|for want of", "rewrite the sentence"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Files below a folder with one of these endings, in order.
+fn files(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
+    fn collect(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, endings, found);
+            } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| endings.contains(&e)) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&root().join(folder), endings, &mut found);
+    found.sort();
+    let name = |path: &Path| path.strip_prefix(root()).unwrap_or(path).to_string_lossy().into_owned();
+    found.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// The first word to avoid in a text, and what to write instead.
+fn avoided(text: &str) -> Option<(&'static str, &'static str)> {
+    let lower = text.to_lowercase();
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let occurs = |form: &str| {
+        lower.match_indices(form).any(|(at, _)| {
+            !is_letter(lower[..at].chars().next_back()) && !is_letter(lower[at + form.len()..].chars().next())
+        })
+    };
+    AVOID.iter().find_map(|(forms, instead)| Some((forms.split('|').find(|form| occurs(form))?, *instead)))
+}
+
+/// A text without what stands between backquotes and without the targets of links.
+fn prose(line: &str) -> String {
+    let outside: Vec<&str> = line.split('`').step_by(2).collect();
+    let mut text = outside.join("``");
+    while let Some(begin) = text.find("](") {
+        let Some(length) = text[begin..].find(')') else { break };
+        text.replace_range(begin..=begin + length, "]");
+    }
+    text
+}
+
+/// What is wrong with the lines of a document outside of blocks of code and, if there are, outside of generated lists.
+fn document(name: &str, text: &str) -> Vec<String> {
+    let (mut code, mut generated) = (false, false);
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            code = !code;
+        }
+        generated = (generated || line == "<!-- files -->") && line != "<!-- /files -->";
+        if let (false, Some((word, instead))) = (code || generated, avoided(&prose(line))) {
+            wrong.push(format!("{name}:{}: `{word}`: {instead}", number + 1));
+        }
+    }
+    wrong
+}
+
+/// The string literals of a source file with their lines, up to its tests; comments are left out.
+fn literals(text: &str) -> Vec<(usize, String)> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
+    let mut found = Vec::new();
+    let (mut rest, mut line) = (text, 1);
+    let skip = |rest: &mut &str, line: &mut usize, length: usize| {
+        *line += rest[..length].matches('\n').count();
+        *rest = &rest[length..];
+    };
+    while !rest.is_empty() {
+        if rest.starts_with("//") {
+            let length = rest.find('\n').unwrap_or(rest.len());
+            skip(&mut rest, &mut line, length);
+        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
+            let length = if rest.starts_with("'\\") { 4 } else { 3 };
+            skip(&mut rest, &mut line, length);
+        } else if rest.starts_with("r#\"") || rest.starts_with("r\"") {
+            let hashes = rest[1..].chars().take_while(|c| *c == '#').count();
+            let end = format!("\"{}", "#".repeat(hashes));
+            let begin = 2 + hashes;
+            let length = rest[begin..].find(&end).unwrap_or(rest.len() - begin);
+            found.push((line, rest[begin..begin + length].to_owned()));
+            skip(&mut rest, &mut line, begin + length + end.len());
+        } else if rest.starts_with('"') {
+            let mut escaped = false;
+            let end = rest[1..].char_indices().find(|(_, c)| {
+                let ends = *c == '"' && !escaped;
+                escaped = *c == '\\' && !escaped;
+                ends
+            });
+            let length = end.map_or(rest.len() - 1, |(at, _)| at);
+            let joined: String = rest[1..=length].split("\\\n").map(str::trim_start).collect();
+            found.push((line, joined));
+            let whole = (length + 2).min(rest.len());
+            skip(&mut rest, &mut line, whole);
+        } else {
+            let length = rest.chars().next().map_or(1, char::len_utf8);
+            skip(&mut rest, &mut line, length);
+        }
+    }
+    found
+}
+
+/// A literal without placeholders.
+fn without_placeholders(text: &str) -> String {
+    let mut bare = String::new();
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            c if depth == 0 => bare.push(c),
+            _ => {}
+        }
+    }
+    bare
+}
+
+fn none(wrong: &[String]) {
+    assert!(
+        wrong.is_empty(),
+        "{} lines; the first: \n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(40)].join("\n")
+    );
+}
+
+#[test]
+fn documents_and_scenarios_have_the_words_of_the_field() {
+    let mut wrong = Vec::new();
+    for name in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "examples/out-of-tree-policy/README.md"] {
+        wrong.extend(document(name, &fs::read_to_string(root().join(name)).unwrap()));
+    }
+    for (name, text) in files("docs", &["md"]) {
+        wrong.extend(document(&name, &text));
+    }
+    for (name, text) in files("scenarios", &["yaml"]) {
+        for (number, line) in text.lines().enumerate() {
+            // Keys and values are the format; comments and questions are prose.
+            let comment = line.split_once('#').map_or("", |(_, comment)| comment);
+            let about = line.strip_prefix("about:").unwrap_or_default();
+            if let Some((word, instead)) = avoided(&prose(&format!("{about} {comment}"))) {
+                wrong.push(format!("{name}:{}: `{word}`: {instead}", number + 1));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn messages_help_and_reference_texts_have_the_words_of_the_field() {
+    let crates = [
+        "policies",
+        "machines",
+        "workloads",
+        "notation",
+        "experiment",
+        "calibration",
+        "reproduction",
+        "timeline",
+        "figures",
+        "drawing",
+        "cli",
+    ];
+    let mut wrong = Vec::new();
+    for (name, text) in crates.into_iter().flat_map(|name| files(&format!("crates/{name}/src"), &["rs"])) {
+        for (line, literal) in literals(&text) {
+            let shown = without_placeholders(&prose(&literal));
+            if !literal.trim().contains(' ') {
+                continue;
+            }
+            if let Some((word, instead)) = avoided(&shown) {
+                wrong.push(format!("{name}:{line}: `{word}`: {instead}"));
+            }
+        }
+        // Help is made from the comments of the arguments.
+        for (number, line) in text.lines().enumerate().filter(|_| name.ends_with("cli/src/args.rs")) {
+            if let Some((word, instead)) =
+                line.trim_start().strip_prefix("///").and_then(|help| avoided(&prose(help)))
+            {
+                wrong.push(format!("{name}:{}: `{word}`: {instead}", number + 1));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn data_and_schemas_have_the_words_of_the_field() {
+    let mut wrong = Vec::new();
+    let folders = [
+        "crates/machines/data",
+        "crates/workloads/data",
+        "crates/calibration/data",
+        "crates/reproduction/data",
+    ];
+    for (name, text) in folders.into_iter().flat_map(|folder| files(folder, &["yaml"])) {
+        // Claims quote their sources.
+        for (number, line) in text.lines().enumerate().filter(|_| !name.ends_with("claims.yaml")) {
+            if let Some((word, instead)) = avoided(&prose(line)) {
+                wrong.push(format!("{name}:{}: `{word}`: {instead}", number + 1));
+            }
+        }
+    }
+    let schema =
+        ("oversim.schema.json".to_owned(), fs::read_to_string(root().join("oversim.schema.json")).unwrap());
+    for (name, text) in files("docs/schemas", &["json"]).into_iter().chain([schema]) {
+        for (number, line) in text.lines().enumerate() {
+            let described = line.trim_start().strip_prefix("\"description\":").unwrap_or_default();
+            if let Some((word, instead)) = avoided(&prose(described)) {
+                wrong.push(format!("{name}:{}: `{word}`: {instead}", number + 1));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn words_are_found_as_whole_words_outside_of_code() {
+    assert_eq!(avoided("It Stands there").map(|found| found.0), Some("stands"));
+    assert_eq!(avoided("understands the standard turbo of lawful bandwidth"), None);
+    assert_eq!(avoided(&prose("the key `turn` of [this](turn.md)")), None);
+    assert_eq!(
+        document("x", "a\n```text\nlook\n```\nthe books\n"),
+        ["x:5: `books`: cpu-time accounting, charged"]
+    );
+    let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n#[cfg(test)]\nmod tests { \"told\" }\n";
+    assert_eq!(literals(source), [(2, "one two".to_owned()), (4, "three \"four\"".to_owned())]);
+    assert_eq!(without_placeholders("a {name:>3} b"), "a  b");
+}
