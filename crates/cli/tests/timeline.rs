@@ -157,6 +157,20 @@ fn values_without_effect_are_reported() {
 }
 
 #[test]
+fn settings_of_what_is_not_shown_are_reported() {
+    let warned = |args: &[&str]| {
+        let (code, _, err) = timeline(args);
+        assert_eq!(code, 0, "{err}");
+        err.contains("has no effect on the runs that are shown")
+    };
+    assert!(warned(&["--set", "policies.SPEED.interval=70ms", "--policy", "PIN"]));
+    assert!(!warned(&["--set", "policies.SPEED.interval=70ms"]));
+    // The first value of a swept path is chosen all the same.
+    assert!(!warned(&["--set", "machine.migration=1us"]));
+    assert!(warned(&["--set", "repeat=7"]) && !warned(&["--set", "name=x"]));
+}
+
+#[test]
 fn one_policy_is_shown_for_a_few_barriers() {
     let many = ODD.replace("intervals: 4", "intervals: 400");
     let run = |args: &[&str]| oversim(&[&["timeline", "-", "--quiet"], args].concat(), &many).1;

@@ -254,6 +254,11 @@ mod tests {
             "Waiting threads use 40 % of the cpu time under LOAD, 10 % under PIN."
         );
         assert_eq!(of_two(&one, &swapped), "cg computes 30 % of the cpu time under LOAD, 0 % under PIN.");
+        let (half, most) = (
+            mix(&[(CG, State::Compute, 50), (Owner::Nobody, State::Idle, 50)]),
+            mix(&[(CG, State::Compute, 10), (FT, State::Compute, 70), (Owner::Nobody, State::Idle, 20)]),
+        );
+        assert_eq!(of_two(&half, &most), "Cpus are idle 50 % of the time under LOAD, 20 % under PIN.");
         assert_eq!(of_two(&one, &one), "Cpus compute 30 % of the time under LOAD, 30 % under PIN.");
     }
 

@@ -377,7 +377,7 @@ fn legend(
         entries.push(("╷".into(), "barrier complete".into()));
     }
     if several {
-        entries.push(("2-9 +".into(), "number of barriers in a column, + for ten or more".into()));
+        entries.push(("2-9 +".into(), "barriers in one column, + for ten or more".into()));
     }
     laid(lines, &entries, width);
     wrap(lines, "A character shows what most of its time went into.", width);

@@ -17,7 +17,7 @@ use notation::yaml::{self, Node};
 
 use crate::plan::Experiment;
 use ::policies::PolicyShelf;
-pub use overrides::Overrides;
+pub use overrides::{Overrides, alike};
 use reader::Reader;
 
 /// The kernel of scenarios that name none, on machines that name none either.

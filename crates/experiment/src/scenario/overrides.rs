@@ -172,7 +172,8 @@ fn matters(experiment: &Experiment, axis: usize) -> bool {
 }
 
 /// Whether two runs simulate the same thing.
-fn alike(a: &RunPlan, b: &RunPlan) -> bool {
+#[must_use]
+pub fn alike(a: &RunPlan, b: &RunPlan) -> bool {
     a.options == b.options
         && a.entries == b.entries
         && a.machine == b.machine

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::scenario::Overrides;
+use experiment::scenario::{Overrides, load_with};
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject, Track, terminal};
 
@@ -30,9 +30,15 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     panels::check(args)?;
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
     let (name, text) = input::read(&args.file)?;
-    let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..source::edited(&args.edits) };
+    // What has no effect on the runs that are shown is found below.
+    let edited = Overrides { warn: false, ..source::edited(&args.edits) };
+    let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..edited };
     let experiment = source::load(policies, &name, &text, &overrides)?;
     let choice = panels::choose(&experiment, args)?;
+    let load = |overrides: &Overrides| load_with(policies, &name, &text, overrides).ok();
+    for pair in panels::without_effect(&choice, args, &overrides, load) {
+        say::warning(format_args!("--set {pair} has no effect on the runs that are shown"));
+    }
     let subjects = choice.subjects();
     let cpus = cpus(args, &subjects)?;
     let request = Request { from: args.from, to: args.to, cpus, aim: choice.aim };
@@ -42,7 +48,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     let width = output::columns();
     let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
     let timeline = timeline::record(&subjects, &request, medium).map_err(Failure::Input)?;
-    without_effect(&choice, &timeline);
+    equal(&choice, &timeline);
     let Some((path, form)) = target else {
         let text = terminal::text(&timeline, &choice.title, width, output::colours());
         output::to_stdout(|out| out.write_all(text.as_bytes()))?;
@@ -59,7 +65,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
 }
 
 /// Warns of panels that are equal.
-fn without_effect(choice: &panels::Choice<'_>, timeline: &timeline::Timeline) {
+fn equal(choice: &panels::Choice<'_>, timeline: &timeline::Timeline) {
     let Some((path, policy)) = choice.varied else { return };
     let same = |pair: &[Track]| pair[0].recording == pair[1].recording && pair[0].end == pair[1].end;
     if timeline.tracks.windows(2).all(same) {

@@ -2,6 +2,7 @@
 
 use experiment::configuration::{Axis, plain};
 use experiment::plan::{Experiment, RunPlan};
+use experiment::scenario::{Overrides, alike};
 use experiment::sweep::short;
 use timeline::{Aim, Subject};
 
@@ -141,6 +142,34 @@ fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Resu
     let title =
         title(experiment, &format!(" under {policy}"), &names.settings(0, Some(place)), panels.first());
     Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)) })
+}
+
+/// The settings without which the same runs are shown. `load` reads the scenario with other overrides.
+pub(super) fn without_effect<'p>(
+    choice: &Choice<'_>,
+    args: &Args,
+    overrides: &'p Overrides,
+    load: impl Fn(&Overrides) -> Option<Experiment>,
+) -> Vec<&'p String> {
+    let mut found = Vec::new();
+    for (at, pair) in overrides.set.iter().enumerate() {
+        let path = pair.split('=').next().unwrap_or_default().trim();
+        let mut set = overrides.set.clone();
+        set.remove(at);
+        let Some(other) = load(&Overrides { set, ..overrides.clone() }) else { continue };
+        // The name is in the title; a value of a swept path may be the first one.
+        if path == "name" || other.axes.iter().any(|axis| axis.path == path) {
+            continue;
+        }
+        let Ok(without) = choose(&other, args) else { continue };
+        let pairs = choice.panels.iter().zip(&without.panels);
+        if choice.panels.len() == without.panels.len()
+            && pairs.into_iter().all(|(a, b)| alike(a.plan, b.plan))
+        {
+            found.push(pair);
+        }
+    }
+    found
 }
 
 /// The first replicate of every policy and configuration.

@@ -120,8 +120,7 @@ fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String])
     let references: Vec<(&str, &str)> =
         ranked.references().filter(|(label, _)| policies.len() == 1 && measured(label)).collect();
     let names = policies.iter().map(String::as_str).chain(references.iter().map(|(_, name)| *name));
-    let mut grid =
-        Grid::new(title, vec![(table.sweep.names(), names.map(|name| cut(name, NAME)).collect())]);
+    let mut grid = Grid::new(title, vec![(table.sweep.names(), names.map(|name| cut(name, NAME)).collect())]);
     grid.tail = errors(ranked.roomy) + 1;
     let alone = policies.len() == 1 && extremes.comparable;
     let mut all: Vec<Standing<'_>> = extremes.rankings.iter().flatten().copied().collect();
