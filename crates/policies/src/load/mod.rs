@@ -81,8 +81,8 @@ tasks and fills every core that a short job leaves.",
         app: "code",
         point: "",
         about: "Sixteen threads for sixteen cores are created within one tick. Forks follow the loads of the last tick, so \
-the threads pile up on the parent's core. Idle cores pull them away at their next balancing passes, which takes 8 to 25 ms. \
-Until then every barrier waits for the core with the most threads.",
+the threads pile up on the parent's core. Idle cores pull them away at their next balancing passes, which takes \
+64 to 96 ms. Until then every barrier waits for the core with the most threads.",
     },
     build,
     example: "Cpu 0 has two equal tasks (load 2 x 1024), and cpu 1 has one (1024). 2048 is 200 % of 1024 and exceeds the \
