@@ -103,6 +103,31 @@ pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<
     all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
 }
 
+/// All policies, the best over all configurations first, by the geometric mean of what they reached; of equals the one that the
+/// scenario names first. Policies that were not measured at every configuration come after the others.
+#[must_use]
+pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
+    let mut all: Vec<&'a str> = table.policies().iter().map(String::as_str).collect();
+    let Some(goal) = Goal::of(table) else { return all };
+    let score = |policy: &str| {
+        let values = table.configurations().map(|c| table.get(c, policy, &goal.app, goal.metric));
+        let known: Vec<f64> = values.flatten().map(|s| libm::log(s.mean.max(f64::MIN_POSITIVE))).collect();
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        (table.configurations().len() - known.len(), if goal.higher() { -mean } else { mean })
+    };
+    all.sort_by(|a, b| {
+        let (a, b) = (score(a), score(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    all
+}
+
+/// Whether every program does the same work at every configuration, so that run times can be compared across configurations.
+#[must_use]
+pub fn same_work(table: &Table<'_>) -> bool {
+    comparable(table, &Goal { app: ALL_APPS.to_owned(), metric: "makespan" })
+}
+
 /// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the
 /// same work.
 #[must_use]
@@ -127,4 +152,29 @@ pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
             high <= low * (1.0 + tolerance)
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::fixture;
+
+    #[test]
+    fn the_best_policy_over_all_configurations_comes_first() {
+        let mut results = fixture::two_apps();
+        let goal = Goal::of(&Table::of(&results)).unwrap();
+        let order = |results: &crate::result::Results| -> Vec<String> {
+            overall(&Table::of(results)).into_iter().map(str::to_owned).collect()
+        };
+        let before = order(&results);
+        assert_eq!(before.len(), results.provenance.policies.len());
+        let worst = before.last().unwrap().clone();
+        let (best, none) = (if goal.higher() { 1e6 } else { 1e-6 }, before[0].clone());
+        for cell in results.cells.iter_mut().filter(|c| c.policy == worst && c.metric == goal.metric) {
+            cell.summary.mean = best;
+        }
+        assert_eq!(order(&results)[0], worst);
+        results.cells.retain(|c| c.policy != none || c.metric != goal.metric);
+        assert_eq!(*order(&results).last().unwrap(), none, "what was not measured comes last");
+    }
 }

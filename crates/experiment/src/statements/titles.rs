@@ -30,6 +30,67 @@ pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option
     Some(format!("{what}: from {low} ({}) to {high} ({})", least.place, most.place))
 }
 
+/// `Run time / shortest of the column: up to 1.89 (code under LOAD with code.grain=500us)`, of values that are 1 at the least.
+#[must_use]
+pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
+    let most = spots.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    Some(format!("{what}: up to {} ({})", show(most.value), most.place))
+}
+
+/// A title and shorter forms of it, each as true as the one before: without the settings in its parentheses, without its last
+/// clause, without its parentheses.
+#[must_use]
+pub fn forms(title: &str) -> Vec<String> {
+    let mut forms = vec![title.to_owned(), parentheses(title, true)];
+    let mut clause = title;
+    while let Some((first, _)) = last_clause(clause) {
+        clause = first;
+        forms.extend([clause.to_owned(), parentheses(clause, true)]);
+    }
+    forms.push(parentheses(clause, false));
+    forms.sort_by_key(|form| std::cmp::Reverse(form.chars().count()));
+    forms.dedup();
+    forms
+}
+
+/// The title before its last clause, and that clause: clauses are joined by `; ` outside of parentheses.
+fn last_clause(title: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let mut cut = None;
+    for (at, letter) in title.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 && title[at..].starts_with("; ") => cut = Some(at),
+            _ => {}
+        }
+    }
+    cut.map(|at| (&title[..at], &title[at + 2..]))
+}
+
+/// The title with what stands in parentheses up to the first setting or clause, or without parentheses at all.
+fn parentheses(title: &str, keep: bool) -> String {
+    let (mut kept, mut depth, mut cut) = (String::new(), 0_usize, false);
+    for (at, letter) in title.char_indices() {
+        let opens = letter == '(';
+        if opens {
+            depth += 1;
+        }
+        cut =
+            depth > 0 && (cut || !keep || title[at..].starts_with(" with ") || title[at..].starts_with("; "));
+        if letter == ')' {
+            depth = depth.saturating_sub(1);
+            cut = cut && (depth > 0 || !keep);
+        }
+        if !cut {
+            kept.push(letter);
+        } else if opens && kept.ends_with(' ') {
+            kept.pop();
+        }
+    }
+    kept
+}
+
 /// A value under a policy.
 struct Hit<'a> {
     policy: &'a str,
@@ -227,4 +288,42 @@ pub fn run_times(table: &Table<'_>) -> Option<String> {
 #[must_use]
 pub fn barriers(table: &Table<'_>) -> Option<String> {
     range("Mean time between barriers", &spots(table, "barrier_interval"), short_seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shorter_forms_drop_settings_then_clauses_then_places() {
+        let all = forms(
+            "Run time: from 1.11 s (code under PIN with a=2, b=x) to 27.0 s (code under LOAD with a=2, b=y)",
+        );
+        assert_eq!(
+            all[1..],
+            [
+                "Run time: from 1.11 s (code under PIN) to 27.0 s (code under LOAD)",
+                "Run time: from 1.11 s to 27.0 s",
+            ]
+        );
+        let all = forms(
+            "Useful work: 57 % of the cpu time under gang, 23 % under LOAD; largest loss there: waiting, 33 %",
+        );
+        assert_eq!(all[1..], ["Useful work: 57 % of the cpu time under gang, 23 % under LOAD"]);
+        let all = forms(
+            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN), most 4.31 under LOAD (cg)",
+        );
+        assert_eq!(
+            all[1..],
+            [
+                "Largest slowdown of a program: least 2.06 under gang (ft), most 4.31 under LOAD (cg)",
+                "Largest slowdown of a program: least 2.06 under gang, most 4.31 under LOAD",
+            ]
+        );
+        let all = forms(
+            "Run time over n: most change for a under P, 1.00 s to 2.00 s (highest at 17); least for b under P, 1.00 s",
+        );
+        assert_eq!(all.last().unwrap(), "Run time over n: most change for a under P, 1.00 s to 2.00 s");
+        assert_eq!(forms("Short"), ["Short"]);
+    }
 }
