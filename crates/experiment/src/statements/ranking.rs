@@ -122,12 +122,6 @@ pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
     all
 }
 
-/// Whether every program does the same work at every configuration, so that run times can be compared across configurations.
-#[must_use]
-pub fn same_work(table: &Table<'_>) -> bool {
-    comparable(table, &Goal { app: ALL_APPS.to_owned(), metric: "makespan" })
-}
-
 /// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the
 /// same work.
 #[must_use]
@@ -135,23 +129,35 @@ pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
     if table.sweep.configurations.len() < 2 {
         return true;
     }
-    let policies: Vec<&str> = table.policies().iter().map(String::as_str).collect();
-    let (policies, metric, tolerance) = if goal.higher() {
-        (&[DEDICATED][..], "run_time", SAME_TIME)
-    } else {
-        (policies.as_slice(), "work", SAME_WORK)
-    };
     table.results.foreground().all(|app| {
-        let of = |configuration: usize| {
-            policies.iter().find_map(|policy| Some(table.get(configuration, policy, app, metric)?.mean))
-        };
-        let values: Option<Vec<f64>> = table.configurations().map(of).collect();
-        values.is_some_and(|values| {
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = values.iter().copied().fold(0.0, f64::max);
-            high <= low * (1.0 + tolerance)
-        })
+        let values = if goal.higher() { alone(table, app) } else { work(table, app) };
+        let tolerance = if goal.higher() { SAME_TIME } else { SAME_WORK };
+        values.iter().all(Option::is_some) && within(&values, tolerance)
     })
+}
+
+/// Whether a program is known to do different work at different configurations, so that its run times differ for that reason, too.
+#[must_use]
+pub fn work_differs(table: &Table<'_>) -> bool {
+    table.results.foreground().any(|app| !within(&work(table, app), SAME_WORK))
+}
+
+/// The run time of an application alone at each configuration.
+fn alone(table: &Table<'_>, app: &str) -> Vec<Option<f64>> {
+    table.configurations().map(|c| Some(table.get(c, DEDICATED, app, "run_time")?.mean)).collect()
+}
+
+/// The work of an application at each configuration, under the first policy that it was measured under.
+fn work(table: &Table<'_>, app: &str) -> Vec<Option<f64>> {
+    let of = |c: usize| table.policies().iter().find_map(|p| Some(table.get(c, p, app, "work")?.mean));
+    table.configurations().map(of).collect()
+}
+
+/// Whether the known values are equal within this part of them.
+fn within(values: &[Option<f64>], tolerance: f64) -> bool {
+    let known = || values.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    high <= low * (1.0 + tolerance)
 }
 
 #[cfg(test)]
