@@ -2,23 +2,9 @@
 
 pub(crate) use experiment::number::{short as number, short_seconds as seconds, time_unit};
 use experiment::provenance::MachineOrigin;
-use experiment::result::{Cell, Results};
+use experiment::result::Results;
 
-/// A cell.
-pub(crate) fn cell<'a>(
-    results: &'a Results,
-    configuration: &str,
-    policy: &str,
-    app: &str,
-    metric: &str,
-) -> Option<&'a Cell> {
-    let mut cells = results.cells.iter();
-    cells.find(|c| {
-        c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration
-    })
-}
-
-/// Machines, kernels and replicates.
+/// Machines, kernels and seeds.
 pub(crate) fn setting(results: &Results) -> String {
     let p = &results.provenance;
     let many = match p.repeat {

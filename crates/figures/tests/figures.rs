@@ -302,6 +302,14 @@ fn durations_lie_on_a_numeric_axis() {
 }
 
 #[test]
+fn one_program_has_no_throughput_but_copies_of_it_have() {
+    let alone = "name: lone\nmachine: \"core:4\"\npolicies: [LOAD, PIN]\napps:\n  code: { workload: { spmd: { work: 40ms } } }\n";
+    let why = |text: &str| draw(&results(text), &["throughput".to_owned()]).unwrap().omitted;
+    assert_eq!(why(alone)[0].why, "needs two applications");
+    assert!(why(&alone.replace("} } }", "} }, copies: 2 }")).is_empty());
+}
+
+#[test]
 fn two_numbers_are_not_joined_by_a_curve() {
     let pair = figure(&swept("apps.code.tasks: [5, 7]", "PIN, LOAD"), "sweep");
     check(&pair, "pair");
