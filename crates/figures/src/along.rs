@@ -15,6 +15,8 @@ const WIDE: f64 = 20.0;
 const DOUBLING: f64 = 1.9;
 /// Part of a logarithmic axis that zero and the gap behind it take.
 const ZERO: f64 = 0.14;
+/// Part of a linear axis before the first value and behind the last one.
+const MARGIN: f64 = 0.06;
 /// Lines of a label.
 const LINES: usize = 3;
 
@@ -163,11 +165,15 @@ fn is_log(positive: &[f64]) -> bool {
     doubling || high / low > WIDE
 }
 
-/// An axis from 0 to 1 for these values.
+/// An axis from 0 to 1 for these values, with a margin at both ends.
 fn scale(values: &[f64], log: bool) -> Axis {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Axis::of(if log { Kind::Log } else { Kind::Linear }, low, high, 0.0, 1.0)
+    if log {
+        return Axis::of(Kind::Log, low, high, 0.0, 1.0);
+    }
+    let margin = if high > low { (high - low) * MARGIN } else { 1.0 };
+    Axis::exact(Kind::Linear, low - margin, high + margin, 0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -204,6 +210,8 @@ mod tests {
         let steps = steps(&counts);
         assert!((steps[2] / steps[0] - 14.0).abs() < 1e-6, "{steps:?}");
         assert!(along(&["1", "3", "50"]).log, "a factor above 20");
+        let from_zero = along(&["0", "2", "4"]);
+        assert!(from_zero.places[0] > 0.03 && from_zero.places[2] < 0.97, "marks stay off the edges");
     }
 
     #[test]
