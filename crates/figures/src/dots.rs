@@ -105,13 +105,20 @@ pub(crate) fn throughput(plane: &Plane<'_>) -> Attempt {
 /// How many times faster than the first policy, paired by seed.
 pub(crate) fn speedup(plane: &Plane<'_>) -> Attempt {
     let Some(first) = plane.results.comparisons.first() else {
-        return Err(Refusal::Pointless("needs two policies".into()));
+        let why = if plane.policies.len() < 2 {
+            "needs two policies"
+        } else {
+            "no policy has completed runs to pair with those of the first"
+        };
+        return Err(Refusal::Pointless(why.into()));
     };
     let base = first.baseline.as_str();
     let others = plane.policies.iter().filter(|policy| **policy != base);
     let rows: Vec<Row<'_>> = others.map(|policy| (*policy, (*policy).to_owned())).collect();
     let Some(title) = titles::speedup(&plane.index) else {
-        return Err(Refusal::Pointless("no policy has runs to pair with those of the first".into()));
+        return Err(Refusal::Pointless(
+            "no policy has completed runs to pair with those of the first".into(),
+        ));
     };
     let (dots, data) = paired(plane, &rows);
     let plot = Plot {

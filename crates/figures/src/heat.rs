@@ -57,7 +57,7 @@ impl Measure {
                     .into()
             }
             Self::OfProgram => {
-                "Each run time is divided by the shortest one of the same program, beside the program that disturbs it least".into()
+                "Each run time is divided by the shortest one of the same program under the same policy".into()
             }
         }
     }
@@ -112,10 +112,39 @@ fn pairs(plane: &Plane<'_>) -> Option<(Map, Measure)> {
         let within = format!("apps.{app}.workload");
         sweep.varied.iter().position(|sweep| sweep.axis.path.starts_with(&within))
     };
-    let (across, along) = (sweep_of(a)?, sweep_of(b)?);
+    let sides = (sweep_of(a)?, sweep_of(b)?);
+    let (panels, mut tiles) = paired(plane, [a, b], sides);
+    let mut measure = Measure::Slowdown;
+    if metric(plane) == "run_time" {
+        measure = Measure::OfProgram;
+        // Of one program beside all others: a row of the map of `a`, a column of that of `b`.
+        let own = |tile: &Tile| {
+            if panels[tile.panel].starts_with(&format!("{a} beside")) { tile.row } else { tile.column }
+        };
+        let lines: Vec<(usize, usize)> = tiles.iter().map(|tile| (tile.panel, own(tile))).collect();
+        over_the_shortest(&mut tiles, &lines);
+    }
+    let values = |axis: usize| sweep.varied[axis].axis.values.iter().map(|v| plain(v)).collect();
+    let name = |axis: usize| sweep.varied[axis].short.clone();
+    let map = Map {
+        panels,
+        rows: values(sides.0),
+        side: name(sides.0),
+        levels: vec![Level { name: name(sides.1), values: values(sides.1) }],
+        log: is_log(&tiles),
+        tiles,
+        scale: scale(measure, 1.0).0,
+        length: 1.0,
+    };
+    Some((map, measure))
+}
+
+/// The maps of pairs with their tiles: one for each policy, application and setting of the other parameters.
+fn paired(plane: &Plane<'_>, [a, b]: [&str; 2], (across, along): (usize, usize)) -> (Vec<String>, Vec<Tile>) {
+    let (sweep, metric) = (plane.sweep(), metric(plane));
     let others: Vec<usize> =
         (0..sweep.varied.len()).filter(|axis| *axis != across && *axis != along).collect();
-    let metric = metric(plane);
+    let program = |axis: usize, value: usize| plain(&sweep.varied[axis].axis.values[value]);
     let (mut panels, mut tiles): (Vec<String>, Vec<Tile>) = (Vec::new(), Vec::new());
     for policy in &plane.policies {
         for (app, other) in [(a, b), (b, a)] {
@@ -131,41 +160,14 @@ fn pairs(plane: &Plane<'_>) -> Option<(Map, Measure)> {
                     panels.push(name);
                     panels.len() - 1
                 });
-                let of = |axis: usize, value: usize| plain(&sweep.varied[axis].axis.values[value]);
-                let (mine, beside) = (of(across, row), of(along, column));
+                let (mine, beside) = (program(across, row), program(along, column));
                 let (mine, beside) = if app == a { (mine, beside) } else { (beside, mine) };
                 let place = format!("{mine} beside {beside} under {policy}");
                 tiles.push(Tile { panel, row, column, value: found.summary.mean, place });
             }
         }
     }
-    let mut measure = Measure::Slowdown;
-    if metric == "run_time" {
-        measure = Measure::OfProgram;
-        // Of one program beside all others: a row of the map of `a`, a column of that of `b`.
-        let own = |tile: &Tile| {
-            if panels[tile.panel].starts_with(&format!("{a} beside")) { tile.row } else { tile.column }
-        };
-        let lines: Vec<(usize, usize)> = tiles.iter().map(|tile| (tile.panel, own(tile))).collect();
-        over_the_shortest(&mut tiles, &lines);
-    }
-    let values = |axis: usize| sweep.varied[axis].axis.values.iter().map(|v| plain(v)).collect();
-    let (rows, level) =
-        (values(across), Level { name: sweep.varied[along].short.clone(), values: values(along) });
-    let side = sweep.varied[across].short.clone();
-    Some((
-        Map {
-            log: is_log(&tiles),
-            panels,
-            rows,
-            side,
-            levels: vec![level],
-            tiles,
-            scale: scale(measure, 1.0).0,
-            length: 1.0,
-        },
-        measure,
-    ))
+    (panels, tiles)
 }
 
 /// Policies against configurations, a panel per application.

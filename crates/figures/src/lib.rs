@@ -64,12 +64,16 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// A figure that could not be drawn, a sentence.
 pub fn draw(results: &Results, only: &[String]) -> Result<Drawn, String> {
     let plane = plane::Plane::of(results);
+    let policies = &results.provenance.policies;
+    let measured = results.cells.iter().any(|cell| policies.contains(&cell.policy));
     let mut drawn = Drawn { figures: Vec::new(), omitted: Vec::new() };
     for (name, kind) in KINDS {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
             continue;
         }
-        match kind(&plane) {
+        let attempt =
+            if measured { kind(&plane) } else { Err(Refusal::Pointless("no run completed".into())) };
+        match attempt {
             Ok(figure) => drawn.figures.push(figure),
             Err(Refusal::Pointless(why)) => drawn.omitted.push(Omitted { name, why }),
             Err(Refusal::Fault(fault)) => {
