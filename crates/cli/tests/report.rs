@@ -34,49 +34,102 @@ fn the_page_is_whole_escaped_and_the_same_twice() {
     let html = page();
     assert_eq!(html, page());
     assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
-    assert!(!html.contains("<script") && !html.contains("<b>wins"), "the scenario's words are text");
+    assert!(!html.contains("stolen'</script") && !html.contains("<b>wins"), "the scenario's words are text");
+    assert_eq!(html.matches("<script").count(), 1, "the script that sorts tables");
+    assert!(html.contains("default-src 'none'"), "a browser loads nothing");
     let html = html.replace("url(#", "");
     for elsewhere in ["src=", "<link", "@import", "url(", "<iframe"] {
         assert!(!html.contains(elsewhere), "{elsewhere}");
     }
-    let outside = html.matches("http").count() - html.matches("http://www.w3.org/").count();
+    let outside = html.matches("://").count() - html.matches("http://www.w3.org/").count();
     assert_eq!(outside, 0, "no address but names of standards");
-    for heading in
-        ["In short", "Figures", "Who ran where", "Verdicts", "Numbers", "References", "What was simulated"]
-    {
-        assert!(html.contains(&format!(">{heading}</h2>")), "{heading}");
-    }
+    let headings: Vec<&str> =
+        html.split("</h2>").filter_map(|before| before.rsplit_once("\">").map(|(_, text)| text)).collect();
+    let wanted = [
+        "Answer",
+        "Figures",
+        "Who ran where",
+        "Comparisons",
+        "Numbers",
+        "References",
+        "What was simulated",
+        "Provenance",
+    ];
+    assert_eq!(headings[..wanted.len()], wanted);
     assert!(html.contains("oversim report scenario.yaml -o report.html"));
     assert!(html.matches("<svg").count() >= 7, "figures and the timeline");
 }
 
+/// The rows of the table with this caption, each a row of texts.
+fn table(html: &str, caption: &str) -> Vec<Vec<String>> {
+    let (_, rest) = html.split_once(&format!("<caption>{caption}</caption>")).unwrap();
+    let body = rest.split_once("<tbody>").unwrap().1.split_once("</table>").unwrap().0;
+    let cell = |cell: &str| cell.split_once('>').unwrap().1.split('<').next().unwrap().to_owned();
+    let row = |row: &str| row.split("<t").skip(1).filter(|c| c.starts_with(['h', 'd'])).map(cell).collect();
+    body.split("<tr>").skip(1).map(row).collect()
+}
+
+fn number(text: &str) -> f64 {
+    text.split([' ', '\u{b1}']).next().unwrap().parse().unwrap()
+}
+
 #[test]
-fn the_command_on_the_page_repeats_it() {
+fn the_best_case_and_the_largest_effect_come_first_and_references_last() {
+    let html = page();
+    let falling = |values: &[f64]| values.windows(2).all(|pair| pair[0] >= pair[1] - 0.005);
+    let cases = table(&html, "All cases, the best first");
+    let values: Vec<f64> = cases.iter().map(|row| number(&row[2])).collect();
+    assert!(cases.len() == 6 && falling(&values), "{cases:?}");
+    let against = table(&html, "Every policy against LOAD");
+    let effects: Vec<f64> = against.iter().map(|row| number(&row[3]).ln().abs()).collect();
+    assert!(effects.len() == 12 && falling(&effects), "{against:?}");
+    let first = html.split("<caption>Policies with threads_per_core=").nth(1).unwrap();
+    let best = first.split('<').next().unwrap();
+    assert_eq!(best, cases[0][1], "the best configuration comes first");
+    let rows = table(&html, &format!("Policies with threads_per_core={best}"));
+    let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    let order: Vec<&str> = cases.iter().filter(|row| row[1] == best).map(|row| row[0].as_str()).collect();
+    assert_eq!(names, [&order[..], &["dedicated", "fair-share", "lower-bound"]].concat());
+}
+
+#[test]
+fn rows_of_the_breakdown_sum_to_a_hundred() {
+    let html = page();
+    assert!(html.contains("Each row sums to 100, apart from rounding"));
+    let rows = table(&html, "Cpu-time breakdown");
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        assert_eq!(row.last().unwrap(), "100", "{row:?}");
+        let sum: f64 = row[2..row.len() - 1].iter().map(|entry| number(entry)).sum();
+        assert!((sum - 100.0).abs() < 0.5, "{row:?} sums to {sum}");
+    }
+}
+
+#[test]
+fn the_commands_on_the_page_run_from_where_it_was_made() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    fs::write(at("mine.yaml"), SCENARIO).unwrap();
-    let args = [
-        "report",
-        &at("mine.yaml"),
-        "--policy",
-        "LOAD,PIN",
-        "--seed",
-        "7",
-        "--set",
-        "machine.migration=50us",
-    ];
-    assert_eq!(oversim(&[&args[..], &["-o", &at("r.html")]].concat(), "").0, 0);
+    fs::create_dir(at("mine")).unwrap();
+    fs::write(at("mine/mine.yaml"), SCENARIO).unwrap();
+    let within = |words: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("oversim").unwrap();
+        command.current_dir(folder.path()).args(words).assert().success();
+    };
+    let args = ["report", "mine/mine.yaml", "--policy", "LOAD,PIN", "--seed", "7"];
+    within(&[&args[..], &["--set", "machine.migration=50us", "-o", "r.html"]].concat());
     let html = fs::read_to_string(at("r.html")).unwrap();
-    let command =
-        "oversim report mine.yaml --policy LOAD,PIN --seed 7 --set machine.migration=50us -o report.html";
-    assert!(html.contains(command));
-    let words: Vec<String> =
-        command.split(' ').skip(1).map(|w| w.replace("mine.yaml", &at("mine.yaml"))).collect();
-    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let again = at("again.html");
-    *words.last_mut().unwrap() = &again;
-    assert_eq!(oversim(&words, "").0, 0);
-    assert_eq!(html, fs::read_to_string(again).unwrap());
+    let command = "oversim report mine/mine.yaml --policy LOAD,PIN --seed 7 --set machine.migration=50us -o report.html";
+    assert!(html.contains(command), "the file as it was typed");
+    within(&command.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!(html, fs::read_to_string(at("report.html")).unwrap());
+    let (_, rest) = html.split_once("<code>oversim timeline ").unwrap();
+    let timeline = format!("timeline {}", rest.split_once("</code>").unwrap().0);
+    assert!(
+        timeline.contains(" mine/mine.yaml ") && timeline.contains("--set threads_per_core="),
+        "{timeline}"
+    );
+    within(&timeline.split(' ').collect::<Vec<_>>());
+    assert!(Path::new(&at("timeline.svg")).exists());
 }
 
 #[test]
@@ -139,17 +192,30 @@ addEventListener('load', () => {
   };
   const ids = all('[id]').map((e) => e.id);
   const levels = all('h1,h2,h3,h4').map((h) => +h.tagName[1]);
-  const reached = all('a[href],summary,[tabindex=\'0\']').filter((e) => e.checkVisibility());
+  const reached = all('a[href],summary,button,[tabindex=\'0\']').filter((e) => e.checkVisibility());
   all('details').forEach((d) => { d.open = true; });
   const cut = [];
-  all('figure > svg').forEach((svg) => {
-    const box = svg.getBoundingClientRect();
+  let small = 99;
+  all('figure svg').forEach((svg) => {
+    const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
     svg.querySelectorAll('text').forEach((t) => {
+      small = Math.min(small, parseFloat(getComputedStyle(t).fontSize) * scale);
       const b = t.getBoundingClientRect();
       if (b.left < box.left - 1 || b.right > box.right + 1 || b.top < box.top - 1 || b.bottom > box.bottom + 1) cut.push(t.textContent.trim());
     });
   });
+  const sorted = Array.from(document.querySelector('table').tHead.rows[0].cells).map((head, column) => {
+    const body = document.querySelector('table').tBodies[0], press = () => head.querySelector('button').click();
+    const values = () => Array.from(body.rows).map((row) => row.cells[column].textContent);
+    press();
+    const up = [head.ariaSort, values()];
+    press();
+    return [up, [head.ariaSort, values()]];
+  });
   const answer = {
+    sorted: sorted,
+    small: small,
+    outside: all('.scroll').filter((b) => b.querySelector('table') && !b.closest('.data') && b.scrollWidth > b.clientWidth + 1).map((b) => b.ariaLabel),
     title: document.title,
     dark: matchMedia('(prefers-color-scheme: dark)').matches,
     wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -163,7 +229,7 @@ addEventListener('load', () => {
     nameless: all('svg').filter((s) => !s.getAttribute('aria-label') && !s.querySelector('title')).length,
     loaded: performance.getEntriesByType('resource').length,
     contrast: Math.min(...['body', 'a', 'figcaption', 'summary', 'footer'].map((s) => contrast(document.querySelector(s)))),
-    letters: contrast(document.querySelector('figure > svg')),
+    letters: contrast(document.querySelector('figure svg')),
     cut: cut,
   };
   document.open(); document.write('<pre id=probe>' + JSON.stringify(answer).replace(/</g, '\\u003c') + '</pre>'); document.close();
@@ -190,6 +256,29 @@ fn probed(browser: &Path, home: &Path, page: &Path, options: &[&str]) -> Value {
     serde_json::from_str(&json.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")).unwrap()
 }
 
+/// Each head of the first table sorts its column up and, pressed again, down.
+fn check_sorting(sorted: &Value) {
+    for column in sorted.as_array().unwrap() {
+        let state = |at: usize| column[at][0].as_str().unwrap();
+        assert_eq!((state(0), state(1)), ("ascending", "descending"));
+        let mut texts: [Vec<&str>; 2] =
+            [0, 1].map(|at| column[at][1].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect());
+        texts[1].reverse();
+        for texts in texts {
+            let rising = texts.windows(2).all(|pair| {
+                match (
+                    pair[0].split(' ').next().unwrap().parse::<f64>(),
+                    pair[1].split(' ').next().unwrap().parse::<f64>(),
+                ) {
+                    (Ok(a), Ok(b)) => a <= b,
+                    _ => pair[0] <= pair[1],
+                }
+            });
+            assert!(rising && texts.len() == 6, "{texts:?}");
+        }
+    }
+}
+
 #[test]
 fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches_everything() {
     let Some(browser) = browser() else {
@@ -208,6 +297,7 @@ fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches
     for (options, wants_dark) in [
         (&["--window-size=1200,900"][..], false),
         (&["--window-size=520,900"], false),
+        (&["--window-size=400,900"], false),
         (&["--window-size=1200,900", dark], true),
     ] {
         let answer = probed(&browser, &home, &asking, options);
@@ -222,6 +312,11 @@ fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches
             assert_eq!(answer[zero], 0, "{zero}: {told}");
         }
         assert_eq!(answer["skips"], false, "{told}");
+        assert!(answer["small"].as_f64().unwrap() >= 7.5, "letters of pictures are too small: {told}");
+        if options[0].contains("1200") {
+            assert_eq!(answer["outside"].as_array().unwrap().len(), 0, "columns outside their box: {told}");
+        }
+        check_sorting(&answer["sorted"]);
         assert_eq!(answer["first"], "skip", "{told}");
         assert!(answer["stops"].as_i64().unwrap() > 15, "{told}");
         assert!(

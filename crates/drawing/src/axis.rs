@@ -49,10 +49,10 @@ impl Axis {
         Self { kind: Kind::Linear, low: lowest, high: high + margin, from, to }
     }
 
-    /// An axis exactly from `low` to `high`.
+    /// An axis of this kind exactly from `low` to `high`.
     #[must_use]
-    pub const fn exact(low: f64, high: f64, from: f64, to: f64) -> Self {
-        Self { kind: Kind::Linear, low, high, from, to }
+    pub const fn exact(kind: Kind, low: f64, high: f64, from: f64, to: f64) -> Self {
+        Self { kind, low, high, from, to }
     }
 
     /// The same axis on another stretch.
@@ -178,9 +178,15 @@ mod tests {
 
     #[test]
     fn labels_are_round_and_as_short_as_they_can_be() {
-        assert_eq!(written(Axis::exact(0.0, 1.0, 0.0, 100.0), 5), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(written(Axis::exact(0.9, 3.6, 0.0, 100.0), 6), ["1.0", "1.5", "2.0", "2.5", "3.0", "3.5"]);
-        assert_eq!(written(Axis::exact(0.0, 100.0, 0.0, 100.0), 4), ["0", "50", "100"]);
+        assert_eq!(
+            written(Axis::exact(Kind::Linear, 0.0, 1.0, 0.0, 100.0), 5),
+            ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
+        assert_eq!(
+            written(Axis::exact(Kind::Linear, 0.9, 3.6, 0.0, 100.0), 6),
+            ["1.0", "1.5", "2.0", "2.5", "3.0", "3.5"]
+        );
+        assert_eq!(written(Axis::exact(Kind::Linear, 0.0, 100.0, 0.0, 100.0), 4), ["0", "50", "100"]);
     }
 
     #[test]

@@ -14,6 +14,14 @@ pub struct Varied {
     position: usize,
 }
 
+impl Varied {
+    /// The only axis of a sweep.
+    #[must_use]
+    pub fn new(axis: Axis, short: &str) -> Self {
+        Self { axis, short: short.to_owned(), position: 0 }
+    }
+}
+
 /// The axes and configurations of a result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sweep {

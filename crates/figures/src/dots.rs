@@ -1,17 +1,17 @@
 //! Means with their intervals by policy: slowdown or run time, throughput, speed-up over the first policy.
 
 use drawing::axis::{Axis, extremes};
-use drawing::canvas::{Area, Canvas, Letters};
+use drawing::canvas::{Area, Canvas};
 use drawing::palette::{Colour, GRID, MUTED, Mark, series};
 use experiment::metrics::ALL_APPS;
-use experiment::result::{Cell, Results};
-use experiment::statements::{self, titles};
-use experiment::statistics::Summary;
+use experiment::result::Cell;
+use experiment::statements::titles;
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, Key, LABEL, Layout, Sheet};
-use crate::plane::Plane;
-use crate::words::{self, cell};
+use crate::frame::{self, Frame, Key};
+use crate::grid::Layout;
+use crate::plane::{Plane, Row};
+use crate::words;
 use crate::{Attempt, Refusal};
 
 /// A mean with its interval.
@@ -29,102 +29,118 @@ struct Plot<'a> {
     title: String,
     about: String,
     axis: String,
-    rows: Vec<words::Row<'a>>,
+    rows: Vec<Row<'a>>,
     series: Vec<&'a str>,
     dots: Vec<Dot>,
-    /// A value to compare with, and its name.
-    reference: Option<(f64, &'static str)>,
+    /// A value to compare with.
+    reference: Option<f64>,
     data: Table,
 }
 
 /// Slowdown of each application by policy; run time where there are no dedicated runs.
-pub(crate) fn slowdown(results: &Results, plane: &Plane) -> Attempt {
-    let measured = |metric: &str| results.cells.iter().any(|c| c.metric == metric);
-    let (metric, unit, scale) = if measured("slowdown") {
-        ("slowdown", "times", 1.0)
-    } else {
-        let times = results.cells.iter().filter(|c| c.metric == "run_time").map(|c| c.summary.mean);
-        let Some((_, longest)) = extremes(times) else {
-            return Err(Refusal::Pointless("no application has a run time".into()));
-        };
-        let (unit, scale) = words::time_unit(longest);
-        ("run_time", unit, scale)
+pub(crate) fn slowdown(plane: &Plane<'_>) -> Attempt {
+    let alone = plane.measures("slowdown");
+    let times = plane.results.cells.iter().filter(|c| c.metric == "run_time").map(|c| c.summary.mean);
+    let Some((_, longest)) = extremes(times) else {
+        return Err(Refusal::Pointless("no application has a run time".into()));
     };
-    let apps: Vec<&str> = results.foreground().collect();
-    let (what, axis) = if metric == "slowdown" {
+    let (unit, length) = words::time_unit(longest);
+    let (metric, scale) = if alone { ("slowdown", 1.0) } else { ("run_time", length) };
+    let (what, axis) = if alone {
         ("Run time over that of the application alone", "slowdown: run time / run time alone".to_owned())
     } else {
         ("Run time", format!("run time, {unit}"))
     };
-    let rows = words::rows(results, metric);
-    let cells = of_rows(results, plane, &rows, &apps, metric);
+    let rows = plane.rows(metric);
+    let apps: Vec<&str> = plane.results.foreground().collect();
+    let cells = of_rows(plane, &rows, &apps, metric);
     let plot = Plot {
         name: "slowdown",
-        title: titles::slowdown(&statements::Table::of(results)).unwrap_or_default(),
-        about: format!("{what}: mean{}; {}{}", interval(results), words::setting(results), plane.remark()),
+        title: titles::slowdown(&plane.index).unwrap_or_default(),
+        about: about(plane, what, if alone { "; dashed: as fast as alone" } else { plane.work() }),
         axis,
-        rows: rows.clone(),
-        dots: cells
-            .iter()
-            .map(|(configuration, policy, series, c)| {
-                dot(*configuration, *policy, *series, &c.summary, scale)
-            })
-            .collect(),
+        rows,
+        dots: cells.iter().map(|found| dot(found, scale)).collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: apps,
-        reference: (metric == "slowdown").then_some((1.0, "alone")),
+        reference: alone.then_some(1.0),
     };
-    draw(results, plane, &plot)
+    draw(plane, &plot)
 }
 
 /// Work per second relative to sequential runs, by policy.
-pub(crate) fn throughput(results: &Results, plane: &Plane) -> Attempt {
-    if results.foreground().count() < 2
-        && !results.cells.iter().any(|c| c.metric == "throughput" && c.summary.mean > 1.5)
-    {
-        return Err(Refusal::Pointless("it needs two applications".into()));
+pub(crate) fn throughput(plane: &Plane<'_>) -> Attempt {
+    let copies = plane.results.provenance.programs.is_some_and(|programs| programs > 1);
+    if plane.results.foreground().count() < 2 && !copies {
+        return Err(Refusal::Pointless("needs two applications".into()));
     }
-    let rows = words::rows(results, "throughput");
+    let rows = plane.rows("throughput");
     if rows.is_empty() {
         return Err(Refusal::Pointless(
-            "there are no dedicated runs to compare with (`baseline: dedicated`)".into(),
+            "needs runs of each application alone (`baseline: dedicated`)".into(),
         ));
     }
-    let cells = of_rows(results, plane, &rows, &[ALL_APPS], "throughput");
-    let Some(title) = titles::throughput(&statements::Table::of(results)) else {
+    let cells = of_rows(plane, &rows, &[ALL_APPS], "throughput");
+    let Some(title) = titles::throughput(&plane.index) else {
         return Err(Refusal::Pointless("no run of all applications completed".into()));
     };
     let plot = Plot {
         name: "throughput",
         title,
-        about: format!(
-            "Run times of the applications alone, added, over the makespan together: mean{}; above 1 sharing finishes earlier; {}{}",
-            interval(results),
-            words::setting(results),
-            plane.remark()
+        about: about(
+            plane,
+            "Sum of the dedicated run times / time until all applications end",
+            "; dashed: as fast as one after the other, further right is faster",
         ),
-        axis: "throughput: sum of run times alone / makespan together".into(),
-        rows: rows.clone(),
-        dots: cells
-            .iter()
-            .map(|(configuration, policy, series, c)| dot(*configuration, *policy, *series, &c.summary, 1.0))
-            .collect(),
+        axis: "throughput: sum of dedicated run times / makespan".into(),
+        rows,
+        dots: cells.iter().map(|found| dot(found, 1.0)).collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         series: vec![ALL_APPS],
-        reference: Some((1.0, "sequential")),
+        reference: Some(1.0),
     };
-    draw(results, plane, &plot)
+    draw(plane, &plot)
 }
 
-/// How many times faster than the first policy, paired by replicate.
-pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
-    let Some(first) = results.comparisons.first() else {
-        return Err(Refusal::Pointless("there is only one policy".into()));
+/// How many times faster than the first policy, paired by seed.
+pub(crate) fn speedup(plane: &Plane<'_>) -> Attempt {
+    let Some(first) = plane.results.comparisons.first() else {
+        let why = if plane.policies.len() < 2 {
+            "needs two policies"
+        } else {
+            "no policy has completed runs to pair with those of the first"
+        };
+        return Err(Refusal::Pointless(why.into()));
     };
-    let base = first.baseline.clone();
-    let others = results.provenance.policies.iter().filter(|policy| **policy != base);
-    let rows: Vec<words::Row<'_>> = others.map(|policy| (policy.as_str(), policy.clone())).collect();
-    let apps: Vec<&str> = results.foreground().collect();
+    let base = first.baseline.as_str();
+    let others = plane.policies.iter().filter(|policy| **policy != base);
+    let rows: Vec<Row<'_>> = others.map(|policy| (*policy, (*policy).to_owned())).collect();
+    let Some(title) = titles::speedup(&plane.index) else {
+        return Err(Refusal::Pointless(
+            "no policy has completed runs to pair with those of the first".into(),
+        ));
+    };
+    let (dots, data) = paired(plane, &rows);
+    let plot = Plot {
+        name: "speedup",
+        title,
+        about: about(
+            plane,
+            &format!("Run time under {base} / run time under the policy, paired by seed"),
+            &format!("; dashed: as fast as under {base}, further right is faster"),
+        ),
+        axis: format!("times as fast as under {base}"),
+        rows,
+        series: plane.results.foreground().collect(),
+        dots,
+        reference: Some(1.0),
+        data,
+    };
+    draw(plane, &plot)
+}
+
+/// The ratios of these policies to the first one, and their numbers.
+fn paired(plane: &Plane<'_>, rows: &[Row<'_>]) -> (Vec<Dot>, Table) {
     let header = vec![
         "configuration",
         "app",
@@ -137,11 +153,10 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
         "verdict",
     ];
     let (mut dots, mut data) = (Vec::new(), Table { header, rows: Vec::new() });
-    for c in &results.comparisons {
-        let configuration =
-            plane.configurations.iter().position(|configuration| *configuration == c.configuration);
+    for c in &plane.results.comparisons {
+        let configuration = plane.sweep().labels().position(|label| label == c.configuration);
         let policy = rows.iter().position(|(policy, _)| *policy == c.policy);
-        let app = apps.iter().position(|app| *app == c.app);
+        let app = plane.results.foreground().position(|app| app == c.app);
         let (Some(configuration), Some(policy), Some(series)) = (configuration, policy, app) else {
             continue;
         };
@@ -151,51 +166,32 @@ pub(crate) fn speedup(results: &Results, plane: &Plane) -> Attempt {
         let words = [&c.configuration, &c.app, &c.metric, &c.baseline, &c.policy].map(Clone::clone);
         data.rows.push(words.into_iter().chain([c.ratio.to_string(), lo, hi, verdict.to_owned()]).collect());
     }
-    let Some(title) = titles::speedup(&statements::Table::of(results)) else {
-        return Err(Refusal::Pointless("no policy has runs to pair with those of the first".into()));
-    };
-    let plot = Plot {
-        name: "speedup",
-        title,
-        about: format!(
-            "Run time under {base} over that under the policy, paired by replicate: mean{}; {}{}",
-            interval(results),
-            words::setting(results),
-            plane.remark()
-        ),
-        axis: format!("times as fast as under {base}"),
-        rows,
-        series: apps,
-        dots,
-        reference: Some((1.0, "as fast")),
-        data,
-    };
-    draw(results, plane, &plot)
+    (dots, data)
 }
 
-fn interval(results: &Results) -> &'static str {
-    if results.provenance.repeat > 1 { " and 95 % interval" } else { "" }
+/// What is shown, and where.
+fn about(plane: &Plane<'_>, what: &str, remark: &str) -> String {
+    let interval = if plane.results.provenance.repeat > 1 { " and 95 % interval" } else { "" };
+    format!("{what}: mean{interval}{remark}; {}{}", words::setting(plane.results), plane.remark())
 }
 
-fn dot(configuration: usize, policy: usize, series: usize, summary: &Summary, scale: f64) -> Dot {
-    let ci95 = summary.ci95.map(|ends| ends.map(|end| end / scale));
-    Dot { configuration, policy, series, mean: summary.mean / scale, ci95 }
+/// A cell with the numbers of its configuration, policy and series.
+type Found<'a> = (usize, usize, usize, &'a Cell);
+
+fn dot((configuration, policy, series, cell): &Found<'_>, scale: f64) -> Dot {
+    let ci95 = cell.summary.ci95.map(|ends| ends.map(|end| end / scale));
+    let mean = cell.summary.mean / scale;
+    Dot { configuration: *configuration, policy: *policy, series: *series, mean, ci95 }
 }
 
 /// The cells of all configurations, rows and applications with their places.
-fn of_rows<'a>(
-    results: &'a Results,
-    plane: &Plane,
-    rows: &[words::Row<'_>],
-    apps: &[&str],
-    metric: &str,
-) -> Vec<(usize, usize, usize, &'a Cell)> {
+fn of_rows<'a>(plane: &Plane<'a>, rows: &[Row<'_>], apps: &[&str], metric: &str) -> Vec<Found<'a>> {
     let mut all = Vec::new();
-    for (panel, configuration) in plane.configurations.iter().enumerate() {
+    for configuration in plane.configurations() {
         for (row, (policy, _)) in rows.iter().enumerate() {
             for (series, app) in apps.iter().enumerate() {
-                let found = cell(results, configuration, policy, app, metric);
-                all.extend(found.map(|c| (panel, row, series, c)));
+                let found = plane.cell(configuration, policy, app, metric);
+                all.extend(found.map(|c| (configuration, row, series, c)));
             }
         }
     }
@@ -207,56 +203,44 @@ const fn row_height(series: usize) -> f64 {
     12.0 + 9.0 * series as f64
 }
 
-fn draw(results: &Results, plane: &Plane, plot: &Plot<'_>) -> Attempt {
-    let legend = if plot.series.len() > 1 {
-        plot.series
-            .iter()
-            .enumerate()
-            .map(|(at, app)| (Key::Mark(look(at).1, look(at).0), (*app).to_owned()))
-            .collect()
-    } else {
-        Vec::new()
-    };
-    let layout = Layout::of(plane, &plot.rows)?;
+fn draw(plane: &Plane<'_>, plot: &Plot<'_>) -> Attempt {
+    let entry = |(at, app): (usize, &&str)| (Key::Mark(look(at).1, look(at).0), (*app).to_owned());
+    let legend =
+        if plot.series.len() > 1 { plot.series.iter().enumerate().map(entry).collect() } else { Vec::new() };
+    let layout = Layout::of_policies(plane, &plot.rows, &[])?;
     let row = row_height(plot.series.len());
-    let Sheet { left, labels, names, grid } = layout.sheet(&layout.panels, 3, row);
+    let sheet = layout.sheet(row);
     let words = Frame {
         title: plot.title.clone(),
-        about: format!("{}{}", plot.about, layout.remark(plane)),
+        about: format!("{}{}", plot.about, layout.remark()),
         legend,
-        source: words::source(results),
+        source: words::source(plane.results),
     };
-    let svg = frame::compose(&words, grid.height, |canvas, body| {
+    let svg = frame::compose(&words, sheet.height, |canvas, body| {
         let Some(axis) = axis(plot) else { return };
-        for (at, panel) in grid.within(body).into_iter().enumerate() {
-            if let Some(lines) = names.get(at) {
-                frame::write_name(canvas, panel, lines);
-            }
+        sheet.write_names(canvas, body);
+        for (at, panel) in sheet.within(body).into_iter().enumerate() {
             let axis = axis.on(panel.x, panel.right());
             stripes(canvas, panel, row);
-            frame::lower_axis(canvas, panel, &axis);
-            if grid.first(at) {
-                for (number, label) in labels.iter().enumerate() {
-                    canvas.text((body.x, panel.y + (number as f64 + 0.5) * row), label, Letters::new(LABEL));
-                }
+            frame::lower_axis(canvas, panel, &axis, sheet.foot(at));
+            if sheet.first(at) {
+                sheet.write_labels(canvas, body, panel);
             }
             reference(canvas, panel, &axis, plot.reference);
             for dot in &plot.dots {
-                let (own, line) = layout.place(dot.configuration, dot.policy);
+                let (own, line) = layout.place(dot.configuration, dot.policy, 0);
                 if own == at {
-                    let top = panel.y + line as f64 * row;
-                    draw_dot(canvas, top, &axis, dot);
+                    draw_dot(canvas, panel.y + line as f64 * row, &axis, dot);
                 }
             }
         }
-        frame::axis_title(canvas, body, left, &plot.axis);
+        frame::axis_title(canvas, body, sheet.left, &frame::measured(&plot.axis, &axis));
     });
-    let svg = svg.map_err(Refusal::Fault)?;
     Ok(Figure {
         name: plot.name,
         title: plot.title.clone(),
-        about: plot.about.clone(),
-        svg,
+        about: words.about.clone(),
+        svg: svg.map_err(Refusal::Fault)?,
         data: plot.data.clone(),
     })
 }
@@ -268,7 +252,7 @@ fn look(series_number: usize) -> (Colour, Mark) {
 
 /// All means; intervals as far as they do not dwarf the means.
 fn axis(plot: &Plot<'_>) -> Option<Axis> {
-    let means = plot.dots.iter().map(|dot| dot.mean).chain(plot.reference.map(|(value, _)| value));
+    let means = plot.dots.iter().map(|dot| dot.mean).chain(plot.reference);
     let (low, high) = extremes(means.clone())?;
     let room = (high - low).max(high.abs() * 0.25);
     let floor = if low >= 0.0 { low * 0.5 } else { f64::NEG_INFINITY };
@@ -286,8 +270,8 @@ fn stripes(canvas: &mut Canvas<'_>, panel: Area, row: f64) {
     }
 }
 
-fn reference(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, reference: Option<(f64, &'static str)>) {
-    if let Some((value, _)) = reference.filter(|(value, _)| axis.holds(*value)) {
+fn reference(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, reference: Option<f64>) {
+    if let Some(value) = reference.filter(|value| axis.holds(*value)) {
         let x = axis.place(value);
         canvas.dashed(&[(x, panel.y), (x, panel.bottom())], MUTED, 1.25, drawing::palette::Dash::Short);
     }

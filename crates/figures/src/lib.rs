@@ -1,14 +1,17 @@
 //! Figures of results: which apply, their drawing and their data; and the results as a page for the browser.
 
+mod along;
 mod breakdown;
 mod curves;
 mod dots;
 mod figure;
 mod frame;
+mod grid;
 mod heat;
 pub mod page;
 mod plane;
 mod ranges;
+mod tiles;
 mod words;
 
 pub use figure::{Figure, Omitted, Table};
@@ -36,7 +39,7 @@ enum Refusal {
 }
 
 /// A kind of figure: its name, and what it makes of a result.
-type Kind = (&'static str, fn(&Results, &plane::Plane) -> Attempt);
+type Kind = (&'static str, fn(&plane::Plane<'_>) -> Attempt);
 
 /// All kinds.
 const KINDS: [Kind; 8] = [
@@ -60,13 +63,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A figure that could not be drawn, a sentence.
 pub fn draw(results: &Results, only: &[String]) -> Result<Drawn, String> {
-    let plane = plane::Plane::of(&results.provenance);
+    let plane = plane::Plane::of(results);
+    let policies = &results.provenance.policies;
+    let measured = results.cells.iter().any(|cell| policies.contains(&cell.policy));
     let mut drawn = Drawn { figures: Vec::new(), omitted: Vec::new() };
     for (name, kind) in KINDS {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
             continue;
         }
-        match kind(results, &plane) {
+        let attempt =
+            if measured { kind(&plane) } else { Err(Refusal::Pointless("no run completed".into())) };
+        match attempt {
             Ok(figure) => drawn.figures.push(figure),
             Err(Refusal::Pointless(why)) => drawn.omitted.push(Omitted { name, why }),
             Err(Refusal::Fault(fault)) => {

@@ -1,15 +1,16 @@
-//! How much replicates differ: every replicate as a dot, the middle half as a box, by policy and application.
+//! How much seeds differ: every seed as a dot, the middle half as a box, by policy and application.
 
 use drawing::axis::{Axis, extremes};
-use drawing::canvas::{Area, Canvas, Letters};
+use drawing::canvas::{Area, Canvas};
 use drawing::palette::{Colour, GRID, INK, MUTED, Mark, series};
-use experiment::result::{Cell, DEDICATED, Results};
+use experiment::result::{Cell, DEDICATED};
 use experiment::statements::{self, titles};
 
 use crate::figure::{Figure, Table};
-use crate::frame::{self, Frame, LABEL, Layout, MOST_PANELS, Sheet};
-use crate::plane::Plane;
-use crate::words::{self, cell};
+use crate::frame::{self, Frame};
+use crate::grid::Layout;
+use crate::plane::{Plane, Row};
+use crate::words;
 use crate::{Attempt, Refusal};
 
 /// From so many replicates on there is a box.
@@ -29,88 +30,105 @@ struct Kind {
     name: &'static str,
     metric: &'static str,
     words: &'static str,
+    /// Why there may be none.
+    missing: &'static str,
 }
 
-/// Run times of the replicates.
-pub(crate) fn run_time(results: &Results, plane: &Plane) -> Attempt {
-    if results.provenance.repeat < 2 {
-        return Err(Refusal::Pointless("one replicate has no distribution (`--repeat 5`)".into()));
+/// Run times of the seeds.
+pub(crate) fn run_time(plane: &Plane<'_>) -> Attempt {
+    if plane.results.provenance.repeat < 2 {
+        return Err(Refusal::Pointless("needs two seeds (`--repeat 5`)".into()));
     }
-    let kind = Kind { name: "run-time", metric: "run_time", words: "run time" };
-    strips(results, plane, &kind, titles::run_times)
+    let kind = Kind { name: "run-time", metric: "run_time", words: "run time", missing: "no run completed" };
+    strips(plane, &kind, titles::run_times)
 }
 
-/// Mean time from one barrier to the next, by replicate.
-pub(crate) fn barrier(results: &Results, plane: &Plane) -> Attempt {
-    let kind =
-        Kind { name: "barrier", metric: "barrier_interval", words: "mean time from barrier to barrier" };
-    strips(results, plane, &kind, titles::barriers)
+/// Mean time from one barrier to the next, by seed.
+pub(crate) fn barrier(plane: &Plane<'_>) -> Attempt {
+    let kind = Kind {
+        name: "barrier",
+        metric: "barrier_interval",
+        words: "mean time between barriers",
+        missing: "needs a program with barriers",
+    };
+    strips(plane, &kind, titles::barriers)
 }
 
 /// The title of a figure.
 type Message = fn(&statements::Table<'_>) -> Option<String>;
 
-fn strips(results: &Results, plane: &Plane, kind: &Kind, message: Message) -> Attempt {
+fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
     let measured = |policy: &str, app: Option<&str>| {
-        let own = results.cells.iter().filter(|c| c.metric == kind.metric && c.policy == policy);
-        own.clone().any(|c| app.is_none_or(|app| app == c.app))
+        let mut own = plane.results.cells.iter().filter(|c| c.metric == kind.metric && c.policy == policy);
+        own.any(|c| app.is_none_or(|app| app == c.app))
     };
-    let apps: Vec<&str> = results
+    let apps: Vec<&str> = plane
+        .results
         .foreground()
-        .filter(|app| results.provenance.policies.iter().any(|policy| measured(policy, Some(app))))
+        .filter(|app| plane.policies.iter().any(|policy| measured(policy, Some(app))))
         .collect();
     if apps.is_empty() {
-        return Err(Refusal::Pointless(format!("no application has a {}", kind.words)));
+        return Err(Refusal::Pointless(kind.missing.into()));
     }
-    let policies = results.provenance.policies.iter().map(String::as_str);
-    let rows: Vec<words::Row<'_>> = [DEDICATED]
-        .into_iter()
-        .chain(policies)
-        .filter(|p| measured(p, None))
-        .map(|p| (p, p.to_owned()))
-        .collect();
-    let layout = Layout::of(plane, &rows)?;
-    if apps.len() * layout.panels.len() > MOST_PANELS {
-        return Err(frame::too_many(apps.len() * layout.panels.len(), "panels"));
-    }
+    let policies = plane.policies.iter().copied().chain([DEDICATED]).filter(|p| measured(p, None));
+    let rows: Vec<Row<'_>> = policies.map(|p| (p, p.to_owned())).collect();
+    let layout = Layout::of_policies(plane, &rows, &apps)?;
+    let all = found(plane, kind, &layout, (&rows, &apps));
+    let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
+    let Some(title) = message(&plane.index) else {
+        return Err(Refusal::Pointless("no run completed".into()));
+    };
+    let words = Frame {
+        title: title.clone(),
+        about: format!(
+            "{}; {}{}{}{}",
+            shown(plane, kind, &all),
+            words::setting(plane.results),
+            plane.remark(),
+            plane.work(),
+            layout.remark()
+        ),
+        legend: Vec::new(),
+        source: words::source(plane.results),
+    };
+    let svg = draw(&words, &layout, apps.len(), &all, words::time_unit(longest), kind);
+    let svg = svg.map_err(Refusal::Fault)?;
+    Ok(Figure { name: kind.name, title, about: words.about, svg, data: data(&all) })
+}
+
+/// All strips with their places.
+fn found<'a>(
+    plane: &Plane<'a>,
+    kind: &Kind,
+    layout: &Layout,
+    (rows, apps): (&[Row<'_>], &[&str]),
+) -> Vec<Strip<'a>> {
     let mut all = Vec::new();
-    for (at, configuration) in plane.configurations.iter().enumerate() {
+    for configuration in plane.configurations() {
         for (number, app) in apps.iter().enumerate() {
-            for (policy_at, (policy, _)) in rows.iter().enumerate() {
-                let found = cell(results, configuration, policy, app, kind.metric);
-                let (group, row) = layout.place(at, policy_at);
-                let panel = group * apps.len() + number;
+            for (at, (policy, _)) in rows.iter().enumerate() {
+                let found = plane.cell(configuration, policy, app, kind.metric);
+                let (panel, row) = layout.place(configuration, at, number);
                 all.extend(found.map(|cell| Strip { panel, row, cell, values: values(cell) }));
             }
         }
     }
-    let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
-    let (unit, length) = words::time_unit(longest);
-    let Some(title) = message(&statements::Table::of(results)) else {
-        return Err(Refusal::Pointless("no run completed".into()));
-    };
-    let each = match (results.provenance.repeat, all.iter().any(|s| !s.values.is_empty())) {
-        (1, _) => "the only replicate",
-        (_, false) => "least to largest replicate, dot: mean, upright line: median",
-        (n, true) if n as usize >= BOXED => "every replicate a dot, box: middle half, upright line: median",
-        _ => "every replicate a dot, upright line: median",
+    all
+}
+
+/// What is shown of each policy.
+fn shown(plane: &Plane<'_>, kind: &Kind, all: &[Strip<'_>]) -> String {
+    let each = match (plane.results.provenance.repeat, all.iter().any(|s| !s.values.is_empty())) {
+        (1, _) => "of the only seed",
+        (_, false) => "smallest to largest seed, dot: mean, upright line: median",
+        (n, true) if n as usize >= BOXED => "a dot for each seed, box: middle half, upright line: median",
+        _ => "a dot for each seed, upright line: median",
     };
     let mut what = kind.words.to_owned();
     if let Some(first) = what.get_mut(0..1) {
         first.make_ascii_uppercase();
     }
-    let words = Frame {
-        title: title.clone(),
-        about: format!(
-            "{what}: {each}; {}{}",
-            words::setting(results),
-            plane.remark() + &layout.remark(plane)
-        ),
-        legend: Vec::new(),
-        source: words::source(results),
-    };
-    let svg = draw(&words, &layout, &apps, &all, (unit, length), kind).map_err(Refusal::Fault)?;
-    Ok(Figure { name: kind.name, title, about: words.about, svg, data: data(&all) })
+    format!("{what}: {each}")
 }
 
 /// A row per replicate where the values are known, else one per cell.
@@ -137,47 +155,46 @@ fn values(cell: &Cell) -> Vec<f64> {
 fn draw(
     words: &Frame,
     layout: &Layout,
-    apps: &[&str],
+    apps: usize,
     strips: &[Strip<'_>],
     (unit, length): (&str, f64),
     kind: &Kind,
 ) -> Result<String, String> {
-    let name = |panel: usize| {
-        let configuration = &layout.panels[panel / apps.len()];
-        let app = apps[panel % apps.len()];
-        if configuration.is_empty() { app.to_owned() } else { format!("{app}, {configuration}") }
-    };
-    let names: Vec<String> = (0..apps.len() * layout.panels.len()).map(name).collect();
-    let most = if apps.len() == 1 { 3 } else { apps.len().min(4) };
-    let Sheet { left, labels, names, grid } = layout.sheet(&names, most, ROW);
+    let sheet = layout.sheet(ROW);
     // One axis per application: their times differ by more than policies do.
-    let axes: Vec<Option<Axis>> = (0..apps.len()).map(|app| axis(strips, app, apps.len(), length)).collect();
-    frame::compose(words, grid.height, |canvas, body| {
-        for (at, panel) in grid.within(body).into_iter().enumerate() {
-            frame::write_name(canvas, panel, &names[at]);
-            if grid.first(at) {
-                for (number, label) in labels.iter().enumerate() {
-                    canvas.text((body.x, panel.y + (number as f64 + 0.5) * ROW), label, Letters::new(LABEL));
-                }
+    let axes: Vec<Option<Axis>> = (0..apps).map(|app| axis(strips, app, layout, length)).collect();
+    frame::compose(words, sheet.height, |canvas, body| {
+        sheet.write_names(canvas, body);
+        for (at, panel) in sheet.within(body).into_iter().enumerate() {
+            if sheet.first(at) {
+                sheet.write_labels(canvas, body, panel);
             }
-            let Some(axis) = axes[at % apps.len()] else { continue };
+            let app = layout.app(at);
+            let Some(axis) = axes[app] else { continue };
             let axis = axis.on(panel.x, panel.right());
-            frame::lower_axis(canvas, panel, &axis);
-            for number in 0..=labels.len() {
+            frame::lower_axis(canvas, panel, &axis, sheet.foot(at));
+            for number in 0..=layout.lines.len() {
                 let y = panel.y + number as f64 * ROW;
                 canvas.line(&[(panel.x, y), (panel.right(), y)], GRID, 0.5);
             }
-            let (colour, mark, _) = series(at % apps.len());
+            let (colour, mark, _) = series(app);
             for strip in strips.iter().filter(|strip| strip.panel == at) {
                 draw_strip(canvas, panel, &axis, strip, length, (colour, mark));
             }
         }
-        frame::axis_title(canvas, body, left, &format!("{}, {unit}", kind.words));
+        let known: Vec<&Axis> = axes.iter().flatten().collect();
+        let logs = known.iter().filter(|axis| axis.is_log()).count();
+        let scale = match logs {
+            0 => "",
+            n if n == known.len() => " (log scale)",
+            _ => " (log scale where the labels grow by factors)",
+        };
+        frame::axis_title(canvas, body, sheet.left, &format!("{}, {unit}{scale}", kind.words));
     })
 }
 
-fn axis(strips: &[Strip<'_>], app: usize, apps: usize, length: f64) -> Option<Axis> {
-    let own = strips.iter().filter(|strip| strip.panel % apps == app);
+fn axis(strips: &[Strip<'_>], app: usize, layout: &Layout, length: f64) -> Option<Axis> {
+    let own = strips.iter().filter(|strip| layout.app(strip.panel) == app);
     let (low, high) = extremes(own.flat_map(|s| [s.cell.summary.min / length, s.cell.summary.max / length]))?;
     Axis::around([low, high], 0.0, 1.0)
 }

@@ -2,45 +2,9 @@
 
 pub(crate) use experiment::number::{short as number, short_seconds as seconds, time_unit};
 use experiment::provenance::MachineOrigin;
-use experiment::references::{BEST_PARTITION, FAIR_SHARE, REFERENCES};
-use experiment::result::{Cell, DEDICATED, Results};
+use experiment::result::Results;
 
-/// A row of a figure: the label in cells, and what is written.
-pub(crate) type Row<'a> = (&'a str, String);
-
-/// The policies, then the best partition and the fair share where they have a cell of this metric.
-pub(crate) fn rows<'a>(results: &'a Results, metric: &str) -> Vec<Row<'a>> {
-    let measured = |label: &str| results.cells.iter().any(|c| c.policy == label && c.metric == metric);
-    let policies = results.provenance.policies.iter().map(String::as_str).filter(|p| measured(p));
-    let mut rows: Vec<Row<'a>> = policies.map(|p| (p, p.to_owned())).collect();
-    for (label, words) in [(BEST_PARTITION.label, "best partition"), (FAIR_SHARE.label, "fair share")] {
-        if measured(label) {
-            rows.push((label, words.into()));
-        }
-    }
-    rows
-}
-
-/// Whether a label is that of a reference or of the dedicated runs, not of a policy.
-pub(crate) fn is_reference(label: &str) -> bool {
-    label == DEDICATED || REFERENCES.iter().any(|reference| reference.label == label)
-}
-
-/// A cell.
-pub(crate) fn cell<'a>(
-    results: &'a Results,
-    configuration: &str,
-    policy: &str,
-    app: &str,
-    metric: &str,
-) -> Option<&'a Cell> {
-    let mut cells = results.cells.iter();
-    cells.find(|c| {
-        c.metric == metric && c.app == app && c.policy == policy && c.configuration == configuration
-    })
-}
-
-/// Machines, kernels and replicates.
+/// Machines, kernels and seeds.
 pub(crate) fn setting(results: &Results) -> String {
     let p = &results.provenance;
     let many = match p.repeat {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
+use experiment::number::plural;
 use figures::{Drawn, Figure};
 
 use super::source;
@@ -16,7 +17,7 @@ use crate::{output, say};
 /// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
 const PNG_SCALE: f32 = 2.0;
 
-/// Draws the figures and says what was written and what was left out.
+/// Draws the figures and lists what was written and what was skipped.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     check(args)?;
     let opened = source::open(&args.file, &args.changes, args.best_partition, policies)?;
@@ -33,9 +34,9 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
             writeln!(out, "{}: {}", path.display(), figure.title)?;
         }
         for omitted in &drawn.omitted {
-            writeln!(out, "no {}: {}", omitted.name, omitted.why)?;
+            writeln!(out, "{} skipped: {}", omitted.name, omitted.why)?;
         }
-        Ok(())
+        writeln!(out, "{}", summary(args, drawn.figures.len()))
     })?;
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);
@@ -43,6 +44,19 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     let count = results.notes.len();
     say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
     Ok(ExitCode::from(BAD_END))
+}
+
+/// How many files there are, and where.
+fn summary(args: &Plot, figures: usize) -> String {
+    match figures {
+        0 => "No figure was drawn.".to_owned(),
+        _ => format!(
+            "{} in {}: each as {}, its numbers as CSV.",
+            plural(figures, "figure", "figures"),
+            args.output.display(),
+            ending(args.format).to_uppercase()
+        ),
+    }
 }
 
 /// What can be known to be wrong before anything is simulated.
@@ -67,13 +81,17 @@ fn check(args: &Plot) -> Result<(), Failure> {
     }
 }
 
-/// The files of a figure: its picture and its numbers.
-fn both(args: &Plot, name: &str) -> [PathBuf; 2] {
-    let ending = match args.format {
+/// How names of pictures end.
+const fn ending(format: Picture) -> &'static str {
+    match format {
         Picture::Svg => "svg",
         Picture::Png => "png",
-    };
-    [ending, "csv"].map(|ending| args.output.join(format!("{name}.{ending}")))
+    }
+}
+
+/// The files of a figure: its picture and its numbers.
+fn both(args: &Plot, name: &str) -> [PathBuf; 2] {
+    [ending(args.format), "csv"].map(|ending| args.output.join(format!("{name}.{ending}")))
 }
 
 /// A file and what it holds.

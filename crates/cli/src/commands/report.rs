@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::metrics::ALL_APPS;
+use experiment::number::listed;
 use experiment::plan::Experiment;
 use experiment::report::quoted;
 use experiment::result::Results;
+use experiment::statements::{Extremes, Table};
 use figures::page::{Slot, Story, page};
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject};
@@ -34,7 +35,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let experiment = source::load(policies, &name, &text, &source::changed(changes, args.best_partition))?;
     let results = source::simulate(&name, &experiment, changes)?;
     let drawn = figures::draw(&results, &[]).map_err(Failure::Output)?;
-    let file = file_name(&args.file);
+    let file = typed(&args.file);
     let timeline = timeline(&experiment, &results, &file, changes);
     let story = Story {
         experiment: &experiment,
@@ -63,63 +64,58 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The first policy above the one under which all is done first, at the first configuration, in the most informative window. None
-/// when there is nothing to draw.
+/// The worst policy above the best one, at the configuration of the best, in the most informative window. None when there is nothing
+/// to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
-    let configuration = experiment.configurations.first()?;
-    let makespan =
-        |policy: &String| Some(results.get(&configuration.label, policy, ALL_APPS, "makespan")?.mean);
-    let first = experiment.policies.first()?;
-    let times: Vec<(&String, f64)> =
-        experiment.policies.iter().filter_map(|policy| Some((policy, makespan(policy)?))).collect();
-    let (best, _) = times.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let second = times.iter().map(|(policy, _)| *policy).find(|policy| *policy != first);
-    let other = if *best == first { second } else { Some(*best) };
-    let shown: Vec<&String> = [first].into_iter().chain(other).collect();
+    let table = Table::of(results);
+    let extremes = Extremes::of(&table)?;
+    let configuration = extremes.best.configuration;
+    let here = &extremes.rankings[configuration];
+    let worst = here.last().filter(|worst| worst.policy != extremes.best.policy);
+    let shown: Vec<&str> = worst.into_iter().chain(here.first()).map(|standing| standing.policy).collect();
     let places: Vec<String> = shown.iter().map(|label| format!("under {label}")).collect();
     let named = shown.iter().zip(&places);
     let subjects: Vec<Subject<'_>> =
-        named.filter_map(|(label, place)| subject(experiment, label, place)).collect();
+        named.filter_map(|(label, place)| subject(experiment, label, place, configuration)).collect();
     let timeline = timeline::record(&subjects, &Request::default(), Medium::Picture).ok()?;
-    let at =
-        if configuration.label.is_empty() { String::new() } else { format!(" at {}", configuration.label) };
-    let title = format!("{}{at}, seed {}", experiment.name, experiment.seed);
-    let names = shown.iter().map(|label| label.as_str()).collect::<Vec<_>>();
-    let mut words = strings(&["oversim", "timeline", file, "--policy", &names.join(",")]);
+    let with = table.with(configuration);
+    let title = format!("{}{with}, seed {}", experiment.name, experiment.seed);
+    let mut words = strings(&["oversim", "timeline", file, "--policy", &shown.join(",")]);
     words.extend(changes.edits.set.iter().flat_map(|set| strings(&["--set", set])));
-    words.extend(changes.edits.sweep.iter().filter_map(|sweep| first_value(experiment, sweep)).flatten());
+    for (axis, varied) in table.sweep.varied.iter().enumerate() {
+        let value = varied.axis.values.get(table.sweep.place(configuration, axis)?)?;
+        words.extend(strings(&["--set", &format!("{}={value}", varied.axis.path)]));
+    }
     words.extend(changes.edits.seed.iter().flat_map(|seed| strings(&["--seed", &seed.to_string()])));
     words.extend(strings(&["-o", "timeline.svg"]));
     Some(Slot {
-        about: format!("{} {}{at}: {}.", timeline.message(), names.join(" and "), timeline.headline()),
+        about: format!("{} {}{with}: {}.", timeline.message(), listed(&shown), timeline.headline()),
         svg: draw::svg(&timeline, Caption { title: &title, prefix: "timeline" }),
         command: line(&words),
     })
 }
 
-/// The first replicate of a policy at the first configuration.
-fn subject<'a>(experiment: &'a Experiment, label: &'a str, place: &'a str) -> Option<Subject<'a>> {
+/// The first replicate of a policy at a configuration.
+fn subject<'a>(
+    experiment: &'a Experiment,
+    label: &'a str,
+    place: &'a str,
+    configuration: usize,
+) -> Option<Subject<'a>> {
     let policy = experiment.policies.iter().position(|policy| policy == label)?;
     let mut runs = experiment.runs.iter();
-    let plan = runs.find(|run| run.policy == policy && run.configuration == 0 && run.replicate == 0)?;
+    let plan =
+        runs.find(|run| run.policy == policy && run.configuration == configuration && run.replicate == 0)?;
     Some(Subject { label, place, plan })
-}
-
-/// The flags that set a path to the first of the values that `--sweep` gives it: a timeline shows that one.
-fn first_value(experiment: &Experiment, sweep: &str) -> Option<Vec<String>> {
-    let path = sweep.split('=').next()?.trim();
-    let axis = experiment.axes.iter().find(|axis| axis.path == path)?;
-    Some(strings(&["--set", &format!("{path}={}", axis.values.first()?)]))
 }
 
 fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The name of the scenario's file, without the directories on this machine.
-fn file_name(path: &Path) -> String {
-    let name = path.file_name().filter(|_| path.as_os_str() != "-");
-    name.map_or_else(|| "scenario.yaml".into(), |name| name.to_string_lossy().into_owned())
+/// The path of the scenario as the user typed it; a name for standard input.
+fn typed(path: &Path) -> String {
+    if path.as_os_str() == "-" { "scenario.yaml".into() } else { path.to_string_lossy().into_owned() }
 }
 
 /// The command that makes the page again.

@@ -103,6 +103,25 @@ pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<
     all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
 }
 
+/// All policies, the best over all configurations first, by the geometric mean of what they reached; of equals the one that the
+/// scenario names first. Policies that were not measured at every configuration come after the others.
+#[must_use]
+pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
+    let mut all: Vec<&'a str> = table.policies().iter().map(String::as_str).collect();
+    let Some(goal) = Goal::of(table) else { return all };
+    let score = |policy: &str| {
+        let values = table.configurations().map(|c| table.get(c, policy, &goal.app, goal.metric));
+        let known: Vec<f64> = values.flatten().map(|s| libm::log(s.mean.max(f64::MIN_POSITIVE))).collect();
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        (table.configurations().len() - known.len(), if goal.higher() { -mean } else { mean })
+    };
+    all.sort_by(|a, b| {
+        let (a, b) = (score(a), score(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    all
+}
+
 /// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the
 /// same work.
 #[must_use]
@@ -110,21 +129,58 @@ pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
     if table.sweep.configurations.len() < 2 {
         return true;
     }
-    let policies: Vec<&str> = table.policies().iter().map(String::as_str).collect();
-    let (policies, metric, tolerance) = if goal.higher() {
-        (&[DEDICATED][..], "run_time", SAME_TIME)
-    } else {
-        (policies.as_slice(), "work", SAME_WORK)
-    };
     table.results.foreground().all(|app| {
-        let of = |configuration: usize| {
-            policies.iter().find_map(|policy| Some(table.get(configuration, policy, app, metric)?.mean))
-        };
-        let values: Option<Vec<f64>> = table.configurations().map(of).collect();
-        values.is_some_and(|values| {
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = values.iter().copied().fold(0.0, f64::max);
-            high <= low * (1.0 + tolerance)
-        })
+        let values = if goal.higher() { alone(table, app) } else { work(table, app) };
+        let tolerance = if goal.higher() { SAME_TIME } else { SAME_WORK };
+        values.iter().all(Option::is_some) && within(&values, tolerance)
     })
+}
+
+/// Whether a program is known to do different work at different configurations, so that its run times differ for that reason, too.
+#[must_use]
+pub fn work_differs(table: &Table<'_>) -> bool {
+    table.results.foreground().any(|app| !within(&work(table, app), SAME_WORK))
+}
+
+/// The run time of an application alone at each configuration.
+fn alone(table: &Table<'_>, app: &str) -> Vec<Option<f64>> {
+    table.configurations().map(|c| Some(table.get(c, DEDICATED, app, "run_time")?.mean)).collect()
+}
+
+/// The work of an application at each configuration, under the first policy that it was measured under.
+fn work(table: &Table<'_>, app: &str) -> Vec<Option<f64>> {
+    let of = |c: usize| table.policies().iter().find_map(|p| Some(table.get(c, p, app, "work")?.mean));
+    table.configurations().map(of).collect()
+}
+
+/// Whether the known values are equal within this part of them.
+fn within(values: &[Option<f64>], tolerance: f64) -> bool {
+    let known = || values.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    high <= low * (1.0 + tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::fixture;
+
+    #[test]
+    fn the_best_policy_over_all_configurations_comes_first() {
+        let mut results = fixture::two_apps();
+        let goal = Goal::of(&Table::of(&results)).unwrap();
+        let order = |results: &crate::result::Results| -> Vec<String> {
+            overall(&Table::of(results)).into_iter().map(str::to_owned).collect()
+        };
+        let before = order(&results);
+        assert_eq!(before.len(), results.provenance.policies.len());
+        let worst = before.last().unwrap().clone();
+        let (best, none) = (if goal.higher() { 1e6 } else { 1e-6 }, before[0].clone());
+        for cell in results.cells.iter_mut().filter(|c| c.policy == worst && c.metric == goal.metric) {
+            cell.summary.mean = best;
+        }
+        assert_eq!(order(&results)[0], worst);
+        results.cells.retain(|c| c.policy != none || c.metric != goal.metric);
+        assert_eq!(*order(&results).last().unwrap(), none, "what was not measured comes last");
+    }
 }

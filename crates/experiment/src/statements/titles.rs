@@ -30,6 +30,85 @@ pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option
     Some(format!("{what}: from {low} ({}) to {high} ({})", least.place, most.place))
 }
 
+/// `Run time / shortest of the column: up to 1.89 (code under LOAD with code.grain=500us)`, of values that are 1 at the least.
+#[must_use]
+pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
+    let most = spots.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))?;
+    Some(format!("{what}: up to {} ({})", show(most.value), most.place))
+}
+
+/// A title and shorter forms of it that are as true, the better ones first: with `...` for the settings in its parentheses, without
+/// its last clause, without its parentheses.
+#[must_use]
+pub fn forms(title: &str) -> Vec<String> {
+    let mut forms = vec![title.to_owned(), without_shared(title), parentheses(title, true)];
+    let mut clause = title;
+    while let Some((first, _)) = last_clause(clause) {
+        clause = first;
+        forms.extend([clause.to_owned(), parentheses(clause, true)]);
+    }
+    forms.push(parentheses(clause, false));
+    // `from 1 (PIN with ...) to 2 (PIN with ...)` names the same place twice.
+    let told = |form: &String| form == title || places(form).windows(2).all(|pair| pair[0] != pair[1]);
+    forms.retain(told);
+    forms.dedup();
+    forms
+}
+
+/// What stands in the parentheses of a title.
+fn places(title: &str) -> Vec<&str> {
+    title.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect()
+}
+
+/// The title without the program and policy of its places where both have the same one: `(a=1)` in place of `(code under PIN with
+/// a=1)`.
+fn without_shared(title: &str) -> String {
+    match places(title).as_slice() {
+        [a, b] => match (a.split_once(" with "), b.split_once(" with ")) {
+            (Some((first, _)), Some((second, _))) if first == second => {
+                title.replace(&format!("({first} with "), "(")
+            }
+            _ => title.to_owned(),
+        },
+        _ => title.to_owned(),
+    }
+}
+
+/// The title before its last clause, and that clause: clauses are joined by `; ` outside of parentheses.
+fn last_clause(title: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let mut cut = None;
+    for (at, letter) in title.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 && title[at..].starts_with("; ") => cut = Some(at),
+            _ => {}
+        }
+    }
+    cut.map(|at| (&title[..at], &title[at + 2..]))
+}
+
+/// The title with what stands in its parentheses up to the first setting or clause, or without parentheses at all.
+fn parentheses(title: &str, keep: bool) -> String {
+    let mut rest = title;
+    let mut kept = String::new();
+    while let Some((before, after)) = rest.split_once(" (") {
+        let (inner, behind) = after.split_once(')').unwrap_or((after, ""));
+        kept.push_str(before);
+        if keep {
+            let clause = inner.split("; ").next().unwrap_or(inner);
+            let place = match clause.split_once(" with ") {
+                Some((place, _)) => format!("{place} with ..."),
+                None => clause.to_owned(),
+            };
+            kept.push_str(&format!(" ({place})"));
+        }
+        rest = behind;
+    }
+    kept + rest
+}
+
 /// A value under a policy.
 struct Hit<'a> {
     policy: &'a str,
@@ -152,7 +231,7 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     let ends = |hits: &[Hit<'_>]| {
         let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.summary.mean.total_cmp(&b.summary.mean);
         let (low, high) = (hits.iter().min_by(by_mean)?, hits.iter().rev().max_by(by_mean)?);
-        (low.summary.mean > 0.0).then(|| (low.summary.mean, high.summary.mean, high.configuration))
+        (low.summary.mean > 0.0).then_some((low.summary.mean, high.summary.mean, high.configuration))
     };
     let measured: Vec<(&String, (f64, f64, usize))> = curves
         .iter()
@@ -177,35 +256,31 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     Some(format!("{most_words}; least for {}", words(least)))
 }
 
-/// Of the figure of cpu-time breakdowns.
+/// Of the figure of cpu-time breakdowns: the useful work, and what takes most of the rest where it is least.
 #[must_use]
 pub fn breakdown(table: &Table<'_>) -> Option<String> {
-    let mut all: Vec<(f64, String, usize, &str)> = Vec::new();
+    let (mut spots, mut at): (Vec<Spot>, Vec<(usize, &str)>) = (Vec::new(), Vec::new());
     for policy in table.policies() {
         for configuration in table.configurations() {
             let found = share(table, configuration, policy, &PARTS[0]);
             let place = format!("{policy}{}", table.with(configuration));
-            all.extend(found.map(|share| (share, place, configuration, policy.as_str())));
+            if let Some(value) = found {
+                spots.push(Spot { value, place });
+                at.push((configuration, policy));
+            }
         }
     }
-    let most = all.iter().rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let least = all.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let title = range("Useful share of the cpu time", &spots, |share| format!("{} %", whole(share)))?;
+    let least = (0..spots.len()).min_by(|a, b| spots[*a].value.total_cmp(&spots[*b].value))?;
     let loss = (1..PARTS.len())
-        .filter_map(|at| Some((at, share(table, least.2, least.3, &PARTS[at])?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
-    let loss = loss.map_or_else(String::new, |(at, share)| {
-        format!("; largest loss there: {}, {} %", PARTS[at].name, whole(share))
+        .filter_map(|part| Some((part, share(table, at[least].0, at[least].1, &PARTS[part])?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, share)| whole(*share) > 0);
+    let loss = loss.map_or_else(String::new, |(part, share)| {
+        let at = whole(spots[least].value);
+        format!("; largest loss at {at} %: {}, {} %", PARTS[part].name, whole(share))
     });
-    if whole(most.0) == whole(least.0) {
-        return Some(format!("Useful work: {} % of the cpu time under {}{loss}", whole(least.0), least.1));
-    }
-    Some(format!(
-        "Useful work: {} % of the cpu time under {}, {} % under {}{loss}",
-        whole(most.0),
-        most.1,
-        whole(least.0),
-        least.1
-    ))
+    Some(format!("{title}{loss}"))
 }
 
 /// Of the figure of run times by seed: how far they are apart.
@@ -227,4 +302,50 @@ pub fn run_times(table: &Table<'_>) -> Option<String> {
 #[must_use]
 pub fn barriers(table: &Table<'_>) -> Option<String> {
     range("Mean time between barriers", &spots(table, "barrier_interval"), short_seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shorter_forms_drop_settings_then_clauses_then_places() {
+        let all = forms(
+            "Run time: from 1.11 s (code under PIN with a=2, b=x) to 27.0 s (code under LOAD with a=2, b=y)",
+        );
+        assert_eq!(
+            all[1..],
+            [
+                "Run time: from 1.11 s (code under PIN with ...) to 27.0 s (code under LOAD with ...)",
+                "Run time: from 1.11 s to 27.0 s",
+            ]
+        );
+        let all = forms(
+            "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1); largest loss at 4 %: waiting, 96 %",
+        );
+        assert_eq!(
+            all[1..],
+            [
+                "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...); largest loss at 4 %: waiting, 96 %",
+                "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1)",
+                "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...)",
+                "Useful share: from 4 % to 90 %",
+            ]
+        );
+        let all = forms(
+            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN), most 4.31 under LOAD (cg)",
+        );
+        assert_eq!(
+            all[1..],
+            [
+                "Largest slowdown of a program: least 2.06 under gang (ft with ...), most 4.31 under LOAD (cg)",
+                "Largest slowdown of a program: least 2.06 under gang, most 4.31 under LOAD",
+            ]
+        );
+        let all = forms(
+            "Run time over n: most change for a under P, 1.00 s to 2.00 s (highest at 17); least for b under P, 1.00 s",
+        );
+        assert_eq!(all.last().unwrap(), "Run time over n: most change for a under P, 1.00 s to 2.00 s");
+        assert_eq!(forms("Short"), ["Short"]);
+    }
 }

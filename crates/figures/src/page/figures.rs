@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Slot, table};
+use super::{Grid, Slot};
 use crate::{Drawn, Figure};
 
 /// Rows of a figure's numbers on the page; the rest is in its CSV.
@@ -14,7 +14,7 @@ pub(super) fn figures(drawn: &Drawn) -> Markup {
         @for figure in &drawn.figures { (one(figure)) }
         @if !drawn.omitted.is_empty() {
             details {
-                summary { "Figures left out, and why" }
+                summary { "Figures that were skipped, and why" }
                 ul { @for omitted in &drawn.omitted { li { strong { (omitted.name) } ": " (omitted.why) } } }
             }
         }
@@ -24,30 +24,42 @@ pub(super) fn figures(drawn: &Drawn) -> Markup {
 fn one(figure: &Figure) -> Markup {
     let data = &figure.data;
     let head: Vec<String> = data.header.iter().map(|name| (*name).to_owned()).collect();
-    let rows = &data.rows[..data.rows.len().min(MOST_ROWS)];
+    let rows = data.rows[..data.rows.len().min(MOST_ROWS)].to_vec();
     html! {
         figure {
-            (PreEscaped(drawing::canvas::themed(&figure.svg)))
+            (cue(&figure.title))
+            (picture(&format!("Figure {}", figure.name), &drawing::canvas::themed(&figure.svg)))
             figcaption {
                 details class="data" {
                     summary { "Numbers of the figure " (figure.name) }
                     @if data.rows.len() > MOST_ROWS {
-                        p { "The first " (MOST_ROWS) " of " (data.rows.len()) " rows; all are in the CSV that `oversim plot` writes." }
+                        p { "The first " (MOST_ROWS) " of " (data.rows.len()) " rows. The CSV of `oversim plot` has all." }
                     }
-                    (table(&figure.title, &head, rows))
+                    (Grid::new(&figure.title, head, rows).markup())
                 }
             }
         }
     }
 }
 
-/// The timeline on a light panel of its own: its colours are made for it.
+/// A picture. On a narrow page it scrolls, so that its letters can be read.
+fn picture(label: &str, svg: &str) -> Markup {
+    html! { div class="scroll" role="region" tabindex="0" aria-label=(label) { (PreEscaped(svg)) } }
+}
+
+/// What a picture shows, and how to see all of it, on a narrow page.
+fn cue(title: &str) -> Markup {
+    html! { p class="cue" { strong { (title) } " (Scroll the picture sideways.)" } }
+}
+
+/// The timeline. Its colours are those of a light page; a dark one inverts them and keeps the hues.
 pub(super) fn timeline(slot: &Slot) -> Markup {
     html! {
         p { (slot.about) }
-        figure {
-            div class="light scroll" role="region" tabindex="0" aria-label="Timeline" { (PreEscaped(&slot.svg)) }
-            figcaption { "Alone and with other windows: " code { (slot.command) } }
+        figure class="timeline" {
+            (cue("Who ran where."))
+            (picture("Timeline", &slot.svg))
+            figcaption { p { "Alone and with other windows: " code { (slot.command) } } }
         }
     }
 }

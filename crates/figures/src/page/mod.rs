@@ -1,11 +1,14 @@
-//! A scenario and its results as one page for the browser: nothing is loaded from elsewhere, nothing on it moves.
+//! A scenario and its results as one page for the browser: nothing is loaded from elsewhere, and it is whole without its script.
 
+mod answer;
+mod comparisons;
 mod figures;
 mod numbers;
 mod origin;
+mod script;
 mod style;
 mod subject;
-mod verdicts;
+mod view;
 
 use experiment::PolicyShelf;
 use experiment::plan::Experiment;
@@ -13,8 +16,9 @@ use experiment::result::Results;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::Drawn;
+use view::View;
 
-/// What a page tells.
+/// What a page shows.
 #[derive(Clone, Copy)]
 pub struct Story<'a> {
     /// What was simulated.
@@ -63,6 +67,8 @@ pub fn page(story: &Story<'_>) -> String {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ (p.tool) " " (p.version) };
                 title { (title) }
@@ -91,6 +97,7 @@ pub fn page(story: &Story<'_>) -> String {
                     }
                 }
                 footer { p { (origin::line(story.results)) } }
+                script { (PreEscaped(script::JS)) }
             }
         }
     }
@@ -98,8 +105,9 @@ pub fn page(story: &Story<'_>) -> String {
 }
 
 fn sections(story: &Story<'_>) -> Vec<Section> {
+    let view = View::of(story.results);
     let section = |id, title, body| Section { id, title, body };
-    let mut all = vec![section("answers", "In short", verdicts::answers(story.results))];
+    let mut all = vec![section("answer", "Answer", answer::answer(&view))];
     if !story.results.notes.is_empty() {
         all.push(section("incomplete", "Runs that did not complete", origin::notes(story.results)));
     }
@@ -107,23 +115,42 @@ fn sections(story: &Story<'_>) -> Vec<Section> {
     if let Some(slot) = story.timeline {
         all.push(section("timeline", "Who ran where", figures::timeline(slot)));
     }
-    all.push(section("verdicts", "Verdicts", verdicts::comparisons(story.results)));
-    all.push(section("numbers", "Numbers", numbers::tables(story.results)));
-    all.push(section("references", "References", numbers::references(story.results)));
+    all.push(section("comparisons", "Comparisons", comparisons::comparisons(&view)));
+    all.push(section("numbers", "Numbers", numbers::tables(&view)));
+    all.push(section("references", "References", numbers::references(&view)));
     all.push(section("simulated", "What was simulated", subject::subject(story)));
-    all.push(section("repeat", "Where it comes from, and how to repeat it", origin::origin(story)));
+    all.push(section("provenance", "Provenance", origin::origin(story)));
     all
 }
 
-/// A table with a caption; the first entry of each row is its name. Wide ones scroll, also by keyboard.
-fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> Markup {
-    let numeric: Vec<bool> = (0..head.len()).map(|at| at > 0 && is_numeric(rows, at)).collect();
-    let class = |at: usize| numeric.get(at).copied().unwrap_or(false).then_some("number");
-    html! {
-        div class="scroll" role="region" tabindex="0" aria-label=(caption) {
-            table {
-                caption { (caption) }
-                thead { tr { @for (at, name) in head.iter().enumerate() { th scope="col" class=[class(at)] { (name) } } } }
+/// An entry of more letters than this takes several lines.
+const LONG: usize = 36;
+
+/// A table of texts.
+struct Grid {
+    caption: String,
+    head: Vec<String>,
+    /// The rows; the first entry of each is its name.
+    rows: Vec<Vec<String>>,
+    /// Rows that stay below the others.
+    last: Vec<Vec<String>>,
+}
+
+impl Grid {
+    fn new(caption: &str, head: Vec<String>, rows: Vec<Vec<String>>) -> Self {
+        Self { caption: caption.to_owned(), head, rows, last: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.last.is_empty()
+    }
+
+    /// With a caption. A wide one scrolls, also by keyboard.
+    fn markup(&self) -> Markup {
+        let classes: Vec<Option<&str>> = (0..self.head.len()).map(|at| self.class(at)).collect();
+        let class = |at: usize| classes.get(at).copied().flatten();
+        let body = |rows: &[Vec<String>]| {
+            html! {
                 tbody {
                     @for row in rows {
                         tr {
@@ -134,22 +161,44 @@ fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> Markup {
                     }
                 }
             }
+        };
+        html! {
+            div class="scroll" role="region" tabindex="0" aria-label=(self.caption) {
+                table {
+                    caption { (self.caption) }
+                    thead {
+                        tr { @for (at, name) in self.head.iter().enumerate() { th scope="col" class=[class(at)] { (name) } } }
+                    }
+                    (body(&self.rows))
+                    @if !self.last.is_empty() { (body(&self.last)) }
+                }
+            }
         }
     }
-}
 
-/// Whether a column holds numbers, with units or signs, and is set flush right.
-fn is_numeric(rows: &[Vec<String>], column: usize) -> bool {
-    let number = |entry: &str| {
-        let digits = entry.chars().filter(char::is_ascii_digit).count();
-        entry == "-"
-            || (digits > 0
-                && entry.chars().count() <= 24
-                && !entry.contains('=')
-                && entry.starts_with(|first: char| first.is_ascii_digit() || "+-<".contains(first)))
-    };
-    let entries = || rows.iter().filter_map(|row| row.get(column));
-    entries().all(|entry| number(entry)) && entries().any(|entry| entry != "-")
+    /// How a column is set: flush right where it holds numbers, in several lines where an entry is long.
+    fn class(&self, column: usize) -> Option<&'static str> {
+        let mut entries = self.rows.iter().chain(&self.last).filter_map(|row| row.get(column));
+        match column {
+            0 => None,
+            _ if self.is_numeric(column) => Some("number"),
+            _ => entries.any(|entry| entry.chars().count() > LONG).then_some("long"),
+        }
+    }
+
+    /// Whether a column holds numbers, with units or signs, and is set flush right.
+    fn is_numeric(&self, column: usize) -> bool {
+        let number = |entry: &str| {
+            let digits = entry.chars().filter(char::is_ascii_digit).count();
+            entry == "-"
+                || (digits > 0
+                    && entry.chars().count() <= 24
+                    && !entry.contains('=')
+                    && entry.starts_with(|first: char| first.is_ascii_digit() || "+-<".contains(first)))
+        };
+        let entries = || self.rows.iter().chain(&self.last).filter_map(|row| row.get(column));
+        entries().all(|entry| number(entry)) && entries().any(|entry| entry != "-")
+    }
 }
 
 fn strings(all: &[&str]) -> Vec<String> {
@@ -159,26 +208,4 @@ fn strings(all: &[&str]) -> Vec<String> {
 /// Texts of several paragraphs.
 fn paragraphs(text: &str) -> Markup {
     html! { @for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) { p { (paragraph) } } }
-}
-
-/// A header whose second column is the configuration, where there are several.
-fn head(names: &[&str], configurations: usize) -> Vec<String> {
-    let all = names.iter().enumerate().filter(|(at, _)| configurations > 1 || *at != 1);
-    all.map(|(_, name)| (*name).to_owned()).collect()
-}
-
-/// A row with its configuration second, where there are several.
-fn row(
-    name: &str,
-    configuration: &str,
-    rest: impl IntoIterator<Item = String>,
-    configurations: usize,
-) -> Vec<String> {
-    let configuration = Some(configuration.to_owned()).filter(|_| configurations > 1);
-    [name.to_owned()].into_iter().chain(configuration).chain(rest).collect()
-}
-
-/// The name of a configuration for headings and captions.
-fn at_configuration(configuration: &str) -> String {
-    if configuration.is_empty() { String::new() } else { format!(" at {configuration}") }
 }

@@ -3,7 +3,7 @@
 use experiment::result::Results;
 use maud::{Markup, html};
 
-use super::{Story, strings, table};
+use super::{Grid, Story, strings};
 
 /// Who made it.
 pub(super) fn line(results: &Results) -> String {
@@ -26,16 +26,15 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
         ("Program", format!("{} {}", p.tool, p.version)),
         ("Model", p.model.clone()),
         ("Random numbers", p.generator.clone()),
-        ("Scenario (SHA-256)", p.scenario_sha256.clone()),
-        ("Changes from the command line", overrides),
-        ("Result (SHA-256 over all runs)", p.digest.clone()),
+        ("Scenario, SHA-256", p.scenario_sha256.clone()),
+        ("Changes by the command line", overrides),
+        ("Result, SHA-256 of all runs", p.digest.clone()),
         ("Form of results", story.results.schema.clone()),
     ];
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     html! {
-        p { "The same scenario, changes and version give the same bytes on every machine. This page again:" }
+        p { "The same scenario, changes and version give the same bytes on every machine. This command makes the page again:" }
         pre { code { (story.command) } }
-        (table("Provenance", &strings(&["What", "Value"]), &rows))
+        dl class="facts" { @for (name, value) in &rows { dt { (name) } dd { (value) } } }
         details {
             summary { "The scenario: " (story.file) }
             pre { code { (story.experiment.scenario_text) } }
@@ -57,8 +56,9 @@ pub(super) fn notes(results: &Results) -> Markup {
         ]
     };
     let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
+    let head = strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]);
     html! {
-        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count nowhere." } }
-        (table("Runs that did not complete", &strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]), &rows))
+        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count in no number." } }
+        (Grid::new("Runs that did not complete", head, rows).markup())
     }
 }

@@ -1,33 +1,33 @@
 //! What was simulated, in words: machine, kernel, applications, policies, sweep.
 
 use experiment::explain::{Block, Page, find_with};
+use experiment::number::plural;
 use experiment::plan::RunPlan;
 use maud::{Markup, html};
 use notation::yaml::{Content, Node, tree};
 
-use super::{Story, paragraphs, strings, table};
+use super::{Grid, Story, paragraphs, strings};
 use crate::words;
 
 /// The scenario at a glance.
 pub(super) fn facts(story: &Story<'_>) -> Markup {
     let p = &story.results.provenance;
-    let configurations = if p.configurations.len() > 1 {
-        format!("{} configurations of a sweep, ", p.configurations.len())
-    } else {
-        String::new()
+    let seeds = match p.repeat {
+        1 => format!("seed {}", p.seed),
+        repeat => format!("seeds {} to {}", p.seed, p.seed.wrapping_add(u64::from(repeat - 1))),
     };
-    let replicates =
-        if p.repeat == 1 { "1 replicate".to_owned() } else { format!("{} replicates", p.repeat) };
-    let last = p.seed.wrapping_add(u64::from(p.repeat.saturating_sub(1)));
-    let seeds =
-        if p.repeat == 1 { format!("seed {}", p.seed) } else { format!("seeds {} to {last}", p.seed) };
+    let parts = [
+        plural(p.configurations.len(), "configuration", "configurations"),
+        plural(p.policies.len(), "policy", "policies"),
+        seeds,
+    ];
     html! {
         dl class="facts" {
             dt { "Machine" } dd { (words::listed(&words::machines(&p.machines))) }
-            dt { "Kernel" } dd { (words::listed(&p.kernels)) }
+            dt { "Operating system" } dd { (words::listed(&p.kernels)) }
             dt { "Applications" } dd { (p.apps.join(", ")) }
             dt { "Policies" } dd { (p.policies.join(", ")) }
-            dt { "Runs" } dd { (p.runs) ": " (configurations) (replicates) ", " (seeds) }
+            dt { "Runs" } dd { (p.runs) ": " (parts.join(", ")) }
         }
     }
 }
@@ -37,14 +37,14 @@ pub(super) fn subject(story: &Story<'_>) -> Markup {
     let p = &story.results.provenance;
     html! {
         @for machine in &p.machines { (named(story, "machine", "Machine", &machine.name)) }
-        @for name in &p.kernels { (named(story, "kernel", "Kernel", name)) }
+        @for name in &p.kernels { (named(story, "kernel", "Operating-system model", name)) }
         h3 { "Applications" }
         (applications(story))
         h3 { "Policies" }
         (policies(story))
         @if p.configurations.len() > 1 {
             h3 { "Sweep" }
-            p { "Every policy runs with each of these configurations, with the same random work:" }
+            p { "Every policy runs each of these configurations with the same random work:" }
             ul { @for configuration in &p.configurations { li { (configuration.label) } } }
         }
     }
@@ -85,12 +85,12 @@ fn machine_of(story: &Story<'_>, name: &str) -> String {
             .iter()
             .map(|(level, count)| format!("{count} x {level:?}").to_lowercase())
             .collect();
-        format!("A machine of the scenario's own: {} cpus ({}).", run.machine.cpus(), levels.join(", "))
+        format!("A machine that the scenario describes: {} cpus ({}).", run.machine.cpus(), levels.join(", "))
     })
 }
 
 /// With a capital at the beginning and a full stop at the end.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.trim_end_matches('.').chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).chain(['.']).collect()
@@ -115,7 +115,8 @@ fn applications(story: &Story<'_>) -> Markup {
             ]
         })
         .collect();
-    table("Applications", &strings(&["Name", "Program", "Tasks", "How tasks wait", "Role"]), &rows)
+    let head = strings(&["Name", "Program", "Tasks", "How tasks wait", "Role"]);
+    Grid::new("Applications", head, rows).markup()
 }
 
 /// The name of an application's workload with what it is.
