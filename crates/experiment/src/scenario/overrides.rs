@@ -151,11 +151,13 @@ fn split<'a>(
     let source = sources.add(option, pair);
     let Some((path, value)) = pair.split_once('=') else {
         let whole = Place::range(source, 0..pair.len());
-        return Err(Diagnostic::new(whole, "an override needs a value").hint("write `path=value`"));
+        return Err(Diagnostic::new(whole, "the value is missing").hint("write `path=value`"));
     };
     let at = Place::range(source, 0..path.len());
     if value.trim().is_empty() {
-        return Err(Diagnostic::new(at, format!("`{path}` is given no value")).hint("write `path=value`"));
+        return Err(
+            Diagnostic::new(at, format!("the value of `{path}` is missing")).hint("write `path=value`")
+        );
     }
     Ok((path, value, at, source))
 }
@@ -190,7 +192,7 @@ fn sweep_pair(root: &mut Node, pair: &str, twice: bool, sources: &mut Sources) -
     let (path, value, at, source) = split("--sweep", pair, sources)?;
     if twice {
         let message = format!("`{path}` is given twice");
-        return Err(Diagnostic::new(at, message).hint("sweep or set a path once"));
+        return Err(Diagnostic::new(at, message).hint("set or sweep each path only once"));
     }
     let list = yaml::tree(source, &format!("{}[{value}]", " ".repeat(path.len())))?;
     // Brackets around all values do not matter.

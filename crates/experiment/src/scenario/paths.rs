@@ -108,8 +108,9 @@ fn set_policy(
     match rest {
         ["over"] => item.set("over", at, value),
         ["over", parameter] => {
-            let missing = Diagnostic::new(at, "the policy says nothing of what stands beneath it");
-            let missing = missing.hint("write `over: NAME` next to it, or set the path that ends in `.over`");
+            let missing = Diagnostic::new(at, "the policy has no `over`, so there is no policy under it");
+            let missing =
+                missing.hint("write `over: NAME` next to the policy, or set the path that ends in `.over`");
             parameter_of(item, "over", "", at).ok_or(missing)?.set(parameter, at, value);
         }
         ["perturb", parameter] => {

@@ -128,7 +128,7 @@ fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
             if !good {
                 reader.wrong_node(
                     node,
-                    format!("`{name}` is no name for a scenario"),
+                    format!("`{name}` is not a valid name for a scenario"),
                     "use letters, digits, `_` and `-`",
                 );
             }
@@ -216,7 +216,7 @@ fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         policies: policies?,
         horizon: Time::from_ns(horizon?),
         admission: admission?,
-        // Nobody starts programs in step with the timer tick.
+        // Real programs do not start in step with the timer tick.
         start_jitter: match jitter {
             Some(span) => span?,
             None => tick?,
