@@ -1,4 +1,4 @@
-//! Small whole scenarios around the examples of the shelves; a test reads and runs each.
+//! Small whole scenarios around the examples of the kinds; a test reads and runs each.
 
 /// Longest line of an application before it is written on several lines.
 const LONGEST: usize = 92;
