@@ -18,7 +18,7 @@ fn results(name: &str, set: &[&str]) -> Results {
 fn share(results: &Results, category: &str) -> f64 {
     let provenance = &results.provenance;
     let (configuration, policy) =
-        (&provenance.configurations[provenance.configurations.len() - 1], &provenance.policies[0]);
+        (&provenance.configurations[provenance.configurations.len() - 1].label, &provenance.policies[0]);
     let cell = results.get(configuration, policy, "all", &format!("breakdown_{category}"));
     cell.unwrap_or_else(|| panic!("no {category}")).mean
 }

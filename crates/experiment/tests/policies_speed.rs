@@ -8,7 +8,7 @@ use support::results;
 
 /// A mean at the first configuration of the sweep.
 fn mean(results: &Results, policy: &str, app: &str, metric: &str) -> f64 {
-    support::mean(results, &results.provenance.configurations[0], policy, app, metric)
+    support::mean(results, &results.provenance.configurations[0].label, policy, app, metric)
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     let mut answers = Vec::new();
     match &extremes {
         None => {
-            answers.extend(labelled("Answer", "Nothing was measured: no run completed.", width, view.colour))
+            answers.extend(labelled("Answer", "Nothing was measured: no run completed.", width, view.colour));
         }
         Some(extremes) => {
             for line in answer::lines(&table, extremes) {

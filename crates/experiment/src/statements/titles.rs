@@ -152,7 +152,7 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     let ends = |hits: &[Hit<'_>]| {
         let by_mean = |a: &&Hit<'_>, b: &&Hit<'_>| a.summary.mean.total_cmp(&b.summary.mean);
         let (low, high) = (hits.iter().min_by(by_mean)?, hits.iter().rev().max_by(by_mean)?);
-        (low.summary.mean > 0.0).then(|| (low.summary.mean, high.summary.mean, high.configuration))
+        (low.summary.mean > 0.0).then_some((low.summary.mean, high.summary.mean, high.configuration))
     };
     let measured: Vec<(&String, (f64, f64, usize))> = curves
         .iter()
