@@ -58,7 +58,7 @@ fn a_scenario_and_its_result_give_the_same_figures_with_their_numbers() {
 fn png_is_the_same_picture_in_pixels() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let args = ["plot", "-", "--format", "png", "--figure", "slowdown,account", "-o"];
+    let args = ["plot", "-", "--format", "png", "--figure", "slowdown,breakdown", "-o"];
     for name in ["a", "b"] {
         let (code, _, errors) = oversim(&[&args[..], &[&at(name)]].concat(), SCENARIO);
         assert_eq!((code, errors.as_str()), (0, ""));
@@ -66,7 +66,7 @@ fn png_is_the_same_picture_in_pixels() {
     let all = files(&folder.path().join("a"));
     assert_eq!(all, files(&folder.path().join("b")));
     let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["account.csv", "account.png", "slowdown.csv", "slowdown.png"]);
+    assert_eq!(names, ["breakdown.csv", "breakdown.png", "slowdown.csv", "slowdown.png"]);
     assert!(all[1].1.starts_with(b"\x89PNG"));
 }
 
@@ -102,12 +102,12 @@ fn what_cannot_be_drawn_is_refused_before_anything_is_written() {
     refused(
         &["plot", "-", "--figure", "pie", "-o", &at("o")],
         SCENARIO,
-        "no figure `pie`; there are slowdown,",
+        "no figure is called `pie`. Valid: slowdown,",
     );
     refused(&["plot", "-", "-o", &at("o")], &SCENARIO.replace("PIN", "PNI"), "did you mean `PIN`?");
     let (_, result, _) = oversim(&["run", "-", "--format", "json"], SCENARIO);
     fs::write(at("r.json"), result).unwrap();
-    refused(&["plot", &at("r.json"), "--repeat", "9", "-o", &at("o")], "", "belong to scenarios");
+    refused(&["plot", &at("r.json"), "--repeat", "9", "-o", &at("o")], "", "applies to scenarios only");
     assert!(!Path::new(&at("o")).exists());
     assert_eq!(oversim(&["plot", &at("r.json"), "-o", &at("o")], "").0, 0);
     let before = files(Path::new(&at("o")));

@@ -24,10 +24,10 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     if !standard {
         output::check_file(&args.output, args.force)?;
     }
-    let (name, text) = input::read(&args.file)?;
+    let (name, text) = input::scenario(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
-            "{name} is a result; a report tells what was simulated, too, and wants the scenario (`oversim plot` draws figures of a result)"
+            "{name} is a result, and a report also describes its scenario: name the scenario instead (`oversim plot` draws figures of a result)"
         )));
     }
     let changes = &args.changes;
@@ -35,14 +35,15 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let results = source::simulate(&name, &experiment, changes)?;
     let drawn = figures::draw(&results, &[]).map_err(Failure::Output)?;
     let file = file_name(&args.file);
-    let timeline = timeline(&experiment, &results, &file, changes);
+    let subject = subject_name(&args.file);
+    let timeline = timeline(&experiment, &results, &subject, changes);
     let story = Story {
         experiment: &experiment,
         results: &results,
         policies,
         drawn: &drawn,
         timeline: timeline.as_ref(),
-        command: &command(&file, changes, args.best_partition),
+        command: &command(&subject, changes, args.best_partition),
         file: &file,
     };
     let html = page(&story);
@@ -63,7 +64,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The first policy above the one under which all is done first, at the first configuration, in the most telling window. None
+/// The first policy above the one under which all is done first, at the first configuration, in the most informative window. None
 /// when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
     let configuration = experiment.configurations.first()?;
@@ -110,6 +111,11 @@ fn strings(words: &[&str]) -> Vec<String> {
 fn file_name(path: &Path) -> String {
     let name = path.file_name().filter(|_| path.as_os_str() != "-");
     name.map_or_else(|| "scenario.yaml".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The subject of the commands on the page: as given, so that they run in the same directory.
+fn subject_name(path: &Path) -> String {
+    if path.as_os_str() == "-" { file_name(path) } else { path.display().to_string() }
 }
 
 /// The command that makes the page again.

@@ -1,4 +1,4 @@
-//! `oversim timeline`: who ran where, as a picture or in the terminal.
+//! `oversim timeline`: which task ran where and when, as a picture or in the terminal.
 
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +30,7 @@ enum Form {
 /// Draws the timeline.
 pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
-    let (name, text) = input::read(&args.file)?;
+    let (name, text) = input::scenario(&args.file)?;
     let overrides = Overrides { repeat: Some(1), ..source::edited(&args.edits) };
     let experiment = source::load(policies, &name, &text, &overrides)?;
     // Of a sweep the first configuration is shown; `--set` chooses another one.
@@ -71,7 +71,7 @@ fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
         _ => {
             let name = path.display();
             return Err(Failure::Input(format!(
-                "`{name}` is to end in .svg or .png: that says which picture"
+                "`{name}` must end in .svg or .png, which selects the kind of picture"
             )));
         }
     };
@@ -110,7 +110,7 @@ fn title(experiment: &Experiment, configuration: usize, plans: &[(&str, &RunPlan
     format!("{}{at}, seed {seed}", experiment.name)
 }
 
-/// Says on standard error what was not asked for: other configurations of the sweep, policies that are not shown.
+/// Names on standard error what is not shown: other configurations of the sweep, other policies.
 fn remark(args: &Args, experiment: &Experiment, configuration: usize, shown: usize) {
     if args.quiet {
         return;
@@ -121,16 +121,16 @@ fn remark(args: &Args, experiment: &Experiment, configuration: usize, shown: usi
     if !open.is_empty() {
         let label = experiment.configurations.get(configuration).map_or("", |c| c.label.as_str());
         let how = open.iter().map(|path| format!("--set {path}=...")).collect::<Vec<_>>().join(" ");
-        remarks.push(format!("shown with {label}; {how} shows another configuration of the sweep"));
+        remarks.push(format!("shown with {label}; {how} shows another configuration"));
     }
     let policies = &experiment.policies;
     if policies.len() > shown {
         let (here, there) = (policies[..shown].join(" and "), policies[shown..].join(", "));
-        remarks.push(format!("shown under {here}; --policy A,B chooses among them and {there}"));
+        remarks.push(format!("shown under {here}; --policy A,B chooses other policies: {there}"));
     }
     let mut err = anstream::stderr();
     for remark in remarks {
-        // Standard error may be closed; the picture is there all the same.
+        // If standard error is closed, the picture is complete without the remark.
         let _ = writeln!(err, "note: {remark}");
     }
 }
