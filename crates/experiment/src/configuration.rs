@@ -19,7 +19,7 @@ pub struct Axis {
     pub unit: String,
     /// The values as the scenario writes them, in order.
     pub values: Vec<String>,
-    /// The same as numbers in the base unit; `null` when one of them is no number.
+    /// The same as numbers in the base unit; `null` when one of them is not a number.
     pub numbers: Option<Vec<f64>>,
 }
 
@@ -42,8 +42,8 @@ impl Axis {
 pub struct Configuration {
     /// `threads_per_core=2`; several settings are joined by `, `; empty without a sweep.
     pub label: String,
-    /// What it sets: a number in base units, a truth value or a name for each path. A value with parameters of its own, such as
-    /// a runtime, has one entry for its name and one for each of them.
+    /// Its values: a number in base units, a truth value or a name for each path. A value with parameters, such as a runtime, has
+    /// one entry for its name and one for each parameter.
     pub settings: Settings,
     /// For each axis the position of its value.
     pub places: Vec<usize>,

@@ -121,7 +121,7 @@ impl Samples {
         self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
-    /// What the references say, in the metrics that can be said of them.
+    /// The values of the references, in the metrics that they have.
     fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);

@@ -113,7 +113,7 @@ pub struct DomainRow {
     pub group_cpus: u32,
     /// Power of a group; 1,024 = one task at full speed.
     pub power: u64,
-    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has none of its own.
+    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has no separate interval.
     pub interval_ms: (u64, u64),
     /// Factor on the interval of a busy cpu.
     pub busy_factor: u64,

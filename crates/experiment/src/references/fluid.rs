@@ -14,7 +14,7 @@ pub(crate) enum Arrival {
     After(usize, f64),
 }
 
-/// An application as the fluid model sees it.
+/// An application in the model of the fair share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Job {
     pub(crate) arrival: Arrival,
@@ -95,7 +95,7 @@ fn arrive(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64) 
     }
 }
 
-/// First come, first served: nobody overtakes.
+/// First come, first served, without overtaking.
 fn admit(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64, admission: Admission) {
     while let Some(head) = queue.first().copied() {
         let running = |at: &usize| jobs[*at].foreground() && matches!(states[*at], State::Runs(..));
