@@ -67,15 +67,19 @@ fn line() -> Vec<String> {
 /// A name and its meaning.
 type Named = (String, String);
 
-/// The names that begin with what is typed, upper or lower case.
+/// The names that begin with what is typed; if there are none, those that do so in another case.
 fn matching(current: &OsStr, names: impl IntoIterator<Item = Named>) -> Vec<CompletionCandidate> {
-    let typed = current.to_string_lossy().to_lowercase();
-    let begins = |(name, _): &Named| name.to_lowercase().starts_with(&typed);
+    let typed = current.to_string_lossy();
+    let lower = typed.to_lowercase();
+    let (exact, rest): (Vec<Named>, Vec<Named>) =
+        names.into_iter().partition(|(name, _)| name.starts_with(typed.as_ref()));
+    let begins = |(name, _): &Named| name.to_lowercase().starts_with(&lower);
+    let names = if exact.is_empty() { rest.into_iter().filter(begins).collect() } else { exact };
     let candidate = |(name, about): Named| {
         let candidate = CompletionCandidate::new(name);
         if about.is_empty() { candidate } else { candidate.help(Some(about.into())) }
     };
-    names.into_iter().filter(begins).map(candidate).collect()
+    names.into_iter().map(candidate).collect()
 }
 
 fn registry(registry: Registry) -> Vec<Named> {

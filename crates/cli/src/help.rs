@@ -1,4 +1,4 @@
-//! Examples and exit statuses as the help of each command shows them; a test runs every example.
+//! Examples and exit statuses in the help of each command; a test runs every example.
 
 pub(crate) const OVERSIM: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Resolves what a command is about: a file, standard input or a built-in scenario, up to a size that none needs.
+//! Resolves the subject of a command: a file, standard input or a built-in scenario, of limited size.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};

@@ -1,4 +1,4 @@
-//! The command line of oversim: words to values, values to words, exit codes.
+//! The command line of oversim: arguments to values, values to text, exit codes.
 //!
 //! A library, so that a program with additional policies has the same command line: [`main_with`].
 

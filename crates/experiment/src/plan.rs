@@ -1,4 +1,4 @@
-//! What a scenario asks for, resolved: every single run with its machine, kernel, applications and policy.
+//! A resolved scenario: every single run with its machine, kernel, applications and policy.
 
 use std::sync::Arc;
 

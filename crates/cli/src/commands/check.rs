@@ -1,4 +1,4 @@
-//! `oversim check`: whether files are scenarios, and how many runs each asks for.
+//! `oversim check`: whether scenarios are valid, and how many runs each has.
 
 use std::process::ExitCode;
 

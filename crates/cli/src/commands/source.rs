@@ -1,4 +1,4 @@
-//! Where results come from: a file with a result, or a scenario, which is run now.
+//! The source of results: a file with a result, or a scenario, which is run.
 
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Pages of parameters: what a name means to each entry that has it.
+//! Pages of parameters: the meaning of a name for each entry that has it.
 
 use notation::parameter::Parameter;
 use policies::PolicyShelf;

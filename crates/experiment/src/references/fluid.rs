@@ -1,4 +1,4 @@
-//! The ideal fluid share: every runnable task gets its part of the machine at every instant, and sharing costs nothing.
+//! The fair share: every runnable task gets its part of the machine at every instant, and sharing has no cost.
 //!
 //! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N tasks that all
 //! want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.

@@ -16,7 +16,7 @@ use workloads::Context;
 use super::DEFAULT_RUNTIME;
 use super::arrivals::{self, Copies};
 use super::reader::Reader;
-use super::shelves::{self, Workload};
+use super::registries::{self, Workload};
 
 /// Keys of an application.
 pub(crate) const APP_KEYS: [&str; 11] = [
@@ -41,7 +41,7 @@ struct Draft<'a> {
     /// Where its workload is chosen.
     place: Place,
     workload: Workload,
-    runtime: shelves::ChosenRuntime,
+    runtime: registries::ChosenRuntime,
     start: Time,
     weight: u32,
     background: Option<bool>,
@@ -203,11 +203,11 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>
             None
         }
     };
-    let workload = chosen.as_ref().and_then(|chosen| shelves::workload(reader, chosen));
+    let workload = chosen.as_ref().and_then(|chosen| registries::workload(reader, chosen));
     let default = Node::scalar(entry.place, DEFAULT_RUNTIME);
     let runtime = reader
         .chosen(value("runtime").unwrap_or(&default), "`runtime`", &[])
-        .and_then(|chosen| shelves::runtime(reader, &chosen));
+        .and_then(|chosen| registries::runtime(reader, &chosen));
     let start = value("start").map_or(Some(0), |node| {
         reader.value(node, "`start`", Kind::Duration, 0, super::resolve::MAX_HORIZON_NS)
     });

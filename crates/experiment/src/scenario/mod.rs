@@ -1,4 +1,4 @@
-//! Scenario files: from YAML text and overrides to an [`Experiment`] in which nothing can be wrong any more.
+//! Scenario files: from YAML text and overrides to an [`Experiment`] without errors.
 
 mod apps;
 mod arrivals;
@@ -7,9 +7,9 @@ mod overrides;
 mod paths;
 mod policies;
 mod reader;
+pub(crate) mod registries;
 mod resolve;
 mod settable;
-pub(crate) mod shelves;
 mod sweep;
 mod together;
 

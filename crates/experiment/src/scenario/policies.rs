@@ -5,7 +5,7 @@ use notation::yaml::{Content, Node};
 use policies::{Choice, Level, PERTURB};
 
 use super::reader::{Chosen, Reader};
-use super::{apps, shelves};
+use super::{apps, registries};
 use crate::references::REFERENCES;
 use crate::result::DEDICATED;
 
@@ -70,7 +70,7 @@ fn stack(reader: &mut Reader, item: &Node) -> Option<Choice> {
 
 /// A policy with its parameters and disturbances.
 fn one(reader: &mut Reader, item: &Node, chosen: &Chosen<'_>) -> Option<Choice> {
-    let choice = shelves::policy(reader, chosen);
+    let choice = registries::policy(reader, chosen);
     let Some(perturb) = item.get("perturb") else {
         return choice;
     };

@@ -1,4 +1,4 @@
-//! What only machine, applications and policies of a scenario together can get wrong.
+//! Errors that only machine, applications and policies of a scenario together can have.
 
 use notation::yaml::{Content, Node};
 use policies::Choice;
