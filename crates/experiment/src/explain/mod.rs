@@ -259,9 +259,9 @@ pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
     }
 }
 
-/// The pages of this name, upper or lower case: more than one if it has several meanings, terms last. `policy:SPEED` searches
-/// only the policies, `SPEED.interval` finds a parameter of one entry, and a description such as `core:8` a machine. Parameters
-/// of this name are shown only if no other entry of a registry has it.
+/// The pages of this name, upper or lower case: more than one if it has several meanings. Entries of registries come first, then
+/// a term, then, if no entry has this name, the parameters. `policy:SPEED` searches only the policies, `SPEED.interval` finds a
+/// parameter of one entry, and a description such as `core:8` a machine.
 ///
 /// # Errors
 /// A sentence with the nearest name.
@@ -290,12 +290,9 @@ pub fn find_with(policies: &PolicyShelf, name: &str) -> Result<Vec<Page>, String
     let found = match chosen {
         Some((kind, rest)) => of(kind, rest),
         None => {
-            let mut found: Vec<Page> = Kind::listed().flat_map(|kind| of(kind, name)).collect();
-            if found.is_empty() {
-                found = of(Kind::Parameter, name);
-            }
-            found.extend(of(Kind::Term, name));
-            found
+            let entries: Vec<Page> = Kind::listed().flat_map(|kind| of(kind, name)).collect();
+            let parameters = if entries.is_empty() { of(Kind::Parameter, name) } else { Vec::new() };
+            entries.into_iter().chain(of(Kind::Term, name)).chain(parameters).collect()
         }
     };
     if !found.is_empty() {
@@ -364,7 +361,7 @@ mod tests {
     fn pages_come_before_terms_and_marks_between_words_do_not_matter() {
         assert_eq!(kinds("fair share"), [Kind::Reference, Kind::Term]);
         assert_eq!(kinds("gang"), [Kind::Policy, Kind::Term]);
-        assert_eq!(kinds("barrier"), [Kind::Parameter, Kind::Term]);
+        assert_eq!(kinds("barrier"), [Kind::Term, Kind::Parameter]);
         assert_eq!(kinds("term:gang"), [Kind::Term]);
         assert_eq!((kinds("run time"), kinds("OMP-wait-policy")), (vec![Kind::Metric], vec![Kind::Term]));
     }
