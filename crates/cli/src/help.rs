@@ -137,7 +137,7 @@ Examples:
   oversim completions zsh > ~/.oversim.zsh
   oversim completions fish > ~/.config/fish/completions/oversim.fish
 
-For bash, add `source <(oversim completions bash)` to ~/.bashrc. The script calls oversim for every completion, so print it \
+For bash, add `eval \"$(oversim completions bash)\"` to ~/.bashrc. The script calls oversim for every completion, so print it \
 again after an update.
 
 Exit status: 0 done; 1 output failed; 2 an unknown shell.";

@@ -114,7 +114,7 @@ fn bash_itself_completes_with_the_script() {
     assert!(bash.status.success());
     let program = assert_cmd::cargo::cargo_bin!("oversim");
     let ask = format!(
-        "source <('{0}' completions bash); COMP_WORDS=(oversim run two_h); COMP_CWORD=2; \
+        "eval \"$('{0}' completions bash)\"; COMP_WORDS=(oversim run two_h); COMP_CWORD=2; \
          _clap_complete_oversim oversim two_h run; echo \"${{COMPREPLY[@]}}\"",
         program.display()
     );
