@@ -1,42 +1,29 @@
-//! What can be said on the command line, and its help.
+//! The command line: commands, flags and their help.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use clap_complete::engine::ArgValueCompleter as Completer;
+use experiment::catalogue::Registry;
 
-use crate::help;
+use crate::{complete, help};
 
-/// Most threads `--jobs` may ask for: above what any host has, below what exhausts it.
+/// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
 
-/// Where help shows the flags that all commands have: behind their own.
+/// Where help shows the flags that all commands have: after the other ones.
 const LAST: usize = 900;
-
-const TIMELINE_EXAMPLES: &str = "\
-Examples:
-  oversim timeline scenarios/policies/odd_thread.yaml
-  oversim timeline scenarios/cg_ft_share.yaml --policy LOAD,SPEED -o cg_ft.svg
-  oversim timeline scenarios/spin_yield_block.yaml --vary threads_per_core=1,2
-  oversim timeline scenarios/cg_ft_share.yaml --from 1s --to 1.1s --cpus 0-3 -o part.png
-
---policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A timeline shows single \
-configurations: --set PATH=VALUE chooses one of a sweep, and --sweep is refused.
-
-Without --from and --to the most informative part of the runs is shown, and the headline states why. With --vary or a single \
-policy that is a few barriers long.
-
-Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
 
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
 #[command(name = "oversim", version, after_help = help::OVERSIM)]
 pub(crate) struct Arguments {
-    /// No progress bars and no remarks on standard error.
+    /// Print neither progress bars nor remarks on standard error.
     #[arg(short, long, global = true, display_order = LAST, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say on standard error what is being done and what it took.
+    /// Report on standard error what is being done and how long it took.
     #[arg(short, long, global = true, display_order = LAST)]
     pub(crate) verbose: bool,
     #[command(subcommand)]
@@ -48,43 +35,46 @@ pub(crate) enum Command {
     /// Run a scenario and compare its policies.
     #[command(after_help = help::RUN)]
     Run(Run),
-    /// Compare two results, or policies of one scenario, pair by pair: how many times faster, and how sure that is.
+    /// Compare two results, or policies of one scenario, pair by pair: how large each difference is, and how certain.
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
-    /// Draw figures of a result, or of a scenario, which is run now; with the plotted numbers beside each.
+    /// Draw figures of a result, or of a scenario, which is run first. A CSV file next to each figure holds its numbers.
     #[command(after_help = help::PLOT)]
     Plot(Plot),
-    /// Run a scenario and write one page for the browser: what was simulated, tables, figures, verdicts, how to repeat it.
+    /// Run a scenario and write one page for the browser: the setup, tables, figures, verdicts, and how to repeat it.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Check scenarios without running them.
     #[command(after_help = help::CHECK)]
     Check(Check),
+    /// Write a scenario to start from: a small one with comments, or a copy of a built-in scenario.
+    #[command(after_help = help::INIT)]
+    Init(Init),
     /// Print a JSON Schema (draft-07): of scenario files, for editors, or of results.
     #[command(after_help = help::SCHEMA)]
     Schema(Schema),
-    /// List what a scenario can name.
+    /// List the names that a scenario can use, the metrics, or the built-in scenarios.
     #[command(after_help = help::LIST)]
     List(List),
-    /// Explain a name: idea, rules, parameters, when to use it, an example. Without a name: all there is.
+    /// Explain a name or a term: idea, rules, parameters, when to use it, an example. Without a name: list all pages.
     #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
-    /// Derive the catalogue's profiles from published measurements and show how well these come back.
+    /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles reproduce them.
     #[command(after_help = help::CALIBRATE)]
     Calibrate(Calibrate),
-    /// Run the published experiments and set every published claim beside what the simulator says.
+    /// Run the published experiments and list every published claim next to the simulated outcome.
     #[command(after_help = help::REPRODUCE)]
     Reproduce(Reproduce),
-    /// Show who ran where: a row per cpu, in the terminal or as a picture.
-    #[command(after_help = TIMELINE_EXAMPLES)]
+    /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
+    #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
-    /// Look at a machine.
+    /// Show a machine.
     #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]
         command: Machine,
     },
-    /// Print what a shell needs to complete commands, flags and values.
+    /// Print the script that lets a shell complete commands, flags and values.
     #[command(after_help = help::COMPLETIONS)]
     Completions(Completions),
     /// Print the manual page of the program or of a command, or write all pages to a directory.
@@ -94,20 +84,20 @@ pub(crate) enum Command {
 
 #[derive(Args, Debug)]
 pub(crate) struct Calibrate {
-    /// Only check that the profiles this program was built with are what the derivation writes.
+    /// Only check that the built-in profiles equal those that the derivation writes.
     #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
     pub(crate) check: bool,
     /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of the sources.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
-    /// Also show what the constants do that no measurement determines.
+    /// Also show the effect of the constants that no measurement determines.
     #[arg(long)]
     pub(crate) sensitivity: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Reproduce {
-    /// Claims to check instead of those built in: a YAML file of the same form.
+    /// Check the claims of this YAML file instead of the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) claims: Option<PathBuf>,
     /// Only the claims of this group; repeatable.
@@ -116,10 +106,10 @@ pub(crate) struct Reproduce {
     /// Only the claims about this machine; repeatable.
     #[arg(long = "machine", value_name = "NAME")]
     pub(crate) machines: Vec<String>,
-    /// A first look in under a minute: one or two replicates, shortened programs, only the cells that claims need.
+    /// A first impression in about a minute: one or two replicates, shortened programs, only the cells that claims need.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Also simulate the whole grid of every study that a claim needs, not only the cells that claims speak of: hours.
+    /// Also simulate the whole grid of every study that a claim needs, not only the cells of claims. This takes hours.
     #[arg(long, conflicts_with_all = ["quick", "sensitivity"])]
     pub(crate) grid: bool,
     /// Also write every simulated cell to this file, as CSV.
@@ -128,19 +118,20 @@ pub(crate) struct Reproduce {
     /// Also write docs/validation.md and its pictures below this directory, the root of the sources.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["claims", "groups", "machines", "quick"])]
     pub(crate) write: Option<PathBuf>,
-    /// Show instead how headlines move when an uncertain parameter is 20 % smaller or larger.
+    /// Show instead how the main results change when an uncertain parameter is 20 % smaller or larger.
     #[arg(long, conflicts_with_all = ["claims", "groups", "machines", "quick"])]
     pub(crate) sensitivity: bool,
     /// Form of the report on standard output.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
+    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Where finished runs are kept, so that an interrupted reproduction goes on. Default: oversim/reproduce in the user's cache directory.
+    /// Directory for finished runs, so that an interrupted reproduction can continue. Default: oversim/reproduce in the user's
+    /// cache directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// Do not use what an interrupted reproduction left.
+    /// Do not use the runs that an interrupted reproduction has left.
     #[arg(long)]
     pub(crate) fresh: bool,
 }
@@ -148,9 +139,9 @@ pub(crate) struct Reproduce {
 /// Forms of a report of claims or comparisons.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReportFormat {
-    /// Sentences and tables for people.
+    /// Sentences and tables.
     Text,
-    /// Everything, one object.
+    /// One JSON object with all details.
     Json,
     /// One claim or comparison per row.
     Csv,
@@ -172,33 +163,33 @@ impl ReportFormat {
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("written").multiple(true)))]
 pub(crate) struct Run {
-    /// Scenario file; `-` reads standard input.
-    #[arg(value_name = "FILE")]
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Form of the result on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// What `--format text` shows.
+    /// How much `--format text` shows.
     #[arg(long, value_enum, default_value_t = Table::Answer)]
     pub(crate) table: Table,
     /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
-    /// Also write what every policy did in every run to this file, for --replay-schedule.
+    /// Also write the actions of every policy in every run to this file, for --replay-schedule.
     #[arg(long, value_name = "FILE", group = "written")]
     pub(crate) record_schedule: Option<PathBuf>,
-    /// Let a recorded schedule decide in place of the policies, here or on a changed scenario, as long as it is legal.
+    /// Use the actions of a recorded schedule instead of the policies, also on a changed scenario. Illegal actions are skipped.
     #[arg(long, value_name = "FILE", conflicts_with = "record_schedule")]
     pub(crate) replay_schedule: Option<PathBuf>,
-    /// Write every decision of every run and its reason to this file, one JSON object per line; `-` writes them to standard
-    /// output, in place of the result.
+    /// Write every decision of every run with its reason to this file, one JSON object per line. `-` writes them to standard
+    /// output instead of the result.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
-    /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt as Linux's ftrace
-    /// prints it. The scenario asks for one run under a policy, or --trace-run says which.
+    /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in the text form of
+    /// Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
     pub(crate) trace: Option<PathBuf>,
-    /// The run that --trace shows, by its number: from 0, dedicated runs first, then by configuration, policy and replicate.
+    /// Number of the run that --trace writes, from 0: dedicated runs first, then by configuration, policy and replicate.
     #[arg(long, value_name = "N", requires = "trace")]
     pub(crate) trace_run: Option<usize>,
     /// Replace files that exist.
@@ -206,27 +197,29 @@ pub(crate) struct Run {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Also search the best static partition of the cores among the applications, by simulating up to 48 at each configuration.
+    /// Also search the best static partition of the cores among the programs. This simulates up to 48 partitions for each
+    /// configuration.
     #[arg(long)]
     pub(crate) best_partition: bool,
-    /// Simulate every single poll of a waiting task as an event: slow, same results.
+    /// Simulate every poll of a waiting task as a separate event. This is slow and gives the same results.
     #[arg(long)]
     pub(crate) stepwise: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// What the other is held against: a result (the JSON of `oversim run`) or a scenario, which is run now; `-` reads standard input.
-    #[arg(value_name = "A")]
+    /// The reference: a result (the JSON of `oversim run`) or a scenario, which is run first; `-` reads standard input.
+    #[arg(value_name = "A", add = Completer::new(complete::scenario_or_result))]
     pub(crate) first: PathBuf,
-    /// What is judged: another result or scenario. Without it policies of A are compared, each with the first.
-    #[arg(value_name = "B")]
+    /// Another result or scenario, compared with A. Without it the policies of A are compared, each with the first one.
+    #[arg(value_name = "B", add = Completer::new(complete::scenario_or_result))]
     pub(crate) second: Option<PathBuf>,
     /// Compare this metric (`oversim list metrics`) instead of run_time and makespan; repeatable.
-    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',', add = Completer::new(complete::metrics))]
     pub(crate) metrics: Vec<String>,
-    /// Exit with status 1 only when something is slower by more than so many per cent, its whole interval beyond them.
-    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent)]
+    /// Smallest slowdown that matters, in per cent. A slowdown is marked with `!`, and the exit status is 1, if its whole
+    /// 95 % interval is larger than this.
+    #[arg(long, value_name = "PERCENT", default_value = DEFAULT_THRESHOLD, value_parser = percent)]
     pub(crate) threshold: f64,
     /// Form of the report.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
@@ -235,17 +228,18 @@ pub(crate) struct Compare {
     pub(crate) changes: Changes,
 }
 
-/// What can be changed in a scenario, alike in every command that reads one.
+/// Changes of a scenario that every command that reads one accepts.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Edits {
-    /// Only these policies: A,B or repeated. The first is the one that others are compared with. SPEED/ULE is SPEED on top of ULE.
-    #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',')]
+    /// Use only these policies: A,B or repeated. The others are compared with the first one. SPEED/ULE is SPEED on top of ULE.
+    #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',', add = Completer::new(complete::policies))]
     pub(crate) policies: Vec<String>,
-    /// Set one parameter by its path, as `threads_per_core=2`; repeatable. A swept path keeps only this value.
-    #[arg(long = "set", value_name = "PATH=VALUE")]
+    /// Set one value by its path, for example `threads_per_core=2`; repeatable. A swept path then has only this value.
+    #[arg(long = "set", value_name = "PATH=VALUE", add = Completer::new(complete::set))]
     pub(crate) set: Vec<String>,
-    /// Sweep a path over these values, as `threads_per_core=1,2,4`; repeatable. Replaces the axis of that path, or adds one.
-    #[arg(long = "sweep", value_name = "PATH=A,B,C")]
+    /// Sweep a path over these values, for example `threads_per_core=1,2,4`; repeatable. This replaces the values of a swept
+    /// path, or sweeps another path in addition.
+    #[arg(long = "sweep", value_name = "PATH=A,B,C", add = Completer::new(complete::sweep))]
     pub(crate) sweep: Vec<String>,
     /// Seed of the first replicate; replicate i uses seed + i.
     #[arg(long, value_name = "N")]
@@ -260,15 +254,16 @@ pub(crate) struct Changes {
     /// Number of replicates, each with its own seed.
     #[arg(short, long, value_name = "N")]
     pub(crate) repeat: Option<u32>,
-    /// Threads to run on; the results do not depend on it. Default: as many as this process may use.
+    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Plot {
-    /// A result (the JSON of `oversim run`) or a scenario, which is run now; `-` reads standard input.
-    #[arg(value_name = "FILE")]
+    /// A result (the JSON of `oversim run`) or a scenario (a file or a built-in name), which is run first; `-` reads standard
+    /// input.
+    #[arg(value_name = "SUBJECT", add = Completer::new(complete::scenario_or_result))]
     pub(crate) file: PathBuf,
     /// Write the figures to this directory.
     #[arg(short, long, value_name = "DIR", default_value = "figures")]
@@ -276,13 +271,13 @@ pub(crate) struct Plot {
     /// Form of the pictures.
     #[arg(long, value_enum, default_value_t = Picture::Svg)]
     pub(crate) format: Picture,
-    /// Draw only this figure: A,B or repeated. Default: all for which the result has data.
-    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',')]
+    /// Draw only these figures: A,B or repeated. Default: all for which the result has data.
+    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',', add = Completer::new(complete::figures))]
     pub(crate) figures: Vec<String>,
     /// Replace files that exist.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also search the best static partition of the cores among the applications.
+    /// Also search the best static partition of the cores among the programs.
     #[arg(long)]
     pub(crate) best_partition: bool,
     #[command(flatten)]
@@ -291,8 +286,8 @@ pub(crate) struct Plot {
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
-    /// The scenario; `-` reads standard input.
-    #[arg(value_name = "SCENARIO")]
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Write the page to this file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
@@ -300,7 +295,7 @@ pub(crate) struct Report {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Also search the best static partition of the cores among the applications.
+    /// Also search the best static partition of the cores among the programs.
     #[arg(long)]
     pub(crate) best_partition: bool,
     #[command(flatten)]
@@ -312,7 +307,7 @@ pub(crate) struct Report {
 pub(crate) enum Picture {
     /// Vectors: sharp at any size, small files.
     Svg,
-    /// Pixels, twice as many as the SVG's size says, with a font of its own.
+    /// Pixels, two for each unit of the SVG's size, with a built-in font.
     Png,
 }
 
@@ -325,8 +320,8 @@ pub(crate) struct Completions {
 
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// The command whose page is printed; without it that of the program.
-    #[arg(value_name = "COMMAND")]
+    /// Command whose page is printed. Default: the page of the program.
+    #[arg(value_name = "COMMAND", add = Completer::new(complete::commands))]
     pub(crate) page: Vec<String>,
     /// Write all pages to this directory, as oversim.1, oversim-run.1 and so on.
     #[arg(short, long, value_name = "DIR", conflicts_with = "page")]
@@ -338,7 +333,7 @@ pub(crate) struct Man {
 
 #[derive(Args, Debug)]
 pub(crate) struct Schema {
-    /// Of what.
+    /// What the schema describes.
     #[arg(value_enum, default_value_t = SchemaOf::Scenario)]
     pub(crate) of: SchemaOf,
 }
@@ -358,8 +353,8 @@ pub(crate) enum SchemaOf {
 #[derive(Args, Debug)]
 #[command(mut_arg("sweep", |sweep| sweep.hide(true)))]
 pub(crate) struct Timeline {
-    /// Scenario file; `-` reads standard input.
-    #[arg(value_name = "FILE")]
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Write a picture to this file, which ends in .svg or .png, instead of text to standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -367,13 +362,13 @@ pub(crate) struct Timeline {
     /// Replace a file that exists.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Show the run from this instant on, as `1.5s` or `20ms`.
+    /// Show the run from this instant on, for example `1.5s` or `20ms`.
     #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
     pub(crate) from: Option<u64>,
     /// Show the run up to this instant.
     #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
     pub(crate) to: Option<u64>,
-    /// Show only these cpus, as `0-3,8`.
+    /// Show only these cpus, for example `0-3,8`.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
     /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path alone, `threads_per_core`,
@@ -386,20 +381,33 @@ pub(crate) struct Timeline {
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Scenario files; `-` reads standard input.
-    #[arg(value_name = "FILE", required = true)]
+    /// Scenarios: files, `-` for standard input, or names of built-in scenarios.
+    #[arg(value_name = "SCENARIO", required = true, add = Completer::new(complete::scenario))]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: Edits,
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// Built-in scenario to copy (`oversim list scenarios`). Default: a small scenario with a comment for every key.
+    #[arg(value_name = "NAME", add = Completer::new(complete::scenario_names))]
+    pub(crate) name: Option<String>,
+    /// Write to this file; `-` is standard output. Default: NAME.yaml, or my_scenario.yaml, in the current directory.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct List {
     /// What to list.
     #[arg(value_enum)]
-    pub(crate) shelf: Shelf,
-    /// Show only this entry, with its parameters.
-    #[arg(value_name = "NAME")]
+    pub(crate) what: What,
+    /// Show only this entry, with all details.
+    #[arg(value_name = "NAME", add = Completer::new(complete::listed))]
     pub(crate) name: Option<String>,
     /// Form of the list.
     #[arg(long, value_enum, default_value_t = ListFormat::Text)]
@@ -408,9 +416,9 @@ pub(crate) struct List {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key or parameter, in upper or lower case;
-    /// `policy:NAME` looks on one shelf only, `SPEED.interval` shows a parameter of one entry.
-    #[arg(value_name = "NAME")]
+    /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key, parameter or term, in upper or lower
+    /// case. `policy:NAME` searches only the policies, `SPEED.interval` is a parameter of one entry.
+    #[arg(value_name = "NAME", add = Completer::new(complete::pages))]
     pub(crate) name: Option<String>,
     /// Form of the page.
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
@@ -419,7 +427,7 @@ pub(crate) struct Explain {
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExplainFormat {
-    /// For people, lines of at most 100 columns.
+    /// Text with lines of at most 100 columns.
     Text,
     /// A page of the reference.
     Markdown,
@@ -429,18 +437,18 @@ pub(crate) enum ExplainFormat {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Machine {
-    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel's balancer sees.
+    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel balances.
     #[command(after_help = help::MACHINE_SHOW)]
     Show(MachineShow),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct MachineShow {
-    /// A machine's name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
-    #[arg(value_name = "MACHINE")]
+    /// A name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
+    #[arg(value_name = "MACHINE", add = Completer::new(complete::machines))]
     pub(crate) machine: String,
-    /// The kernel whose balancer looks at it (`oversim list kernels`). Default: the machine's own, if the list has it.
-    #[arg(long, value_name = "NAME")]
+    /// Kernel whose balancing domains are shown (`oversim list kernels`). Default: the kernel of the machine, if it is listed.
+    #[arg(long, value_name = "NAME", add = Completer::new(complete::kernels))]
     pub(crate) kernel: Option<String>,
     /// Form of the output.
     #[arg(long, value_enum, default_value_t = ListFormat::Text)]
@@ -450,11 +458,11 @@ pub(crate) struct MachineShow {
 /// Forms of a result; the names are those of the registry of formats.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
-    /// Tables for people.
+    /// A report to read.
     Text,
-    /// Everything, one object.
+    /// One JSON object with all details.
     Json,
-    /// Everything, one object per line.
+    /// The same, one JSON object per line.
     Ndjson,
     /// One cell per row, as CSV.
     Csv,
@@ -485,7 +493,7 @@ impl Format {
 /// How much a text report shows.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
-    /// The answer, the ranking, the causes and the doubts in 40 lines.
+    /// The answer, the ranking, the causes and the doubts, in about 40 lines.
     Answer,
     /// All tables with every column.
     Full,
@@ -493,14 +501,14 @@ pub(crate) enum Table {
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListFormat {
-    /// For people.
+    /// Text.
     Text,
     /// JSON with all details.
     Json,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shelf {
+pub(crate) enum What {
     /// Scheduling policies.
     Policies,
     /// Workloads.
@@ -513,6 +521,27 @@ pub(crate) enum Shelf {
     Runtimes,
     /// Metrics of results.
     Metrics,
+    /// Built-in scenarios.
+    Scenarios,
+}
+
+impl What {
+    /// The list of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::from_str(name, false).ok()
+    }
+
+    pub(crate) const fn registry(self) -> Registry {
+        match self {
+            Self::Policies => Registry::Policies,
+            Self::Workloads => Registry::Workloads,
+            Self::Machines => Registry::Machines,
+            Self::Kernels => Registry::Kernels,
+            Self::Runtimes => Registry::Runtimes,
+            Self::Metrics => Registry::Metrics,
+            Self::Scenarios => Registry::Scenarios,
+        }
+    }
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
@@ -521,11 +550,14 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     if jobs.get() > MAX_JOBS { Err(range) } else { Ok(jobs) }
 }
 
+/// The default of `compare --threshold`, in per cent: smaller slowdowns are below what the model can state.
+const DEFAULT_THRESHOLD: &str = "1";
+
 /// A number of per cent, with or without its sign.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end();
     let value: Option<f64> = number.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-    value.ok_or_else(|| "a number of per cent, 0 or more, such as 2 or 2.5%".to_owned())
+    value.ok_or_else(|| "write a percentage of at least 0, as `2` or `2.5%`".to_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can go wrong outside the simulation, and the exit code of each.
+//! Failures outside the simulation, and the exit code of each.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -16,18 +16,18 @@ pub(crate) const BAD_INPUT: u8 = 2;
 /// Why the program stops.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was asked for makes no sense: a sentence.
+    /// Wrong usage, scenario, file or name: a sentence.
     Input(String),
     /// Diagnostics that are rendered already.
     Rendered(String),
     /// The result could not be delivered: a sentence.
     Output(String),
-    /// The reader of standard output has gone away: nothing to say.
+    /// The reader of standard output has closed it: no message.
     Closed,
 }
 
 impl Failure {
-    /// Says what happened on standard error and gives the exit code.
+    /// Prints the failure on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let error = format!("{ERROR}error:{ERROR:#}");
         let (text, code) = match self {
@@ -36,7 +36,7 @@ impl Failure {
             Self::Output(text) => (format!("{error} {text}"), BAD_END),
             Self::Closed => return ExitCode::SUCCESS,
         };
-        // Colour goes to terminals only, and not where NO_COLOR is set. Standard error is the last resort: when it is closed too there is nobody left to tell.
+        // Colour goes to terminals only, and not where NO_COLOR is set. If standard error is closed, the exit code still reports.
         let _ = writeln!(anstream::stderr(), "{text}");
         ExitCode::from(code)
     }
@@ -51,7 +51,7 @@ impl Failure {
         }
     }
 
-    /// A failure to write the file of decisions; a pipe whose reader has gone away is none.
+    /// A failure to write the file of decisions; a closed pipe is not an error.
     pub(crate) fn decisions(error: &io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {
             Self::Closed

@@ -1,62 +1,71 @@
-//! Examples and exit statuses as the help of each command shows them; a test runs every example.
+//! Examples and exit statuses in the help of each command; a test runs every example.
 
 pub(crate) const OVERSIM: &str = "\
 Examples:
-  oversim run scenarios/cg_ft_share.yaml --repeat 1
-  oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
-  oversim compare scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED
-  oversim check scenarios/*.yaml
-  oversim explain SPEED
-  oversim machine show barcelona
+  oversim list scenarios
+  oversim run cg_ft_share --repeat 1
+  oversim run seventeen_on_sixteen --set kernel.yield=posix --format json
+  oversim compare seventeen_on_sixteen --policy LOAD,SPEED
+  oversim explain oversubscription
+  oversim init
 
-Exit status: 0 done; 1 the answer is bad (a run did not complete, a comparison found a slowdown, output failed); 2 wrong usage, \
-scenario or file, and nothing was written. `oversim help COMMAND` says more about each command.
+Exit status: 0 done; 1 the answer is negative (a run did not complete, a comparison found a slowdown) or output failed; 2 wrong \
+usage, scenario or file, and nothing was written. `oversim help COMMAND` describes each command.
 
-Results go to standard output, everything else to standard error. A reader that goes away (`| head`) is no error. NO_COLOR \
-and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, docs/results.md.";
+Results go to standard output, everything else to standard error. A reader that closes its pipe early (`| head`) is not an \
+error. NO_COLOR and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, docs/results.md.";
 
 pub(crate) const RUN: &str = "\
 Examples:
-  oversim run scenarios/two_hogs_one_core.yaml
-  oversim run scenarios/seventeen_on_sixteen.yaml --policy LOAD --policy SPEED --repeat 3
-  oversim run scenarios/seventeen_on_sixteen.yaml --set kernel.yield=posix --format json
-  oversim run scenarios/spec_pair.yaml --policy SPEED/ULE --record-schedule schedule.ndjson
-  oversim run scenarios/spec_pair.yaml --policy LOAD --explain-decisions - | grep migrate
-  oversim run scenarios/spec_pair.yaml --policy LOAD --repeat 1 --trace load.pftrace
+  oversim run two_hogs_one_core
+  oversim run seventeen_on_sixteen --policy LOAD,SPEED --repeat 3
+  oversim run seventeen_on_sixteen --set kernel.yield=posix --format json
+  oversim run two_hogs_one_core --sweep apps.hogs.tasks=1,2,3,4 --table full
+  oversim run spec_pair --policy SPEED/ULE --record-schedule schedule.ndjson
+  oversim run spec_pair --policy LOAD --explain-decisions - | grep migrate
+  oversim run spec_pair --policy LOAD --repeat 1 --trace load.pftrace
   oversim run - --seed 7 -o results < scenarios/spec_pair.yaml
 
 Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
 
 pub(crate) const COMPARE: &str = "\
 Examples:
-  oversim compare scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --repeat 5
-  oversim compare scenarios/spec_pair.yaml --metric timed_run_time --format markdown
+  oversim compare seventeen_on_sixteen --policy LOAD,SPEED --repeat 5
+  oversim compare spec_pair --metric timed_run_time --format markdown
   oversim compare old.json new.json --threshold 2
 
-Exit status: 0 nothing is significantly slower beyond the threshold; 1 something is, or output failed; 2 wrong usage, scenario or \
-result.";
+Exit status: 0 no significant slowdown is larger than the threshold (1 % unless given); 1 at least one is, or output failed; \
+2 wrong usage, scenario or result.";
 
 pub(crate) const PLOT: &str = "\
 Examples:
-  oversim plot scenarios/spin_yield_block.yaml --repeat 3
+  oversim plot spin_yield_block --repeat 3
   oversim plot new.json -o pictures --format png
-  oversim plot scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --figure slowdown -o ep
+  oversim plot seventeen_on_sixteen --policy LOAD,SPEED --figure slowdown -o ep
 
 Exit status: 0 done; 1 a run did not complete or the figures could not be written; 2 wrong usage, scenario or result.";
 
 pub(crate) const REPORT: &str = "\
 Examples:
-  oversim report scenarios/two_hogs_one_core.yaml -o report.html
-  oversim report scenarios/seventeen_on_sixteen.yaml --policy LOAD,SPEED --repeat 5 -o ep.html
+  oversim report two_hogs_one_core -o report.html
+  oversim report seventeen_on_sixteen --policy LOAD,SPEED --repeat 5 -o ep.html
 
 Exit status: 0 done; 1 a run did not complete or the page could not be written; 2 wrong usage or scenario.";
 
 pub(crate) const CHECK: &str = "\
 Examples:
   oversim check scenarios/*.yaml
-  oversim check scenarios/spec_pair.yaml --set machine.migration=50us
+  oversim check spec_pair --set machine.migration=50us
 
-Exit status: 0 all are scenarios; 2 one is not.";
+Exit status: 0 all scenarios are valid; 2 at least one is not.";
+
+pub(crate) const INIT: &str = "\
+Examples:
+  oversim init
+  oversim init cg_ft_share -o mine.yaml
+  oversim init odd_thread --force
+
+Exit status: 0 done; 1 the file could not be written; 2 wrong usage, an unknown name, or a file that exists.";
 
 pub(crate) const SCHEMA: &str = "\
 Examples:
@@ -68,6 +77,8 @@ Exit status: 0 done; 1 output failed; 2 wrong usage.";
 pub(crate) const LIST: &str = "\
 Examples:
   oversim list policies
+  oversim list scenarios
+  oversim list scenarios cg_ft_share
   oversim list machines barcelona
   oversim list metrics --format json
 
@@ -76,6 +87,7 @@ Exit status: 0 done; 1 output failed; 2 wrong usage or an unknown name.";
 pub(crate) const EXPLAIN: &str = "\
 Examples:
   oversim explain SPEED
+  oversim explain OMP_WAIT_POLICY
   oversim explain slowdown --format markdown
   oversim explain SPEED.interval
 
@@ -86,7 +98,7 @@ Examples:
   oversim calibrate
   oversim calibrate --check
 
-Exit status: 0 done; 1 the profiles are not what the measurements give, or output failed; 2 wrong usage.";
+Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 wrong usage.";
 
 pub(crate) const REPRODUCE: &str = "\
 Examples:
@@ -95,6 +107,21 @@ Examples:
   oversim reproduce --claims mine.yaml --quick --format json
 
 Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
+
+pub(crate) const TIMELINE: &str = "\
+Examples:
+  oversim timeline odd_thread
+  oversim timeline cg_ft_share --policy LOAD,SPEED -o cg_ft.svg
+  oversim timeline spin_yield_block --vary threads_per_core=1,2
+  oversim timeline cg_ft_share --from 1s --to 1.1s --cpus 0-3 -o part.png
+
+--policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A timeline shows single \
+configurations: --set PATH=VALUE chooses one of a sweep, and --sweep is refused.
+
+Without --from and --to the command shows the most informative part of the runs, and the headline gives the reason. With --vary \
+or a single policy that part is a few barriers long.
+
+Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
 
 pub(crate) const MACHINE: &str = "\
 Examples:
@@ -111,9 +138,12 @@ Exit status: 0 done; 1 output failed; 2 an unknown machine or kernel.";
 
 pub(crate) const COMPLETIONS: &str = "\
 Examples:
-  oversim completions bash > ~/.local/share/bash-completion/completions/oversim
-  oversim completions zsh > ~/.zfunc/_oversim
+  oversim completions bash
+  oversim completions zsh > ~/.oversim.zsh
   oversim completions fish > ~/.config/fish/completions/oversim.fish
+
+For bash, add `eval \"$(oversim completions bash)\"` to ~/.bashrc. The script calls oversim for every completion, so print it \
+again after an update.
 
 Exit status: 0 done; 1 output failed; 2 an unknown shell.";
 

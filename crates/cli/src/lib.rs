@@ -1,9 +1,11 @@
-//! The command line of oversim: words to values, values to words, exit codes.
+//! The command line of oversim: arguments to values, values to text, exit codes.
 //!
-//! A library, so that a program with policies of its own has the same command line: [`main_with`].
+//! A library, so that a program with additional policies has the same command line: [`main_with`].
 
+mod advice;
 mod args;
 mod commands;
+mod complete;
 mod failure;
 mod help;
 mod input;
@@ -18,21 +20,28 @@ use experiment::{PolicyEntry, PolicyShelf};
 use args::{Arguments, Command, Machine};
 use failure::Failure;
 
-/// The program: reads the command line of this process, does what it says, and gives the exit code (0 done, 1 a run did
-/// not complete or output failed, 2 wrong usage or scenario).
+/// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a run did not
+/// complete or output failed, 2 wrong usage or scenario).
 #[must_use]
 pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// As [`main()`], with these policies behind those of the shelf: scenarios can name them, lists and the schema show them.
+/// As [`main()`], with these policies after the built-in ones: scenarios can name them; lists, completions and the schema
+/// show them.
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     let done = match PolicyShelf::with(own) {
         Ok(policies) => {
-            let arguments = Arguments::parse();
-            say::speak(arguments.quiet, arguments.verbose);
-            execute(&arguments.command, &policies)
+            // Ends the process here if a shell asks for completions.
+            complete::answer(&policies);
+            match Arguments::try_parse() {
+                Ok(arguments) => {
+                    say::speak(arguments.quiet, arguments.verbose);
+                    execute(&arguments.command, &policies)
+                }
+                Err(error) => return refused(error),
+            }
         }
         Err(sentence) => Err(Failure::Input(sentence)),
     };
@@ -41,6 +50,16 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Prints help, the version or what is wrong with the command line.
+fn refused(error: clap::Error) -> ExitCode {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let error = advice::improved(error, &words);
+    // When the stream is closed, the exit code still reports.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT))
 }
 
 fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
@@ -53,6 +72,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Schema(schema) => commands::schema::schema(schema, policies),
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),
+        Command::Init(init) => commands::init::init(init),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),

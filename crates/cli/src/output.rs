@@ -21,10 +21,10 @@ const IN_DIRECTORY: &[&str] = &[
     "parquet",
 ];
 
-/// Narrower terminals get lines of this width all the same: tables need it.
+/// Lines have at least this width, because tables need it.
 const MIN_WIDTH: usize = 60;
 
-/// Columns of what is drawn with characters when nobody knows better, and the most of them.
+/// Columns of pictures in text when the width is unknown, and the largest number of them.
 const DEFAULT_COLUMNS: usize = 80;
 const MOST_COLUMNS: usize = 1000;
 
@@ -43,11 +43,11 @@ pub(crate) fn width() -> usize {
 /// Columns for what is drawn with characters: those of the terminal on standard output, else the variable COLUMNS, else 80.
 pub(crate) fn columns() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(told).unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(variable).unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
 }
 
-/// True when standard output takes colours: a terminal that can show them, and nobody has said NO_COLOR.
+/// True when standard output shows colours: a terminal, and NO_COLOR is not set.
 pub(crate) fn colours() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
@@ -56,7 +56,7 @@ fn files() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|f| IN_DIRECTORY.contains(&f.name))
 }
 
-/// Refuses a directory that holds results already: before the run, so that nobody waits in vain.
+/// Refuses a directory that has results already, before anything is simulated.
 pub(crate) fn check_directory(directory: &Path, force: bool) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Input(format!("{} is not a directory", directory.display())));
@@ -96,7 +96,7 @@ fn write_file(results: &Results, format: &Format, directory: &Path, force: bool)
     Ok(())
 }
 
-/// Refuses a file that exists: before the run.
+/// Refuses a file that exists, before anything is simulated.
 pub(crate) fn check_file(path: &Path, force: bool) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::Input(format!("{} is a directory", path.display())));
@@ -137,7 +137,7 @@ fn temporary(directory: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The process's umask takes away what the user wants taken away.
+        // The umask of the process removes permissions that the user does not want.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.prefix(".oversim-").tempfile_in(directory)
@@ -153,7 +153,7 @@ pub(crate) enum Decisions {
     File(BufWriter<NamedTempFile>, PathBuf, bool),
 }
 
-/// Refuses a file that exists already: before the run, so that nobody waits in vain.
+/// Refuses a file that exists already, before anything is simulated.
 pub(crate) fn check_decisions(path: &Path, force: bool) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::Input(format!("{} is a directory", path.display())));
@@ -175,7 +175,7 @@ impl Decisions {
             return Ok(Self::Direct(BufWriter::new(File::options().write(true).open(path).map_err(failed)?)));
         }
         if path.file_name().is_none() {
-            return Err(Failure::Input(format!("`{}` is no name for a file", path.display())));
+            return Err(Failure::Input(format!("`{}` is not the name of a file", path.display())));
         }
         // The parent of a bare name is the empty path.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! What is said on standard error besides failures: progress bars and remarks, as much as `--quiet` and `--verbose` ask for.
+//! Messages on standard error besides failures: progress bars and remarks, depending on `--quiet` and `--verbose`.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -10,14 +10,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// How much is said besides results and failures.
+/// How many messages are printed besides results and failures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Voice {
     /// Nothing.
     Quiet,
-    /// Progress bars where standard error is a terminal, and what went wrong without being a failure.
+    /// Progress bars where standard error is a terminal, and warnings.
     Normal,
-    /// Also what is being done, and what it took.
+    /// Also what is being done, and how long it took.
     Verbose,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// A bar on standard error when that is a terminal, counting so many of these.
+/// A bar on standard error, if that is a terminal, that counts up to `length`.
 pub(crate) fn bar(length: usize, unit: &str) -> ProgressBar {
     if quiet() || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -17,6 +17,7 @@ fn lists_come_from_the_registries_as_text_and_json() {
         ("kernels", "linux-2.6.28"),
         ("runtimes", "upc"),
         ("metrics", "throughput"),
+        ("scenarios", "cg_ft_share"),
     ] {
         let (code, text, _) = oversim(&["list", shelf]);
         assert_eq!(code, 0);
@@ -83,7 +84,7 @@ fn check_names_good_files_and_shows_what_is_wrong_with_bad_ones() {
 #[test]
 fn help_and_version_go_to_standard_output() {
     let (code, out, err) = oversim(&["--help"]);
-    assert!(code == 0 && out.contains("oversim run scenarios/cg_ft_share.yaml") && err.is_empty());
+    assert!(code == 0 && out.contains("oversim run cg_ft_share") && err.is_empty());
     let (code, out, _) = oversim(&["--version"]);
     assert!(code == 0 && out.starts_with("oversim "));
     let (code, out, err) = oversim(&[]);

@@ -33,7 +33,7 @@ fn result(folder: &Path, name: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn the_exit_code_tells_of_slowdowns_beyond_the_threshold() {
+fn the_exit_code_reports_slowdowns_beyond_the_threshold() {
     let folder = tempfile::tempdir().unwrap();
     let fast = result(folder.path(), "fast.json", &[]);
     let slow = result(folder.path(), "slow.json", &["--set", "machine.core_speed=0.5"]);
@@ -41,16 +41,29 @@ fn the_exit_code_tells_of_slowdowns_beyond_the_threshold() {
     assert!(
         code == 1
             && err.is_empty()
-            && text.contains("slow is 1.")
-            && text.contains(" times slower than fast"),
+            && text.contains("slow takes 1.")
+            && text.contains(" times as long as fast"),
         "{text}{err}"
     );
     let (code, text, _) = oversim(&["compare", &slow, &fast], "");
-    assert!(code == 0 && text.contains("fast is 1.") && text.contains(" times faster than slow"), "{text}");
+    assert!(code == 0 && text.contains("fast is 1.") && text.contains(" times as fast as slow"), "{text}");
     assert_eq!(oversim(&["compare", &fast, &slow, "--threshold", "10"], "").0, 1);
     assert_eq!(oversim(&["compare", &fast, &slow, "--threshold", "150%"], "").0, 0);
     let (code, text, _) = oversim(&["compare", &fast, &fast], "");
-    assert!(code == 0 && text.contains("exactly the same") && text.contains("4 pairs"), "{text}");
+    assert!(code == 0 && text.contains("exactly the same values") && text.contains("4 pairs"), "{text}");
+}
+
+#[test]
+fn a_slowdown_below_one_per_cent_does_not_fail_by_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = result(folder.path(), "old.json", &[]);
+    let new = result(folder.path(), "new.json", &["--set", "machine.core_speed=0.99"]);
+    let (code, text, _) = oversim(&["compare", &old, &new, "--policy", "PIN"], "");
+    assert!(code == 0 && text.contains("new takes 1.00") && !text.contains("\n! "), "{text}");
+    let (code, text, _) = oversim(&["compare", &old, &new, "--policy", "PIN", "--threshold", "0"], "");
+    assert!(code == 1 && text.contains("\n! ") && text.contains("of them by more than 0 %"), "{text}");
+    let much = result(folder.path(), "much.json", &["--set", "machine.core_speed=90%"]);
+    assert_eq!(oversim(&["compare", &old, &much, "--policy", "PIN"], "").0, 1);
 }
 
 #[test]
@@ -98,7 +111,9 @@ fn every_form_is_written() {
     assert!(page.starts_with("# tiny") && page.contains("| a | "), "{page}");
     let (code, text, _) = oversim(&["compare", "-", "--repeat", "1"], TINY);
     assert!(
-        code == 0 && text.contains("without an interval") && text.contains("undecided for want of pairs"),
+        code == 0
+            && text.contains("without an interval")
+            && text.contains("3 undecided with one pair (`--repeat 5`"),
         "{text}"
     );
 }
@@ -114,20 +129,20 @@ fn bad_arguments_are_exit_2_with_a_sentence_and_no_output() {
         path.to_str().unwrap().to_owned()
     };
     let old =
-        file("old.json", &fs::read_to_string(&good).unwrap().replace("oversim.result/2", "oversim.result/1"));
+        file("old.json", &fs::read_to_string(&good).unwrap().replace("oversim.result/3", "oversim.result/1"));
     let cut = file("cut.json", &fs::read_to_string(&good).unwrap()[..500]);
     let empty = file("empty.json", "");
     for (args, says) in [
         (vec!["/nowhere/a.json", &good], "cannot read /nowhere/a.json"),
         (vec![&old, &good], "run its scenario again"),
         (vec![&good, &cut], "cut.json:"),
-        (vec![&good, &empty], "is no JSON object"),
-        (vec![&good, &other_seed], "no seed is in both"),
-        (vec![&good, "--policy", "LOAD,NOPE"], "there are LOAD, PIN"),
-        (vec![&good, "--policy", "LOAD"], "name two"),
+        (vec![&good, &empty], "is not a JSON object"),
+        (vec![&good, &other_seed], "no seed in common"),
+        (vec![&good, "--policy", "LOAD,NOPE"], "no policy `NOPE`. Valid: LOAD, PIN"),
+        (vec![&good, "--policy", "LOAD"], "a comparison needs two"),
         (vec![&good, &good, "--metric", "nope"], "no metric is called `nope`"),
-        (vec![&good, &good, "--seed", "3"], "belong to scenarios"),
-        (vec![&good, &good, "--threshold", "x"], "per cent"),
+        (vec![&good, &good, "--seed", "3"], "applies to scenarios only"),
+        (vec![&good, &good, "--threshold", "x"], "write a percentage"),
         (vec!["-", "--policy", "LOAD,NOPE"], "NOPE"),
         (vec!["-", "--set", "kernel.nope=1"], "nope"),
     ] {

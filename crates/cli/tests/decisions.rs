@@ -25,7 +25,11 @@ seed: 1
 ";
 
 fn explained(args: &[&str]) -> String {
-    let (code, out, err) = oversim(&[&["run", "-", "--explain-decisions", "-"], args].concat(), TINY);
+    explained_of(TINY, args)
+}
+
+fn explained_of(text: &str, args: &[&str]) -> String {
+    let (code, out, err) = oversim(&[&["run", "-", "--explain-decisions", "-"], args].concat(), text);
     assert_eq!(code, 0, "{err}");
     out
 }
@@ -56,7 +60,7 @@ fn lines_have_the_documented_shape() {
     let moved = of("migrate", None);
     assert_eq!(keys(moved), shape(&["action", "app", "rank", "from", "to"]));
     assert_eq!(keys(of("bind", None)), shape(&["action", "app", "rank", "cpus"]));
-    // The sentence of a pull says what was compared.
+    // The sentence of a pull contains what was compared.
     let text = moved["text"].as_str().unwrap();
     let (from, to) = (&moved["from"], &moved["to"]);
     let start = format!("{}.{} cpu{from} -> cpu{to}: ", moved["app"].as_str().unwrap(), moved["rank"]);
@@ -64,6 +68,22 @@ fn lines_have_the_documented_shape() {
     for (name, value) in moved["facts"].as_object().unwrap() {
         let name = name.trim_end_matches(" %");
         assert!(text.contains(&format!("{name} {value}")), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_slot_of_a_gang_changes_priority_levels() {
+    let text = TINY.replace("[LOAD, PIN]", "[{ gang: { alternates: none, quantum: 1ms } }]");
+    let lines = lines(&explained_of(&text, &[]));
+    let changes: Vec<&Value> = lines.iter().filter(|line| line["action"] == "priority_level").collect();
+    assert!(
+        !changes.is_empty() && !lines.iter().any(|line| line["action"] == "band" || !line["band"].is_null())
+    );
+    for change in changes {
+        let (level, text) = (change["priority_level"].as_u64().unwrap(), change["text"].as_str().unwrap());
+        let words =
+            if level == 255 { "throttled".to_owned() } else { format!("moved to priority level {level}") };
+        assert!(text.contains(&words), "{change}");
     }
 }
 
@@ -125,7 +145,7 @@ fn a_file_is_whole_or_not_there_and_is_not_overwritten() {
     let (code, report, err) = write(&["--format", "json"], TINY);
     assert_eq!(code, 0, "{err}");
     assert_eq!(fs::read_to_string(&path).unwrap(), explained(&[]));
-    assert!(report.contains("oversim.result/2"), "the result goes to standard output as ever");
+    assert!(report.contains("oversim.result/3"), "the result goes to standard output");
     let (code, report, err) = write(&[], TINY);
     assert!(code == 2 && err.contains("--force") && report.is_empty(), "{err}");
     let (code, _, err) = write(&["--force", "-o", dir, "--seed", "9"], TINY);

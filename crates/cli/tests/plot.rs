@@ -112,7 +112,7 @@ fn what_cannot_be_drawn_is_refused_before_anything_is_written() {
     refused(
         &["plot", "-", "--figure", "pie", "-o", &at("o")],
         SCENARIO,
-        "no figure `pie`; there are slowdown,",
+        "no figure is called `pie`. Valid: slowdown,",
     );
     refused(&["plot", "-", "-o", &at("o")], &SCENARIO.replace("PIN", "PNI"), "did you mean `PIN`?");
     let (_, result, _) = oversim(&["run", "-", "--format", "json"], SCENARIO);

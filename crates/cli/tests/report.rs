@@ -1,4 +1,4 @@
-//! `oversim report`: one page without anything from elsewhere, looked at by a real browser where there is one.
+//! `oversim report`: one page without anything from elsewhere, checked by a real browser where there is one.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -151,7 +151,7 @@ fn the_timeline_of_a_sweep_names_its_configuration() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_nothing_written() {
+fn errors_are_reported_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     fs::write(at("there.html"), "mine").unwrap();
@@ -160,7 +160,7 @@ fn what_is_wrong_is_said_and_nothing_written() {
     assert_eq!(fs::read_to_string(at("there.html")).unwrap(), "mine");
     let (_, result, _) = oversim(&["run", "-", "--format", "json", "--repeat", "1"], SCENARIO);
     let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &result);
-    assert!(code == 2 && errors.contains("needs the scenario"), "{errors}");
+    assert!(code == 2 && errors.contains("name the scenario instead"), "{errors}");
     let (code, _, errors) = oversim(&["report", "-", "-o", &at("r.html")], &SCENARIO.replace("PIN", "PNI"));
     assert!(code == 2 && errors.contains("did you mean `PIN`?"), "{errors}");
     assert!(!Path::new(&at("r.html")).exists());

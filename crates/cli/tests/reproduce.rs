@@ -131,10 +131,10 @@ fn wrong_input_is_refused_with_its_place() {
         assert!(errors.contains(message) && errors.contains("claims.yaml:"), "{new}: {errors}");
     }
     let refused = [
-        (vec!["reproduce", "--group", "yeild"], "there are "),
-        (vec!["reproduce", "--machine", "cray"], "there are "),
+        (vec!["reproduce", "--group", "yeild"], "did you mean `yield`? Valid: affinity"),
+        (vec!["reproduce", "--machine", "cray"], "no machine is called `cray`. Valid: barcelona"),
         (vec!["reproduce", "--claims", "/no/such/file"], "cannot read"),
-        (vec!["reproduce", "--write", "/no/such/directory"], "root of the sources"),
+        (vec!["reproduce", "--write", "/no/such/directory"], "root directory of the sources"),
         (vec!["reproduce", "--sensitivity", "--quick"], "cannot be used with"),
     ];
     for (args, message) in refused {

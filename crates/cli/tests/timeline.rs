@@ -30,14 +30,14 @@ fn text_has_a_row_per_cpu_and_fits_the_window() {
     assert!(out.contains("SPEED: computing") && out.contains("PIN: computing") && !out.contains("LOAD: "));
     let first = out.lines().next().unwrap();
     assert!(first.contains(" under SPEED, ") && first.contains(" % under PIN."), "{first}");
-    // What was chosen on the way is said, on standard error.
+    // Standard error names the choices that the command made.
     assert!(err.contains("machine.migration=1us") && err.contains("--policy A,B"), "{err}");
     let (_, _, err) = timeline(&["--quiet"]);
     assert_eq!(err, "");
 }
 
 #[test]
-fn set_chooses_the_point_of_the_sweep_or_leaves_it() {
+fn set_chooses_the_configuration_of_the_sweep_or_another() {
     for value in ["20us", "7us"] {
         let (code, out, err) =
             timeline(&["--set", &format!("machine.migration={value}"), "--policy", "PIN", "--quiet"]);
@@ -78,7 +78,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
         (&["--from", "3"], "a duration needs a unit"),
         (&["--to", "soon"], "--to"),
         (&["--cpus", "4"], "the machine has the cpus 0-3"),
-        (&["--cpus", "x"], "is not a cpu or a range"),
+        (&["--cpus", "x"], "is not a cpu or a range of cpus"),
         (&["--policy", "SPED"], "did you mean `SPEED`"),
         (&["--policy", "SPEED,PIN,LOAD,ULE,gang"], "at most 4"),
         (&["--set", "machine.migration=1"], "a duration needs a unit"),

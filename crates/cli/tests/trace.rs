@@ -58,11 +58,11 @@ fn what_cannot_be_traced_is_refused_before_anything_runs() {
     for (args, says) in [
         (
             vec!["--trace", "OUT.pftrace"],
-            "there are 4: --trace-run 4 (LOAD, replicate 0), 5 (LOAD, replicate 1)",
+            "the scenario has 4: choose one with --trace-run 4 (LOAD, replicate 0), 5 (LOAD, replicate 1)",
         ),
         (vec!["--trace", "OUT.pftrace", "--trace-run", "8"], "numbered from 0 to 7"),
-        (vec!["--trace", "OUT.json", "--trace-run", "0"], "ends in .pftrace"),
-        (vec!["--trace", "OUT", "--trace-run", "0"], "ends in .pftrace"),
+        (vec!["--trace", "OUT.json", "--trace-run", "0"], "must end in .pftrace"),
+        (vec!["--trace", "OUT", "--trace-run", "0"], "must end in .pftrace"),
         (vec!["--trace", "there.txt", "--trace-run", "0"], "--force"),
         (vec!["--trace-run", "0"], "--trace <FILE>"),
         (vec!["--trace", "OUT.txt", "--replay-schedule", "x"], "cannot be used with"),

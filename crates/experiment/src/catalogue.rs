@@ -1,4 +1,4 @@
-//! What the shelves hold, as rows for lists: policies, workloads, machines, kernels, runtimes, and the metrics.
+//! The entries of the registries as rows for lists: policies, workloads, machines, kernels, runtimes, metrics, scenarios.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,15 @@ use notation::parameter::{Kind, Parameter};
 use policies::PolicyShelf;
 use serde::Serialize;
 
+use crate::configuration::Axis;
 use crate::metrics::{METRICS, Scope};
+use crate::plan::Experiment;
+use crate::scenario::{Overrides, load_with};
+use crate::scenarios::{BUILT_IN, BuiltIn};
 
-/// A shelf or other registry that can be listed.
+/// A registry that can be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shelf {
+pub enum Registry {
     /// Scheduling policies.
     Policies,
     /// Workloads.
@@ -23,10 +27,28 @@ pub enum Shelf {
     Runtimes,
     /// Metrics of results.
     Metrics,
+    /// Built-in scenarios.
+    Scenarios,
 }
 
-/// An entry of a shelf.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+impl Registry {
+    /// What one of its entries is called: `policy`.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Policies => "policy",
+            Self::Workloads => "workload",
+            Self::Machines => "machine",
+            Self::Kernels => "kernel",
+            Self::Runtimes => "runtime",
+            Self::Metrics => "metric",
+            Self::Scenarios => "built-in scenario",
+        }
+    }
+}
+
+/// An entry of a registry.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// Its name.
     pub name: String,
@@ -40,6 +62,45 @@ pub struct Row {
     pub about: String,
     /// Its parameters.
     pub parameters: Vec<ParameterRow>,
+    /// Of a scenario: what it runs.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
+}
+
+/// What a built-in scenario runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Extent {
+    /// Its file in the repository.
+    pub path: String,
+    /// Its machines.
+    pub machines: Vec<String>,
+    /// Its applications.
+    pub apps: Vec<String>,
+    /// Labels of its policies.
+    pub policies: Vec<String>,
+    /// The swept paths with their values.
+    pub sweep: Vec<Axis>,
+    /// Number of replicates.
+    pub repeat: u32,
+    /// Number of runs, dedicated ones included.
+    pub runs: usize,
+    /// The number of runs and where it comes from, as `oversim check` prints it.
+    pub size: String,
+}
+
+impl Extent {
+    fn of(scenario: &BuiltIn, experiment: Experiment) -> Self {
+        Self {
+            path: scenario.path.into(),
+            machines: experiment.machines.iter().map(|machine| machine.name.clone()).collect(),
+            size: experiment.size(),
+            repeat: experiment.repeat,
+            runs: experiment.runs.len(),
+            apps: experiment.apps,
+            policies: experiment.policies,
+            sweep: experiment.axes,
+        }
+    }
 }
 
 /// A parameter of an entry, values written as in a scenario.
@@ -73,22 +134,23 @@ const fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// The entries of a shelf, in its order.
+/// The entries of a registry, in its order.
 #[must_use]
-pub fn rows(shelf: Shelf) -> Vec<Row> {
-    rows_with(&PolicyShelf::default(), shelf)
+pub fn rows(registry: Registry) -> Vec<Row> {
+    rows_with(&PolicyShelf::default(), registry)
 }
 
-/// As [`rows`], with the policies of a shelf of one's own.
+/// As [`rows`], with these policies.
 #[must_use]
-pub fn rows_with(policies: &PolicyShelf, shelf: Shelf) -> Vec<Row> {
-    match shelf {
-        Shelf::Policies => policies.entries().map(policy).collect(),
-        Shelf::Workloads => workloads::entries().iter().map(workload).collect(),
-        Shelf::Machines => machines::entries().iter().map(machine).collect(),
-        Shelf::Kernels => machines::kernels::entries().iter().map(kernel).collect(),
-        Shelf::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
-        Shelf::Metrics => METRICS.iter().map(metric).collect(),
+pub fn rows_with(policies: &PolicyShelf, registry: Registry) -> Vec<Row> {
+    match registry {
+        Registry::Policies => policies.entries().map(policy).collect(),
+        Registry::Workloads => workloads::entries().iter().map(workload).collect(),
+        Registry::Machines => machines::entries().iter().map(machine).collect(),
+        Registry::Kernels => machines::kernels::entries().iter().map(kernel).collect(),
+        Registry::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
+        Registry::Metrics => METRICS.iter().map(metric).collect(),
+        Registry::Scenarios => BUILT_IN.iter().map(|built_in| scenario(built_in, policies)).collect(),
     }
 }
 
@@ -99,7 +161,15 @@ fn row(name: &str, summary: &str, source: &str, about: &str, parameters: &[Param
         source: source.into(),
         about: about.trim().into(),
         parameters: parameters.iter().map(parameter).collect(),
+        extent: None,
     }
+}
+
+fn scenario(built_in: &BuiltIn, policies: &PolicyShelf) -> Row {
+    // A test reads every built-in scenario.
+    let read = load_with(policies, built_in.name, built_in.text, &Overrides::default()).ok();
+    let extent = read.map(|experiment| Extent::of(built_in, experiment));
+    Row { extent, ..row(built_in.name, &built_in.about(), "", &built_in.comment(), &[]) }
 }
 
 fn policy(e: &policies::Entry) -> Row {
@@ -187,6 +257,9 @@ fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     if !row.source.is_empty() {
         writeln!(out, "\nSource: {}", row.source)?;
     }
+    if let Some(extent) = &row.extent {
+        write_extent(&row.name, extent, out)?;
+    }
     if row.parameters.is_empty() {
         return Ok(());
     }
@@ -208,6 +281,17 @@ fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+fn write_extent(name: &str, extent: &Extent, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nMachine:   {}", extent.machines.join(", "))?;
+    writeln!(out, "Programs:  {}", extent.apps.join(", "))?;
+    writeln!(out, "Policies:  {}", extent.policies.join(", "))?;
+    for axis in &extent.sweep {
+        writeln!(out, "Sweep:     {} = {}", axis.path, axis.values.join(", "))?;
+    }
+    writeln!(out, "Size:      {}", extent.size)?;
+    writeln!(out, "\nRun it:    oversim run {name}\nCopy it:   oversim init {name}")
+}
+
 /// Writes rows as one JSON array.
 ///
 /// # Errors
@@ -222,12 +306,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shelf_holds_something_with_a_summary() {
-        use Shelf::{Kernels, Machines, Metrics, Policies, Runtimes, Workloads};
-        for shelf in [Policies, Workloads, Machines, Kernels, Runtimes, Metrics] {
-            let rows = rows(shelf);
-            assert!(!rows.is_empty(), "{shelf:?}");
-            assert!(rows.iter().all(|r| !r.name.is_empty() && !r.summary.is_empty()), "{shelf:?}");
+    fn every_registry_has_entries_with_a_summary() {
+        use Registry::{Kernels, Machines, Metrics, Policies, Runtimes, Scenarios, Workloads};
+        for registry in [Policies, Workloads, Machines, Kernels, Runtimes, Metrics, Scenarios] {
+            let rows = rows(registry);
+            assert!(!rows.is_empty(), "{registry:?}");
+            assert!(rows.iter().all(|r| !r.name.is_empty() && !r.summary.is_empty()), "{registry:?}");
+        }
+    }
+
+    #[test]
+    fn a_scenario_shows_its_comment_and_what_it_runs() {
+        let row = rows(Registry::Scenarios).into_iter().find(|row| row.name == "cg_ft_share").unwrap();
+        let mut out = Vec::new();
+        write_text(&[row], true, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for part in
+            ["Watch for:", "Policies:  LOAD, PIN, SPEED", "threads_per_core = 1, 2, 4", "60 runs (6 policies"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
         }
     }
 
@@ -239,12 +336,12 @@ mod tests {
             default: 100_000_000,
             min: 1_000_000,
             max: 10_000_000_000,
-            about: "between two looks",
+            about: "between two checks",
         };
         let row = row("x", "a thing", "", "", &[p]);
         let mut out = Vec::new();
         write_text(&[row], true, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("interval: 100ms (1ms to 10s)\n      between two looks"), "{text}");
+        assert!(text.contains("interval: 100ms (1ms to 10s)\n      between two checks"), "{text}");
     }
 }

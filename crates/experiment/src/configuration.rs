@@ -19,7 +19,7 @@ pub struct Axis {
     pub unit: String,
     /// The values as the scenario writes them, in order.
     pub values: Vec<String>,
-    /// The same as numbers in the base unit; `null` when one of them is no number.
+    /// The same as numbers in the base unit; `null` when one of them is not a number.
     pub numbers: Option<Vec<f64>>,
 }
 
@@ -28,8 +28,10 @@ impl Axis {
     #[must_use]
     pub fn new(path: &str, values: Vec<String>) -> Self {
         let read: Option<Vec<(Unit, f64)>> = values.iter().map(|value| quantity(value)).collect();
-        let alike = read.filter(|all| all.windows(2).all(|pair| pair[0].0 == pair[1].0));
+        let alike = read.filter(|all| all.windows(2).all(|pair| pair[0].0 == pair[1].0) || all_factors(all));
+        let mixed = alike.as_ref().is_some_and(|all| all.windows(2).any(|pair| pair[0].0 != pair[1].0));
         let unit = alike.as_ref().and_then(|all| all.first()).map_or("", |(unit, _)| unit.name());
+        let unit = if mixed { Unit::Plain.name() } else { unit };
         let numbers = alike.map(|all| all.into_iter().map(|(_, number)| number).collect());
         Self { path: path.to_owned(), unit: unit.to_owned(), values, numbers }
     }
@@ -40,8 +42,8 @@ impl Axis {
 pub struct Configuration {
     /// `threads_per_core=2`; several settings are joined by `, `; empty without a sweep.
     pub label: String,
-    /// What it sets: a number in base units, a truth value or a name for each path. A value with parameters of its own, such as
-    /// a runtime, has one entry for its name and one for each of them.
+    /// Its values: a number in base units, a truth value or a name for each path. A value with parameters, such as a runtime, has
+    /// one entry for its name and one for each parameter.
     pub settings: Settings,
     /// For each axis the position of its value.
     pub places: Vec<usize>,
@@ -84,11 +86,16 @@ impl Unit {
     }
 }
 
+/// Whether these can be values of one factor: plain numbers and percentages of 1.
+fn all_factors(values: &[(Unit, f64)]) -> bool {
+    values.iter().all(|(unit, _)| matches!(unit, Unit::Plain | Unit::Share))
+}
+
 /// Keys whose value is a name with optional parameters.
 const CHOICES: [&str; 5] = ["machine", "kernel", "workload", "runtime", "over"];
 
-/// A number with its unit, in the base unit; `None` for anything else. Quantities carry their unit, so the text alone shows
-/// what it is.
+/// A number with its unit, in the base unit; `None` for anything else. Quantities carry their unit, so the text alone defines
+/// the kind.
 fn quantity(text: &str) -> Option<(Unit, f64)> {
     let text = text.trim();
     if text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit()) {

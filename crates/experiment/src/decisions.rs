@@ -1,6 +1,6 @@
 //! `--explain-decisions`: every decision of every run as one line of JSON, in run order whatever the number of threads.
 //!
-//! The lines are documented in `docs/results.md`. Each run writes to a spool of its own, which is copied when its turn comes.
+//! The lines are documented in `docs/results.md`. Each run writes to a separate spool, which is copied in the order of the runs.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -14,7 +14,7 @@ use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
-use sim_core::policy::{Action, Affinity, Decision, Placement, Why};
+use sim_core::policy::{Action, Affinity, Decision, PARKED, Placement, Why};
 use sim_core::time::Time;
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
@@ -22,9 +22,9 @@ use crate::plan::{Experiment, RunPlan};
 use crate::result::{Results, policy_name};
 use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
 
-/// Runs that may be ahead of the one whose turn it is: each holds a spool, which may be an open file.
+/// Runs that may be ahead of the next one to be written: each has a spool, which may be an open file.
 const AHEAD: usize = 200;
-/// A spool of up to so many bytes stays in memory.
+/// A spool of up to this many bytes stays in memory.
 const IN_MEMORY: usize = 1 << 16;
 
 /// A decision as a line of JSON; what does not apply is left out.
@@ -54,7 +54,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cpus: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    band: Option<u8>,
+    priority_level: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to_app: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ fn cpu_list(affinity: &Affinity, cpus: Range<u32>) -> String {
 /// Units that the name of a fact may end in.
 const UNITS: [&str; 7] = ["%", "ns", "us", "ms", "s", "ppm", "1/1024"];
 
-/// A fact for people; the unit goes behind the value.
+/// A fact in words; the unit follows the value.
 fn measured(name: &str, value: u64) -> String {
     match name.rsplit_once(' ') {
         Some((what, unit)) if UNITS.contains(&unit) => format!("{what} {value} {unit}"),
@@ -106,7 +106,7 @@ fn measured(name: &str, value: u64) -> String {
     }
 }
 
-/// The rule and what it compared, for people.
+/// The rule and what it compared, in words.
 fn reason(why: &Why) -> String {
     let compared: Vec<String> = given(why).map(|(name, value)| measured(name, value)).collect();
     let rule = if why.rule.is_empty() { "no reason given" } else { why.rule };
@@ -177,7 +177,7 @@ impl<'a> Scribe<'a> {
             from: None,
             to: None,
             cpus: None,
-            band: None,
+            priority_level: None,
             to_app: None,
             to_rank: None,
             rule: decision.why.rule,
@@ -247,8 +247,11 @@ impl Line<'_> {
                 words
             }
             Action::Banded(band) => {
-                (self.action, self.band) = ("band", Some(*band));
-                format!("put into band {band}")
+                (self.action, self.priority_level) = ("priority_level", Some(*band));
+                match *band {
+                    PARKED => "throttled".to_owned(),
+                    level => format!("moved to priority level {level}"),
+                }
             }
             Action::Yielded { .. } => {
                 self.action = "yield";

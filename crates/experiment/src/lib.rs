@@ -16,6 +16,7 @@ pub mod result;
 pub mod run;
 mod samples;
 pub mod scenario;
+pub mod scenarios;
 pub mod schedule;
 pub mod schema;
 pub mod snapshots;
@@ -23,4 +24,5 @@ pub mod statements;
 pub mod statistics;
 pub mod sweep;
 
-pub use policies::{Entry as PolicyEntry, PolicyShelf};
+pub use notation::suggest;
+pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

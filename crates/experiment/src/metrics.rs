@@ -53,7 +53,7 @@ pub struct Metric {
     pub reduction: Reduction,
     /// What it means.
     pub about: &'static str,
-    /// Measures it; `None` when the run cannot tell.
+    /// Measures it; `None` when it cannot be measured in this run.
     pub measure: fn(&Sample<'_>) -> Option<f64>,
 }
 
@@ -67,7 +67,7 @@ const fn metric(
     Metric { name, unit, scope, reduction: Reduction::Statistics, about, measure }
 }
 
-const fn spread(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
+const fn variation(scope: Scope, about: &'static str, measure: fn(&Sample<'_>) -> Option<f64>) -> Metric {
     Metric { name: "variation", unit: "%", scope, reduction: Reduction::Variation, about, measure }
 }
 
@@ -75,37 +75,43 @@ use Scope::{All, App};
 
 /// All metrics, in the order of the cells.
 pub const METRICS: &[Metric] = &[
-    metric(App, "run_time", "s", "from the start of the first to the end of the last task", run_time),
+    metric(
+        App,
+        "run_time",
+        "s",
+        "time from the start of its first task to the end of its last task",
+        run_time,
+    ),
     metric(
         App,
         "timed_run_time",
         "s",
-        "from the first task past the start-up barrier to the end of the last task: the time a benchmark reports",
+        "time from the instant at which its first task leaves the start-up barrier to the end of its last task, as a benchmark reports it",
         timed_run_time,
     ),
-    metric(App, "queue_time", "s", "from arrival to start: waiting to be admitted", queue_time),
-    metric(App, "turnaround", "s", "from arrival to the end of the last task", turnaround),
-    metric(App, "slowdown", "ratio", "run_time over the mean run_time of the dedicated runs", slowdown),
+    metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time),
+    metric(App, "turnaround", "s", "time from arrival to the end of its last task", turnaround),
+    metric(App, "slowdown", "ratio", "run_time divided by the mean run_time of the dedicated runs", slowdown),
     metric(
         App,
         "slowdown_paired",
         "ratio",
-        "run_time over the run_time of the dedicated run with the same seed",
+        "run_time divided by the run_time of the dedicated run with the same seed",
         slowdown_paired,
     ),
-    spread(App, "max / min - 1 of run_time over the replicates", run_time),
+    variation(App, "largest / smallest run_time - 1 over the replicates", run_time),
     metric(
         App,
         "recovered",
         "%",
-        "part of the gap in mean run_time between the first policy and the ideal fluid share that this policy closes",
+        "mean run_time on a scale from the first policy (0) to the fair share (100)",
         compared,
     ),
-    metric(App, "migrations", "count", "moves of a task to another cpu", |s| count(s, |c| c.migrations)),
-    metric(App, "far_migrations", "count", "moves to another package or NUMA node", |s| {
+    metric(App, "migrations", "count", "moves of its tasks to another cpu", |s| count(s, |c| c.migrations)),
+    metric(App, "far_migrations", "count", "moves of its tasks to another package or NUMA node", |s| {
         count(s, |c| c.far_migrations)
     }),
-    metric(App, "context_switches", "count", "times a task left its cpu to another one", |s| {
+    metric(App, "context_switches", "count", "switches from one of its tasks to another task", |s| {
         count(s, |c| c.voluntary_switches + c.involuntary_switches)
     }),
     metric(App, "voluntary_switches", "count", "switches because a task slept, ended or yielded", |s| {
@@ -114,63 +120,73 @@ pub const METRICS: &[Metric] = &[
     metric(App, "involuntary_switches", "count", "switches because a task was pre-empted or moved", |s| {
         count(s, |c| c.involuntary_switches)
     }),
-    metric(App, "yields", "count", "sched_yield calls", |s| count(s, |c| c.yields)),
+    metric(App, "yields", "count", "sched_yield calls of its tasks", |s| count(s, |c| c.yields)),
     metric(App, "barrier_interval", "s", "mean time from one barrier to the next", barrier_interval),
-    metric(App, "barrier_wait", "share", "part of the tasks' run_time spent at barriers", barrier_wait),
+    metric(
+        App,
+        "barrier_wait",
+        "share",
+        "share of the run_time of its tasks that they spend at barriers",
+        barrier_wait,
+    ),
     metric(
         App,
         "response_time",
         "s",
-        "mean time from waking up after a sleep to sleeping again or ending, of tasks that sleep for a time",
+        "mean time from a wake-up after a timed sleep to the next sleep or the end of the task",
         |s| {
             let counters = &app(s)?.counters;
             ratio(counters.response_ns as f64 / NS_PER_S, counters.responses as f64)
         },
     ),
-    metric(App, "cpu_time", "s", "cpu time of all tasks, polling included", |s| {
+    metric(App, "cpu_time", "s", "cpu time of its tasks, polling included", |s| {
         Some(app(s)?.counters.cpu_ns as f64 / NS_PER_S)
     }),
-    metric(App, "work", "s", "work done, in seconds at nominal speed", |s| {
+    metric(App, "work", "s", "work done, in seconds of a nominal core", |s| {
         Some(app(s)?.counters.work_done_ns as f64 / NS_PER_S)
     }),
     metric(
         App,
         "misses_per_1000_instructions",
         "count",
-        "lines of 64 bytes fetched from memory per 1000 instructions of the nominal core (2 GHz, one instruction per cycle)",
+        "lines of 64 bytes fetched from memory per 1000 instructions of a nominal core (2 GHz, one instruction per cycle)",
         misses,
     ),
     metric(
         App,
         "page_copies",
         "count",
-        "times a task's pages followed it to another node (next touch)",
+        "times that the pages of a task were copied to the node to which it had moved (next touch)",
         |s| count(s, |c| c.page_copies),
     ),
-    metric(All, "makespan", "s", "from the start of the run to the end of its last foreground task", |s| {
-        Some(s.run.makespan.ns() as f64 / NS_PER_S)
-    }),
+    metric(
+        All,
+        "makespan",
+        "s",
+        "time from the start of the run to the end of the last foreground task",
+        |s| Some(s.run.makespan.ns() as f64 / NS_PER_S),
+    ),
     metric(
         All,
         "throughput",
         "ratio",
-        "sum of the dedicated run times with the same seed over the makespan: above 1, sharing beats a sequence",
+        "sum of the dedicated run times with the same seed divided by the makespan; above 1, sharing is faster than one program after the other",
         throughput,
     ),
-    spread(All, "max / min - 1 of makespan over the replicates", |s| {
+    variation(All, "largest / smallest makespan - 1 over the replicates", |s| {
         Some(s.run.makespan.ns() as f64 / NS_PER_S)
     }),
     metric(
         All,
         "recovered",
         "%",
-        "part of the gap in mean makespan between the first policy and the ideal fluid share that this policy closes",
+        "mean makespan on a scale from the first policy (0) to the fair share (100)",
         compared,
     ),
     metric(All, "migrations", "count", "moves of any task to another cpu", |s| {
         Some(s.run.apps.iter().map(|a| a.counters.migrations).sum::<u64>() as f64)
     }),
-    metric(All, "context_switches", "count", "times any task left its cpu to another one", |s| {
+    metric(All, "context_switches", "count", "switches from any task to another task", |s| {
         let each = s.run.apps.iter().map(|a| a.counters.voluntary_switches + a.counters.involuntary_switches);
         Some(each.sum::<u64>() as f64)
     }),
@@ -178,12 +194,30 @@ pub const METRICS: &[Metric] = &[
         All,
         "breakdown_compute",
         "share",
-        "programs' work, as long as it takes alone on a core with its memory near",
+        "useful work, as the time that it takes on an undisturbed core with local memory",
         breakdown::<0>,
     ),
-    metric(All, "breakdown_memory_stall", "share", "what contention for memory adds to it", breakdown::<1>),
-    metric(All, "breakdown_remote", "share", "what access to the memory of other nodes adds", breakdown::<2>),
-    metric(All, "breakdown_smt", "share", "what busy hardware threads of the same core take", breakdown::<3>),
+    metric(
+        All,
+        "breakdown_memory_stall",
+        "share",
+        "additional time because of contention for memory bandwidth and shared caches",
+        breakdown::<1>,
+    ),
+    metric(
+        All,
+        "breakdown_remote",
+        "share",
+        "additional time because of access to the memory of other nodes",
+        breakdown::<2>,
+    ),
+    metric(
+        All,
+        "breakdown_smt",
+        "share",
+        "additional time because other hardware threads of the core are busy",
+        breakdown::<3>,
+    ),
     metric(
         All,
         "breakdown_refill",
@@ -191,7 +225,7 @@ pub const METRICS: &[Metric] = &[
         "refilling caches after switches and migrations",
         breakdown::<4>,
     ),
-    metric(All, "breakdown_spin", "share", "polling a flag", breakdown::<5>),
+    metric(All, "breakdown_spin", "share", "polling while waiting", breakdown::<5>),
     metric(All, "breakdown_yield", "share", "sched_yield calls", breakdown::<6>),
     metric(All, "breakdown_switch", "share", "context switches", breakdown::<7>),
     metric(All, "breakdown_migration", "share", "moving tasks between cpus", breakdown::<8>),
@@ -202,19 +236,29 @@ pub const METRICS: &[Metric] = &[
         "first writes to fresh pages at program start",
         breakdown::<9>,
     ),
-    metric(All, "breakdown_kernel", "share", "ticks, wake-ups, sleeps, forks, interrupts", breakdown::<10>),
+    metric(
+        All,
+        "breakdown_kernel",
+        "share",
+        "other kernel work: ticks, wake-ups, sleeps, creation of tasks, interrupts",
+        breakdown::<10>,
+    ),
     metric(All, "breakdown_daemon", "share", "user-level scheduling daemons", breakdown::<11>),
-    metric(All, "breakdown_idle", "share", "nothing to run", breakdown::<12>),
+    metric(All, "breakdown_idle", "share", "no task to run", breakdown::<12>),
     metric(
         All,
         "user_time_balance",
         "ratio",
-        "user time of the cpu that has the least over that of the one that has the most: 1 = even",
+        "smallest user time of a cpu divided by the largest one; 1 = even",
         user_time_balance,
     ),
-    metric(All, "corrections", "count", "decisions of the policy the kernel refused or corrected", |s| {
-        Some(s.run.corrections as f64)
-    }),
+    metric(
+        All,
+        "corrections",
+        "count",
+        "decisions of the policy that the engine refused or corrected",
+        |s| Some(s.run.corrections as f64),
+    ),
 ];
 
 const NS_PER_S: f64 = 1e9;
@@ -294,7 +338,8 @@ fn throughput(s: &Sample<'_>) -> Option<f64> {
     ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
 }
 
-/// What the kernel books as user time: computing with all that slows it, refills, polling; not calls, switches or ticks.
+/// What a kernel charges as user time: computing with everything that slows it down, refills, polling; not calls, switches or
+/// ticks.
 const USER: [Category; 6] = [
     Category::Compute,
     Category::MemoryStall,

@@ -1,4 +1,4 @@
-//! What a scenario asks for, resolved: every single run with its machine, kernel, applications and policy.
+//! A resolved scenario: every single run with its machine, kernel, applications and policy.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
 
 use crate::configuration::{Axis, Configuration};
+use crate::number::plural;
 use crate::provenance::{MachineOrigin, Shortened};
 
 /// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the scenario.
@@ -51,6 +52,22 @@ pub struct Experiment {
     pub overrides: Vec<String>,
     /// What the user should know before the runs: settings without effect.
     pub warnings: Vec<String>,
+}
+
+impl Experiment {
+    /// How many runs it has: `60 runs (6 policies x 3 configurations x 3 replicates, 6 dedicated)`.
+    #[must_use]
+    pub fn size(&self) -> String {
+        let dedicated = self.runs.iter().filter(|run| run.alone.is_some()).count();
+        let alone = if dedicated == 0 { String::new() } else { format!(", {dedicated} dedicated") };
+        format!(
+            "{} ({} x {} x {}{alone})",
+            plural(self.runs.len(), "run", "runs"),
+            plural(self.policies.len(), "policy", "policies"),
+            plural(self.configurations.len(), "configuration", "configurations"),
+            plural(self.repeat as usize, "replicate", "replicates"),
+        )
+    }
 }
 
 /// One run of the simulator.

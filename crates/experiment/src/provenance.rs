@@ -24,7 +24,7 @@ pub struct Provenance {
     pub generator: String,
     /// Name of the scenario.
     pub scenario: String,
-    /// The question that the scenario answers.
+    /// The scenario's own description, its key `about`.
     pub about: String,
     /// SHA-256 of the scenario's text and, after it, of the machine files it names, hex.
     pub scenario_sha256: String,
@@ -40,15 +40,15 @@ pub struct Provenance {
     pub configurations: Vec<Configuration>,
     /// Labels of the policies in order; the first is the baseline of the comparisons.
     pub policies: Vec<String>,
-    /// For each of them the policies it consists of: `LOAD`, `SPEED over DWRR`; several kernels or settings of a
-    /// sweep that make a difference are joined by `; `.
+    /// For each of them the policy with the one under it: `LOAD`, `SPEED over DWRR`. Forms that differ between the configurations
+    /// are joined by `; `.
     #[serde(default)]
     pub stacks: Vec<String>,
     /// Names of the applications in order.
     pub apps: Vec<String>,
     /// Names of the background applications among them.
     pub background: Vec<String>,
-    /// Foreground programs of a run, copies included: the most over all runs; absent in results of older versions.
+    /// Foreground programs of a run, copies included: the largest number over all runs; absent in results of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<usize>,
     /// Applications of which only a part of the iterations is simulated.
@@ -64,12 +64,12 @@ pub struct Provenance {
     pub outcomes: Outcomes,
     /// SHA-256 over the digests of all runs in order, hex: equal digests, equal runs.
     pub digest: String,
-    /// SHA-256 of the schedule file that was replayed in place of the policies, hex; left out when they decided themselves.
+    /// SHA-256 of the schedule file that was replayed in place of the policies, hex; absent when the policies decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
 }
 
-/// A machine, and how sure its values are.
+/// A machine, and how certain its values are.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MachineOrigin {
     /// Its name.
@@ -97,7 +97,7 @@ pub struct Shortened {
     pub share: f64,
 }
 
-/// How many runs ended how.
+/// How many runs ended in each way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Every foreground application ended.
@@ -106,7 +106,7 @@ pub struct Outcomes {
     pub horizon: usize,
     /// Ended in a deadlock.
     pub deadlock: usize,
-    /// Ended because a policy kept an instant from ending.
+    /// Ended because simulated time stopped advancing.
     pub livelock: usize,
 }
 

@@ -20,7 +20,7 @@ pub enum RunError {
     Threads {
         /// How many.
         jobs: usize,
-        /// What the system says.
+        /// The message of the system.
         reason: String,
     },
     /// The simulator refuses a run.
@@ -42,7 +42,7 @@ pub enum RunError {
 pub(crate) enum Failed {
     /// The simulator refuses it.
     Refused(String),
-    /// What it tells could not be written.
+    /// Its decisions could not be written.
     Write(std::io::Error),
 }
 

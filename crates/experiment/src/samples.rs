@@ -121,7 +121,7 @@ impl Samples {
         self.add(Place { configuration, policy, app: None }, Scope::All, replicate, &[sample]);
     }
 
-    /// What the references say, in the metrics that can be said of them.
+    /// The values of the references, in the metrics that they have.
     fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
@@ -148,16 +148,17 @@ impl Samples {
         }
     }
 
-    /// The part of the gap between the first policy and the fluid share that this one closes, in per cent of mean times.
+    /// The mean time on a scale from the first policy (0 %) to the fair share (100 %).
     pub(crate) fn recovered(&self, place: Place) -> Option<(&'static Metric, Summary)> {
         let name = if place.app.is_some() { "run_time" } else { "makespan" };
         let mean = |policy| {
             let values = self.values(Place { policy, ..place }, name)?;
             Some(values.values().sum::<f64>() / values.len() as f64)
         };
-        let closed = references::closed(mean(0)?, mean(place.policy)?, mean(references::FAIR_SHARE.policy)?)?;
+        let recovered =
+            references::recovered(mean(0)?, mean(place.policy)?, mean(references::FAIR_SHARE.policy)?)?;
         let n = self.values(place, name)?.len();
-        Some((&METRICS[position(place.app, "recovered")?], single(closed, n)?))
+        Some((&METRICS[position(place.app, "recovered")?], single(recovered, n)?))
     }
 
     /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them lacks it.

@@ -10,7 +10,7 @@ use sim_core::time::{Span, Time};
 use crate::plan::RunPlan;
 use crate::run::simulate_one;
 
-/// What the snapshots tell of a task.
+/// The data of a task in the snapshots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     /// Snapshots in which it was there.

@@ -1,4 +1,4 @@
-//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating configuration starts here.
+//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating-point numbers start here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,20 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Confidence level of every interval.
 const CONFIDENCE: f64 = 0.95;
 
+/// Probability with which [`needed`] values show a difference.
+const POWER: f64 = 0.8;
+
+/// The most values that [`needed`] names: the largest number of replicates.
+pub const MOST_NEEDED: u32 = 10_000;
+
+/// Repetitions after which [`needed`] no longer changes.
+const ROUNDS: usize = 8;
+
 /// Significant decimal digits of every published number: few enough that the last bit of a platform's
 /// mathematical library does not show, many more than any measurement deserves.
 const SIGNIFICANT_DIGITS: usize = 10;
 
-/// Significant decimal digits of a p-value: nobody needs more.
+/// Significant decimal digits of a p-value: more are not needed.
 const P_DIGITS: usize = 3;
 
 /// Statistics of a sample.
@@ -38,7 +47,7 @@ impl Summary {
         self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
     }
 
-    /// True when the confidence intervals of two means share a configuration (a mean without interval is a configuration).
+    /// True when the confidence intervals of two means overlap (a mean without interval is a single point).
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         let [a_lo, a_hi] = self.ci95.unwrap_or([self.mean; 2]);
@@ -76,7 +85,7 @@ pub fn summarise(sample: &[f64]) -> Option<Summary> {
     })
 }
 
-/// A quantity that one sample of `n` values has once (such as their spread): every statistic is the value itself.
+/// A quantity that one sample of `n` values has once (such as their variation): every statistic is the value itself.
 #[must_use]
 pub fn single(value: f64, n: usize) -> Option<Summary> {
     let value = rounded(value);
@@ -132,7 +141,7 @@ pub fn rounded(value: f64) -> f64 {
     digits(value, SIGNIFICANT_DIGITS)
 }
 
-/// `value` to so many significant decimal digits.
+/// `value` to this number of significant decimal digits.
 fn digits(value: f64, significant: usize) -> f64 {
     let decimals = significant - 1;
     let text = format!("{value:.decimals$e}");
@@ -141,9 +150,43 @@ fn digits(value: f64, significant: usize) -> f64 {
     if near == 0.0 { 0.0 } else { near }
 }
 
+/// About how many values a sample with this mean and variation needs for its mean to differ significantly from zero with a
+/// probability of 80 % (two-sided t-test at 5 %); `None` when n < 2, the mean is zero, or more than [`MOST_NEEDED`] are needed.
+#[must_use]
+pub fn needed(sample: &[f64]) -> Option<u32> {
+    if sample.len() < 2 || sample.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let mean = sample.iter().sum::<f64>() / sample.len() as f64;
+    let deviation = standard_error(sample, mean) * (sample.len() as f64).sqrt();
+    let relative = deviation / mean.abs();
+    // The quantiles of Student's t depend on the result, so it is found by repetition; the start is that of the normal
+    // distribution (1.96 + 0.84).
+    let mut values = (2.8 * relative).powi(2);
+    for _ in 0..ROUNDS {
+        if !values.is_finite() || values > f64::from(MOST_NEEDED) {
+            return None;
+        }
+        let t = StudentsT::new(0.0, 1.0, (values.ceil() - 1.0).max(1.0)).ok()?;
+        let quantiles = t.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)) + t.inverse_cdf(POWER);
+        values = (quantiles * relative).powi(2);
+    }
+    (mean != 0.0 && values <= f64::from(MOST_NEEDED)).then(|| (values.ceil() as u32).max(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_values_needed_is_that_of_tables() {
+        // Cohen 1988, one sample, two-sided 5 %, power 80 %: 10 values for d = 1, 34 for d = 0.5.
+        let sample = |d: f64| -> Vec<f64> { [-1.0, 0.0, 1.0].iter().map(|x| x + d).collect() };
+        assert_eq!((needed(&sample(1.0)), needed(&sample(0.5))), (Some(10), Some(34)));
+        assert_eq!(needed(&sample(0.0)), None);
+        assert_eq!(needed(&sample(0.001)), None, "more than anyone runs");
+        assert_eq!((needed(&[1.0]), needed(&[2.0, 2.0])), (None, Some(2)));
+    }
 
     #[test]
     fn interval_of_a_textbook_sample() {

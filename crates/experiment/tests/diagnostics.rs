@@ -60,6 +60,14 @@ error: `yield`: `posiks` is not one of `default` or `posix`; did you mean `posix
 1 | kernel.yield=posiks
   |              ^^^^^^"
     );
+    for (pair, near) in [
+        ("policies.fsat.interval=1ms", "policies.fast.interval"),
+        ("machin.core_speed=1", "machine.core_speed"),
+        ("apps.a.taks=2", "apps.a.tasks"),
+    ] {
+        let said = load("good.yaml", GOOD, &overridden(&[pair])).err().unwrap_or_default();
+        assert!(said.contains(&format!("did you mean `{near}`?")), "{pair}: {said}");
+    }
     for pair in [
         "kernel.yield",
         "kernel.yield=",

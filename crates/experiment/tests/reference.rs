@@ -1,4 +1,4 @@
-//! The reference pages are what the registries say, and every example of them runs. OVERSIM_UPDATE=1 rewrites the pages.
+//! The reference pages and the glossary follow the registries, and every example runs. OVERSIM_UPDATE=1 rewrites the pages.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use experiment::explain::{Block, Page, Shelf, pages, reference};
+use experiment::explain::{Block, Kind, Page, pages, reference};
 use experiment::scenario::{Overrides, load};
 
 fn folder() -> PathBuf {
@@ -26,7 +26,7 @@ fn present(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_reference_is_what_the_registries_say() {
+fn the_reference_follows_the_registries() {
     let update = std::env::var_os("OVERSIM_UPDATE").is_some();
     let (folder, mut files) = (folder(), BTreeSet::from([MEASURED.to_owned()]));
     let mut stale = Vec::new();
@@ -65,7 +65,7 @@ fn examples(page: &Page) -> (Vec<&str>, Vec<&str>) {
 fn every_example_runs_to_its_end() {
     let alone = Overrides { set: vec!["baseline=none".into()], repeat: Some(1), ..Overrides::default() };
     let mut ran = 0;
-    for page in Shelf::ALL.into_iter().flat_map(pages) {
+    for page in Kind::ALL.into_iter().flat_map(pages) {
         for text in examples(&page).0 {
             let experiment =
                 load("example", text, &alone).unwrap_or_else(|said| panic!("{}\n{said}", page.name));
@@ -81,13 +81,13 @@ fn every_example_runs_to_its_end() {
 
 #[test]
 fn commands_name_scenarios_that_are_there() {
-    for page in Shelf::ALL.into_iter().flat_map(pages) {
+    for page in Kind::ALL.into_iter().flat_map(pages) {
         for command in examples(&page).1 {
-            let Some(path) = command.strip_prefix("oversim run ") else {
+            let Some(name) = command.strip_prefix("oversim run ") else {
                 assert!(command.starts_with("oversim machine show "), "{command}");
                 continue;
             };
-            assert!(folder().join("../..").join(path).is_file(), "{}: {command}", page.name);
+            assert!(experiment::scenarios::find(name).is_some(), "{}: {command}", page.name);
         }
     }
 }

@@ -146,6 +146,30 @@ fn overrides_use_the_paths_of_sweeps() {
 }
 
 #[test]
+fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage() {
+    let text = "name: s\nmachine: { nehalem: { smt_compute: 62% } }\napps: { a: { workload: { spmd: { spread: 15% } } } }\npolicies: [LOAD]\nsweep: { machine.smt_memory: [0.5, 65.5%] }\n";
+    let experiment = resolved(text, &Overrides::default());
+    let smt: Vec<(u32, u32)> = experiment
+        .runs
+        .iter()
+        .filter(|run| run.alone.is_none())
+        .map(|run| (run.machine.smt.compute, run.machine.smt.memory))
+        .collect();
+    assert_eq!(smt, [(620, 500), (620, 655)]);
+    assert_eq!(experiment.axes[0].numbers, Some(vec![0.5, 0.655]), "one axis of numbers");
+    let bare = load("s.yaml", &text.replace("15%", "15"), &Overrides::default()).err().unwrap_or_default();
+    assert!(bare.contains("a percentage needs a unit: write `15%`"), "{bare}");
+    let schema = experiment::schema::schema();
+    let factor =
+        schema.pointer("/properties/machine/anyOf/1/properties/nehalem/properties/smt_compute/anyOf");
+    let forms = factor.and_then(serde_json::Value::as_array).unwrap();
+    assert!(
+        forms[0]["type"] == "number" && forms[1]["pattern"].as_str().unwrap().ends_with("%$"),
+        "{forms:?}"
+    );
+}
+
+#[test]
 fn machines_can_be_described_and_swept() {
     let text = "name: s\nmachine: { 'core:2 pu:2': { tick: 1us } }\napps: { a: { workload: spmd } }\npolicies: [LOAD]\nsweep: { machine: ['core:2 pu:2', barcelona] }\nbaseline: none\n";
     let experiment = resolved(text, &Overrides::default());

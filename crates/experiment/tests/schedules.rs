@@ -89,7 +89,7 @@ fn schedules_of_something_else_are_refused() {
     let mut other = recording;
     other.origin.model = "oversim-model/1".into();
     let said = refused(&experiment(&[]), &other);
-    assert!(said.contains("recorded under oversim-model/1"), "{said}");
+    assert!(said.contains("recorded with oversim-model/1"), "{said}");
 }
 
 #[test]
@@ -100,18 +100,18 @@ fn wrong_files_are_refused_with_the_line() {
     let with = |line: &str| format!("{}\n{}\n{line}\n{}\n", lines[0], lines[1], lines[3..].join("\n"));
     assert!(again(&with(lines[2])).is_ok());
     let wrong = [
-        (String::new(), "is no schedule"),
-        ("{}\n".into(), "is no schedule"),
-        (good.replacen("oversim.schedule/1", "oversim.schedule/9", 1), "is no schedule"),
-        (good[..good.len() - 3].into(), "the line is cut short"),
+        (String::new(), "is not a schedule"),
+        ("{}\n".into(), "is not a schedule"),
+        (good.replacen("oversim.schedule/1", "oversim.schedule/9", 1), "is not a schedule"),
+        (good[..good.len() - 3].into(), "the line is incomplete"),
         (lines[..lines.len() - 1].join("\n") + "\n", "the file ends before its last run"),
-        (format!("{good}{{}}\n"), "there is more than"),
+        (format!("{good}{{}}\n"), "more runs than its first line states"),
         (with("no json"), "line 3: "),
         (with(r#"{"at":0,"hook":"dance"}"#), "unknown variant `dance`"),
         (with(r#"{"at":0,"hook":"idle","of":5000000000}"#), "out of range"),
-        (with(r#"{"at":0,"hook":"place","of":1}"#), "a cpu belongs to each `place`"),
-        (with(r#"{"at":18446744073709551615,"hook":"slot"}"#), "no instant of a run"),
-        (with(r#"{"at":0,"hook":"slot","asks":[{"bind":[0,"0-99999999,"]}]}"#), "`99999999` is no cpu"),
+        (with(r#"{"at":0,"hook":"place","of":1}"#), "each `place` needs a `cpu`"),
+        (with(r#"{"at":18446744073709551615,"hook":"slot"}"#), "is not a valid instant"),
+        (with(r#"{"at":0,"hook":"slot","asks":[{"bind":[0,"0-99999999,"]}]}"#), "`99999999` is not a cpu"),
         (with(r#"{"at":0,"hook":"slot","asks":[{"charge":[0,60000000001]}]}"#), "too much"),
         (with(r#"{"at":0,"hook":"slot","nth":4294967296}"#), "`nth` is out of range"),
     ];

@@ -66,7 +66,7 @@ fn every_policy_has_a_place_where_it_wins_and_one_where_it_loses() {
 }
 
 #[test]
-fn showcases_come_out_as_the_shelf_says() {
+fn showcases_have_the_stated_winners() {
     let mut results: BTreeMap<&str, Result<Results, String>> = BTreeMap::new();
     let (mut broken, mut rows) = (Vec::new(), Vec::new());
     for (entry, wins, case) in cases() {
@@ -103,11 +103,11 @@ fn row(entry: &Entry, case: &Showcase, ratio: f64) -> String {
 
 fn page(rows: &[String]) -> String {
     let mut page = String::from(
-        "# Who wins where, measured\n\n\
+        "# Where each policy wins and loses, measured\n\n\
 <!-- written by OVERSIM_UPDATE=1 cargo test -p experiment --test showcases -->\n\n\
-Every policy of the shelf has a scenario in which it is clearly faster than another one, and a scenario in which it is\n\
-clearly slower. `times as fast`: mean run time of the application (`all`: mean makespan) under the other policy over\n\
-that under the policy, over the replicates of the scenario. A test runs them all.\n\n\
+For every built-in policy this table lists a scenario in which it is clearly faster than another policy, and one in which\n\
+it is clearly slower. `times as fast` is the mean run time of the application (`all`: the mean makespan) under the other\n\
+policy divided by that under the policy, over the replicates of the scenario. A test runs all scenarios.\n\n\
 | policy | scenario | application | configuration | against | times as fast |\n|---|---|---|---|---|---|\n",
     );
     for row in rows {

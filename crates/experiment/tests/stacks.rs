@@ -45,7 +45,7 @@ fn what_stands_beneath_is_read_with_its_parameters() {
 }
 
 #[test]
-fn paths_reach_beneath() {
+fn paths_reach_the_policy_below() {
     let set =
         ["policies.SPEED.over=LGROUP", "policies.fast.over.steal=true", "policies.late.perturb.veto=0%"];
     let experiment = with(&set, &[]).unwrap();
@@ -55,7 +55,7 @@ fn paths_reach_beneath() {
     let new = with(&["policies.SPEED.perturb.delay=3ms"], &[]).unwrap();
     assert_eq!(new.runs[0].policy_choice.perturb.as_ref().unwrap().get("delay"), 3_000_000);
     let wrong = [
-        ("policies.SPEED.over.steal=true", "does not name the one that it is stacked on"),
+        ("policies.SPEED.over.steal=true", "the policy has no `over`"),
         ("policies.late.over=ULE", "LOAD is a kernel-level policy"),
         ("policies.SPEED.over.perturb.veto=1%", "unknown path"),
         ("policies.SPEED.perturb.vato=1%", "did you mean `veto`?"),
@@ -67,7 +67,7 @@ fn paths_reach_beneath() {
 }
 
 #[test]
-fn a_sweep_reaches_beneath() {
+fn a_sweep_reaches_the_policy_below() {
     let text = format!(
         "{TEXT}sweep: {{ policies.fast.over: [LOAD, ULE], policies.late.perturb.delay: [0s, 5ms] }}\n"
     );

@@ -12,7 +12,7 @@ pub enum Kind {
     Rate,
     /// A whole number without unit.
     Count,
-    /// A plain decimal number, `1.3`; held in thousandths.
+    /// A plain decimal number, `1.3`, or a percentage of 1, `62%`; held in thousandths.
     Factor,
     /// A percentage, `15%`; held in hundredths of a per cent (1,500).
     Percent,

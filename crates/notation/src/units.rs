@@ -21,7 +21,7 @@ pub fn parse(kind: Kind, text: &str) -> Result<u64, String> {
         Kind::Size => size(text),
         Kind::Rate => rate(text),
         Kind::Count => count(text),
-        Kind::Factor => decimal(text, 3).ok_or_else(|| refuse(kind, text)),
+        Kind::Factor => factor(text),
         Kind::Percent => percent(text),
         Kind::Choice(words) => choice(words, text),
         Kind::Flag => match text {
@@ -42,7 +42,7 @@ pub fn expected(kind: Kind) -> String {
         Kind::Size => "write a size with its unit, as `2MiB` or `64kB`".into(),
         Kind::Rate => "write a rate with its unit, as `4.5GB/s`".into(),
         Kind::Count => "write a whole number, as `16`".into(),
-        Kind::Factor => "write a plain number with at most 3 decimals, as `1.3`".into(),
+        Kind::Factor => "write a number with at most 3 decimals, as `1.3`, or a percentage, as `62%`".into(),
         Kind::Percent => "write a percentage, as `15%`".into(),
         Kind::Choice(words) => format!("write one of {}", listed(words)),
         Kind::Flag => "write `true` or `false`".into(),
@@ -52,7 +52,7 @@ pub fn expected(kind: Kind) -> String {
     }
 }
 
-/// A regular expression that every legal text of the kind matches (for the JSON Schema); `None` where the type says it all.
+/// A regular expression that every legal text of the kind matches (for the JSON Schema); `None` where the JSON type suffices.
 #[must_use]
 pub const fn pattern(kind: Kind) -> Option<&'static str> {
     match kind {
@@ -60,9 +60,11 @@ pub const fn pattern(kind: Kind) -> Option<&'static str> {
         Kind::Size => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?(i?[bB])?$"),
         Kind::Rate => Some(r"^[0-9]+(\.[0-9]+)?\s*[kKMGTPE]?i?[bB]/s$"),
         Kind::Percent => Some(r"^[0-9]+(\.[0-9]{1,2})?\s*%$"),
+        // A number has its own type; this is the percentage that may replace it.
+        Kind::Factor => Some(r"^[0-9]+(\.[0-9])?\s*%$"),
         Kind::Cpus => Some(r"^\s*[0-9]+(-[0-9]+(:[0-9]+)?)?(\s*,\s*[0-9]+(-[0-9]+(:[0-9]+)?)?)*\s*$"),
         Kind::Counts => Some(r"^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$"),
-        Kind::Count | Kind::Factor | Kind::Choice(_) | Kind::Flag => None,
+        Kind::Count | Kind::Choice(_) | Kind::Flag => None,
         Kind::PerApp(kind) => pattern(*kind),
     }
 }
@@ -136,6 +138,16 @@ fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A plain number, or a percentage of 1.
+fn factor(text: &str) -> Result<u64, String> {
+    let read = match text.strip_suffix('%') {
+        // One per cent is ten thousandths.
+        Some(number) => decimal(number.trim_end(), 1),
+        None => decimal(text, 3),
+    };
+    read.ok_or_else(|| refuse(Kind::Factor, text))
+}
+
 fn percent(text: &str) -> Result<u64, String> {
     if is_bare(text) {
         return Err(no_unit("percentage", text, "%"));
@@ -194,6 +206,9 @@ mod tests {
             (Kind::Factor, "1.3", 1_300),
             (Kind::Factor, "0.0010", 1),
             (Kind::Factor, "2", 2_000),
+            (Kind::Factor, "62%", 620),
+            (Kind::Factor, "62.5 %", 625),
+            (Kind::Factor, "150%", 1_500),
             (Kind::Percent, "15%", 1_500),
             (Kind::Percent, "0.25 %", 25),
             (Kind::Choice(WORDS), "posix", 1),
@@ -219,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_numbers_are_told_their_unit() {
+    fn a_bare_number_is_answered_with_its_unit() {
         assert_eq!(
             parse(Kind::Duration, "100").unwrap_err(),
             "a duration needs a unit: write `100ms`, for instance"
@@ -248,6 +263,9 @@ mod tests {
             (Kind::Factor, "-1.0"),
             (Kind::Factor, "1."),
             (Kind::Factor, "99999999999999999999"),
+            (Kind::Factor, "62.55%"),
+            (Kind::Factor, "%"),
+            (Kind::Factor, "99999999999999999999%"),
             (Kind::Percent, "%"),
             (Kind::Choice(WORDS), "never"),
             (Kind::Flag, "yes"),

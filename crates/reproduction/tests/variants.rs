@@ -32,7 +32,7 @@ fn readable(cells: &BTreeMap<String, Cell>) -> Vec<String> {
         let overrides = Overrides {
             set: set.collect(),
             policies: vec![cell.policy().to_owned()],
-            one_point: true,
+            without_sweep: true,
             repeat: Some(1),
             ..Overrides::default()
         };

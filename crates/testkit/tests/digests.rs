@@ -100,8 +100,8 @@ fn told(report: &RunReport) -> String {
 
 fn name(experiment: &Experiment, number: usize, plan: &RunPlan) -> String {
     let policy = if plan.policy == NO_POLICY { "dedicated" } else { &experiment.policies[plan.policy] };
-    let point = experiment.points[plan.point].label.replace(' ', "");
-    format!("{}/{number} {policy} [{point}]", experiment.name)
+    let configuration = experiment.configurations[plan.configuration].label.replace(' ', "");
+    format!("{}/{number} {policy} [{configuration}]", experiment.name)
 }
 
 /// All runs of a scenario file, in their short form.

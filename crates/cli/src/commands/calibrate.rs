@@ -49,9 +49,13 @@ fn check(derived: &Derivation, data: &Measurements) -> Result<ExitCode, Failure>
         .collect();
     to_stdout(|out| {
         if stale.is_empty() {
-            return writeln!(out, "the profiles are what the measurements give");
+            return writeln!(out, "the profiles equal those that the measurements give");
         }
-        writeln!(out, "not what the measurements give: {}; `oversim calibrate --write .`", stale.join(", "))
+        writeln!(
+            out,
+            "different from what the measurements give: {}; `oversim calibrate --write .` writes them",
+            stale.join(", ")
+        )
     })?;
     Ok(if stale.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
 }
@@ -69,7 +73,7 @@ fn write(
     let page = fs::read_to_string(&document).map_err(|e| failed(&document, &e))?;
     let page = document::with_section(&page, document::RESIDUALS, residuals)
         .and_then(|page| document::with_section(&page, document::SENSITIVITY, sensitivity))
-        .ok_or_else(|| Failure::Input(format!("{} has no places for the tables", document.display())))?;
+        .ok_or_else(|| Failure::Input(format!("{} has no markers for the tables", document.display())))?;
     for (name, text) in files::texts(derived, data) {
         let path = root.join(files::FOLDER).join(name);
         fs::write(&path, text).map_err(|e| failed(&path, &e))?;

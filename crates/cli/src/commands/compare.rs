@@ -1,4 +1,4 @@
-//! `oversim compare`: two results, or two policies of one scenario, pair by pair; the exit code tells of slowdowns.
+//! `oversim compare`: two results, or two policies of one scenario, pair by pair; the exit code reports slowdowns.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,8 +12,10 @@ use crate::args::Compare;
 use crate::failure::{BAD_END, Failure};
 use crate::output;
 
-/// Compares and reports; exit code 1 when something is significantly slower beyond the threshold.
+/// Compares and reports; exit code 1 when a significant slowdown is larger than the threshold.
 pub(crate) fn compare(args: &Compare, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    // Before anything is simulated.
+    contrast::check_metrics(&args.metrics).map_err(Failure::Input)?;
     let open = |path: &Path| source::open(path, &args.changes, false, policies);
     let a = open(&args.first)?;
     let b = args.second.as_deref().map(open).transpose()?;

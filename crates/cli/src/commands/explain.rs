@@ -1,4 +1,4 @@
-//! `oversim explain`: what a name means, from the registries.
+//! `oversim explain`: the pages of a name, from the registries and the glossary.
 
 use std::process::ExitCode;
 
@@ -28,11 +28,8 @@ fn overview(format: ExplainFormat, policies: &PolicyShelf) -> Result<ExitCode, F
         ExplainFormat::Text => explain::write_overview(policies, out, width()),
         ExplainFormat::Markdown => explain::reference::write_index(out),
         ExplainFormat::Json => {
-            let all: Vec<_> = {
-                let shelves = explain::Shelf::ALL.into_iter();
-                shelves.flat_map(|shelf| explain::pages_with(policies, shelf)).collect()
-            };
-            explain::write_json(&all, out)
+            let all = explain::Kind::ALL.into_iter().flat_map(|kind| explain::pages_with(policies, kind));
+            explain::write_json(&all.collect::<Vec<_>>(), out)
         }
     })?;
     Ok(ExitCode::SUCCESS)

@@ -1,19 +1,21 @@
-//! `oversim list`: what a scenario can name, from the registries.
+//! `oversim list`: the entries of a registry.
 
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::catalogue::{self, Row};
+use experiment::catalogue::{self, Registry, Row};
 
-use crate::args::{List, ListFormat, Shelf};
+use crate::advice;
+use crate::args::{List, ListFormat};
 use crate::failure::Failure;
 use crate::output::to_stdout;
 
-/// Prints a shelf, or one entry of it in detail.
+/// Prints a registry, or one entry of it in detail.
 pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    let mut rows = catalogue::rows_with(policies, shelf(args.shelf));
+    let registry = args.what.registry();
+    let mut rows = catalogue::rows_with(policies, registry);
     if let Some(name) = &args.name {
-        rows = vec![find(rows, name)?];
+        rows = vec![find(registry, rows, name)?];
     }
     to_stdout(|out| match args.format {
         ListFormat::Json => catalogue::write_json(&rows, out),
@@ -23,19 +25,20 @@ pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Fail
 }
 
 /// The entry of this name, upper or lower case.
-fn find(rows: Vec<Row>, name: &str) -> Result<Row, Failure> {
-    let names: Vec<String> = rows.iter().map(|r| r.name.clone()).collect();
-    let found = rows.into_iter().find(|r| r.name.eq_ignore_ascii_case(name));
-    found.ok_or_else(|| Failure::Input(format!("no `{name}` there; the list holds {}", names.join(", "))))
-}
-
-const fn shelf(shelf: Shelf) -> catalogue::Shelf {
-    match shelf {
-        Shelf::Policies => catalogue::Shelf::Policies,
-        Shelf::Workloads => catalogue::Shelf::Workloads,
-        Shelf::Machines => catalogue::Shelf::Machines,
-        Shelf::Kernels => catalogue::Shelf::Kernels,
-        Shelf::Runtimes => catalogue::Shelf::Runtimes,
-        Shelf::Metrics => catalogue::Shelf::Metrics,
+fn find(registry: Registry, mut rows: Vec<Row>, name: &str) -> Result<Row, Failure> {
+    let wanted = match registry {
+        Registry::Scenarios => experiment::scenarios::find(name).map_or(name, |found| found.name),
+        _ => name,
+    };
+    if let Some(at) = rows.iter().position(|row| row.name.eq_ignore_ascii_case(wanted)) {
+        return Ok(rows.swap_remove(at));
     }
+    Err(Failure::Input(match registry {
+        Registry::Scenarios => advice::no_scenario(name),
+        _ => advice::unknown(
+            registry.noun(),
+            name,
+            &rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
+        ),
+    }))
 }

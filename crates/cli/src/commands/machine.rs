@@ -1,4 +1,4 @@
-//! `oversim machine show`: a machine of the shelf, of a file or of a description.
+//! `oversim machine show`: a built-in machine, one of a file or one of a description.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `oversim man`: manual pages, from the same words as the help.
+//! `oversim man`: manual pages, made from the help.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
+use crate::advice;
 use crate::args::{Arguments, Man as Args};
 use crate::failure::Failure;
 use crate::output;
@@ -26,11 +27,8 @@ pub(crate) fn man(args: &Args) -> Result<ExitCode, Failure> {
             .skip(1)
             .map(|page| page.name.replacen("oversim-", "", 1).replace('-', " "))
             .collect();
-        return Err(Failure::Input(format!(
-            "no command `{}`; there are {}",
-            args.page.join(" "),
-            names.join(", ")
-        )));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(Failure::Input(advice::unknown("command", &args.page.join(" "), &names)));
     };
     output::to_stdout(|out| out.write_all(&page.text))?;
     Ok(ExitCode::SUCCESS)

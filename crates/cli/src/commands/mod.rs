@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod explain;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod man;

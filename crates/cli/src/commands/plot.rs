@@ -1,4 +1,4 @@
-//! `oversim plot`: figures of a result with their numbers beside them.
+//! `oversim plot`: figures of a result, each with its numbers in a CSV file.
 
 use std::fs;
 use std::io::Write;
@@ -12,12 +12,12 @@ use figures::{Drawn, Figure};
 use super::source;
 use crate::args::{Picture, Plot};
 use crate::failure::{BAD_END, Failure};
-use crate::{output, say};
+use crate::{advice, output, say};
 
 /// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
 const PNG_SCALE: f32 = 2.0;
 
-/// Draws the figures and lists what was written and what was skipped.
+/// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     check(args)?;
     let opened = source::open(&args.file, &args.changes, args.best_partition, policies)?;
@@ -59,12 +59,12 @@ fn summary(args: &Plot, figures: usize) -> String {
     }
 }
 
-/// What can be known to be wrong before anything is simulated.
+/// Checks names and files before anything is simulated.
 fn check(args: &Plot) -> Result<(), Failure> {
     for wanted in &args.figures {
         if !figures::names().any(|name| name == wanted) {
-            let all = figures::names().collect::<Vec<_>>().join(", ");
-            return Err(Failure::Input(format!("no figure `{wanted}`; there are {all}")));
+            let all: Vec<&str> = figures::names().collect();
+            return Err(Failure::Input(advice::unknown("figure", wanted, &all)));
         }
     }
     let there = args.output.ancestors().find(|path| path.exists());

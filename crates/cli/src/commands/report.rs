@@ -25,10 +25,10 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     if !standard {
         output::check_file(&args.output, args.force)?;
     }
-    let (name, text) = input::read(&args.file)?;
+    let (name, text) = input::scenario(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
-            "{name} is a result: a report also describes what was simulated and needs the scenario (`oversim plot` draws figures of a result)"
+            "{name} is a result, and a report also describes its scenario: name the scenario instead (`oversim plot` draws figures of a result)"
         )));
     }
     let changes = &args.changes;

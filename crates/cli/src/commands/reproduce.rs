@@ -1,4 +1,4 @@
-//! `oversim reproduce`: every published claim beside what the simulator says.
+//! `oversim reproduce`: every published claim next to the simulated outcome.
 
 use std::fs;
 use std::io;
@@ -14,15 +14,15 @@ use reproduction::{fields, report, sensitivity, studies};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
-use crate::{input, output, say};
+use crate::{advice, input, output, say};
 
 /// Most bytes of a file of claims, as its reader has it.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Runs what the claims ask for and reports.
+/// Runs the cells that the claims need, and reports.
 pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let claims = chosen(args)?;
-    // Before the work, so that nobody waits in vain.
+    // Before anything is simulated.
     if let Some(root) = &args.write {
         page_of(root)?;
     }
@@ -69,7 +69,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
 fn page_of(root: &Path) -> Result<String, Failure> {
     let path = root.join(page::PATH);
     fs::read_to_string(&path).map_err(|e| {
-        Failure::Input(format!("{}: {e}; `--write` wants the root of the sources", path.display()))
+        Failure::Input(format!("{}: {e}; `--write` needs the root directory of the sources", path.display()))
     })
 }
 
@@ -96,10 +96,10 @@ fn write_sensitivity(root: &Path, table: &str) -> Result<(), Failure> {
     fs::write(&path, new).map_err(|e| Failure::Output(format!("{}: {e}", path.display())))
 }
 
-/// The claims of the file, or those built in, that were asked for.
+/// The requested claims of the file, or of the built-in ones.
 fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
     let (name, text) = match &args.claims {
-        Some(path) => input::read_up_to(path, MAX_BYTES, "file of claims")?,
+        Some(path) => input::file(path, MAX_BYTES, "file of claims")?,
         None => (claims::SHIPPED_NAME.to_owned(), claims::SHIPPED.to_owned()),
     };
     let all = claims::read(&name, &text).map_err(Failure::Rendered)?;
@@ -132,12 +132,12 @@ fn unknown(what: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort_unstable();
     known.dedup();
     if known.is_empty() {
-        return format!("no claim is of the {what} `{name}`: there are no claims");
+        return format!("no {what} is called `{name}`: the file has no claims");
     }
-    format!("no claim is of the {what} `{name}`; there are {}", known.join(", "))
+    advice::unknown(what, name, &known.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The runs that an interrupted reproduction left, and the place for new ones.
+/// The runs of an interrupted reproduction, and the directory for new ones.
 fn store(args: &Reproduce) -> Result<Store, Failure> {
     let Some(directory) = args.cache.clone().or_else(cache) else {
         return Ok(Store::none());
@@ -145,7 +145,7 @@ fn store(args: &Reproduce) -> Result<Store, Failure> {
     let variant = if args.quick { "quick" } else { "full" };
     match Store::open(&directory, variant, args.fresh) {
         Ok(store) => Ok(store),
-        // Asked for: it must work. Not asked for (a read-only home): do without.
+        // A directory that the user names must be usable. The default one (a read-only home) may be unusable.
         Err(e) if args.cache.is_some() => {
             Err(Failure::Input(format!("cannot keep runs in {}: {e}", directory.display())))
         }

@@ -25,7 +25,7 @@ use crate::{input, output, say};
 /// Remarks on standard error name at most this many runs that did not complete.
 const NOTES_SHOWN: usize = 5;
 
-/// Runs the scenario; the exit code tells whether every run completed.
+/// Runs the scenario; the exit code reports whether every run completed.
 pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     if let Some(directory) = &args.output {
         output::check_directory(directory, args.force)?;
@@ -38,12 +38,12 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     }
     let traced = trace::wanted(args)?;
     let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
-    let (name, text) = input::read(&args.file)?;
+    let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
-    say::remark(format_args!("{name}: {}", super::check::counts(&experiment)));
+    say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
     let (results, recording) = match &mut decisions {
@@ -76,7 +76,7 @@ fn read_schedule(path: &Path) -> Result<(Recording, String), Failure> {
     schedule::read(&name, &mut BufReader::new(file)).map_err(Failure::Input)
 }
 
-/// Runs the experiment, replaying a schedule or recording one if that is asked for.
+/// Runs the experiment, and replays or records a schedule if the flags ask for it.
 fn execute(
     args: &Run,
     experiment: &Experiment,
@@ -89,7 +89,7 @@ fn execute(
         (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
             .map(|results| (results, None))
             .map_err(|error| match error {
-                ReplayError::Foreign(why) => format!("the schedule cannot be replayed here: {why}"),
+                ReplayError::Foreign(why) => format!("the schedule does not fit this scenario: {why}"),
                 ReplayError::Run(error) => error.to_string(),
             }),
         (None, Some(_)) => schedule::record(experiment, jobs, &progress)

@@ -1,4 +1,4 @@
-//! `oversim schema`: the JSON Schemas of what goes in and what comes out.
+//! `oversim schema`: the JSON Schemas of scenarios and results.
 
 use std::process::ExitCode;
 

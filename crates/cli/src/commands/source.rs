@@ -1,4 +1,4 @@
-//! Where results come from: a file with a result, or a scenario, which is run now.
+//! The source of results: a file with a result, or a scenario, which is run.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(crate) fn changed(changes: &Changes, best_partition: bool) -> Overrides {
     Overrides { repeat: changes.repeat, best_partition, ..edited(&changes.edits) }
 }
 
-/// Reads a scenario; what has no effect is named on standard error.
+/// Reads a scenario; changes without effect are named on standard error.
 pub(crate) fn load(
     policies: &PolicyShelf,
     name: &str,
@@ -46,7 +46,7 @@ pub(crate) fn load(
 
 /// A result, and whether it was simulated just now.
 pub(crate) struct Opened {
-    /// The file, as it was named.
+    /// Its name in messages.
     pub(crate) name: String,
     pub(crate) results: Results,
     pub(crate) simulated: bool,
@@ -59,7 +59,7 @@ pub(crate) fn open(
     best_partition: bool,
     policies: &PolicyShelf,
 ) -> Result<Opened, Failure> {
-    let (name, text) = input::read_up_to(path, input::MAX_RESULT_BYTES, "result or scenario")?;
+    let (name, text) = input::result_or_scenario(path)?;
     let json = path.extension().is_some_and(|extension| extension == "json");
     if json || result::is_result(&text) {
         let results = result::read(&name, &text).map_err(Failure::Input)?;
@@ -95,7 +95,7 @@ pub(crate) fn refused(flags: &[&str], name: &str) -> Failure {
 
 /// Runs everything, with a progress bar on a terminal.
 pub(crate) fn simulate(name: &str, experiment: &Experiment, changes: &Changes) -> Result<Results, Failure> {
-    say::remark(format_args!("{name}: {}", super::check::counts(experiment)));
+    say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
     let jobs = changes.jobs.map_or(0, NonZeroUsize::get);

@@ -13,18 +13,18 @@ use crate::output;
 /// Runs that an error names at most.
 const NAMED: usize = 6;
 
-/// A trace that is asked for and can be had.
+/// A requested trace.
 pub(super) struct Wanted<'a> {
     path: &'a Path,
     form: Form,
 }
 
-/// What the name of the file asks for, before anything is read.
+/// The form that the name of the file requests, before anything is read.
 pub(super) fn wanted(args: &Run) -> Result<Option<Wanted<'_>>, Failure> {
     let Some(path) = &args.trace else { return Ok(None) };
     let Some(form) = Form::of(path) else {
         return Err(Failure::Input(format!(
-            "{}: the name of a trace ends in .pftrace (for ui.perfetto.dev) or .ftrace or .txt (text as ftrace writes it)",
+            "{}: the name of a trace must end in .pftrace (for ui.perfetto.dev), or in .ftrace or .txt (the text form of ftrace)",
             path.display()
         )));
     };
@@ -32,7 +32,7 @@ pub(super) fn wanted(args: &Run) -> Result<Option<Wanted<'_>>, Failure> {
     Ok(Some(Wanted { path, form }))
 }
 
-/// The number of the run that is traced: the one asked for, or the only one under a policy.
+/// The number of the run that is traced: the requested one, or the only one under a policy.
 pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failure> {
     let runs = &experiment.runs;
     if let Some(run) = args.trace_run {
@@ -40,7 +40,7 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
             Ok(run)
         } else {
             Err(Failure::Input(format!(
-                "there is no run {run}: they are numbered from 0 to {}",
+                "there is no run {run}: runs are numbered from 0 to {}",
                 runs.len().saturating_sub(1)
             )))
         };
@@ -52,7 +52,7 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
     let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
     let more = if shared.len() > NAMED { ", ..." } else { "" };
     Err(Failure::Input(format!(
-        "a trace is of one run and there are {}: --trace-run {}{more}; or narrow the scenario, as by --policy {} --repeat 1",
+        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the scenario, for example with --policy {} --repeat 1",
         shared.len(),
         named.collect::<Vec<_>>().join(", "),
         experiment.policies.first().map_or("NAME", String::as_str)

@@ -1,5 +1,8 @@
-//! Two results, or two policies of one, set against each other pair by pair: what `oversim compare` says, as data.
+//! Two results, or two policies of one result, compared pair by pair: the data of `oversim compare`.
 
+use std::collections::BTreeSet;
+
+use notation::suggest::hint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +16,7 @@ use crate::statistics::Summary;
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.compare/1";
 
-/// Metrics that are compared when none is asked for.
+/// Metrics that are compared by default.
 const USUAL: [&str; 2] = ["run_time", "makespan"];
 
 /// Ratios of times: smaller is better, as with times themselves.
@@ -24,24 +27,24 @@ const LIKE_TIME: [&str; 2] = ["slowdown", "slowdown_paired"];
 pub struct Contrasts {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The baseline.
+    /// The reference.
     pub a: Side,
-    /// The one that is compared with it.
+    /// The side that is compared with it.
     pub b: Side,
-    /// A slowdown counts when its whole interval lies beyond this many per cent.
+    /// A slowdown counts when its whole interval is larger than this, in per cent.
     pub threshold: f64,
     /// By configuration, policy, metric and application.
     pub contrasts: Vec<Contrast>,
-    /// How many of them are slower beyond the threshold.
+    /// Number of comparisons with a slowdown larger than the threshold.
     pub too_slow: usize,
-    /// Remarks: quantities without a partner, other differences.
+    /// Notes on the comparison: quantities without partner, other differences between the two sides.
     pub remarks: Vec<String>,
 }
 
 /// Where one side comes from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// The file, as it was named.
+    /// The file, as named on the command line.
     pub file: String,
     /// Name of its scenario.
     pub scenario: String,
@@ -78,22 +81,26 @@ pub struct Contrast {
     pub difference: f64,
     /// Its 95 % confidence interval; `null` with fewer than two pairs.
     pub difference_ci95: Option<[f64; 2]>,
-    /// a / b: how many times faster b is; `null` when a value is not positive.
+    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive.
     pub speedup: Option<Ratio>,
     /// Two-sided p-value of "there is no difference"; `null` with fewer than two pairs.
     pub p: Option<f64>,
     /// Pairs: replicates with the same seed that both sides have.
     pub pairs: usize,
-    /// The outcome at 95 %.
+    /// The verdict at a confidence of 95 %.
     pub verdict: Verdict,
-    /// True when b is slower beyond the threshold.
+    /// True when b is slower by more than the threshold.
     pub too_slow: bool,
+    /// Without a significant difference: about how many pairs show a difference of the observed size with a probability of 80 %.
+    /// `null` when the verdict is another one, when the observed difference is not larger than the threshold, and when more than
+    /// 10,000 pairs are needed.
+    pub pairs_needed: Option<u32>,
 }
 
 /// A result and the name of its file.
 #[derive(Clone, Copy)]
 pub struct Named<'a> {
-    /// The file, as it was named.
+    /// The file, as named on the command line.
     pub file: &'a str,
     /// The result.
     pub results: &'a Results,
@@ -102,12 +109,20 @@ pub struct Named<'a> {
 /// What to compare.
 #[derive(Clone, Default)]
 pub struct Wanted {
-    /// Policies, by label; all (of two results: all that both have) when empty.
+    /// Policies, by label; when empty, all policies (of two results: those that both have).
     pub policies: Vec<String>,
-    /// Metrics; the run times and the makespan when empty.
+    /// Metrics; when empty, the run times and the makespan.
     pub metrics: Vec<String>,
-    /// A slowdown counts when its whole interval lies beyond this many per cent.
+    /// A slowdown counts when its whole interval is larger than this, in per cent.
     pub threshold: f64,
+}
+
+/// Checks the names of metrics before anything is simulated.
+///
+/// # Errors
+/// A sentence: a name that is not there, or a metric without pairs.
+pub fn check_metrics(names: &[String]) -> Result<(), String> {
+    metrics(names).map(drop)
 }
 
 /// The first of the wanted policies of a result against each of the others.
@@ -117,18 +132,17 @@ pub struct Wanted {
 pub fn policies(of: Named<'_>, wanted: &Wanted) -> Result<Contrasts, String> {
     let labels = labels(of, &wanted.policies)?;
     let [first, others @ ..] = labels.as_slice() else {
-        return Err(format!("{} holds no policies", of.file));
+        return Err(format!("{} has no policies", of.file));
     };
     if others.is_empty() {
         return Err(format!(
-            "{} is to be compared with another policy: name two, as in `--policy {first},...`",
-            first
+            "{first} is the only policy, and a comparison needs two: name another one, as in `--policy {first},PIN`"
         ));
     }
     contrasts(of, of, &others.iter().map(|other| (first.clone(), other.clone())).collect::<Vec<_>>(), wanted)
 }
 
-/// Two results, policy by policy; two results of one policy each are compared whatever it is called.
+/// Two results, policy by policy. If each has one policy, these are compared, whatever their names.
 ///
 /// # Errors
 /// A sentence: names that are not there, nothing in common, no seeds in common.
@@ -143,7 +157,7 @@ pub fn results(a: Named<'_>, b: Named<'_>, wanted: &Wanted) -> Result<Contrasts,
     };
     if pairs.is_empty() {
         return Err(format!(
-            "no policy is in both: {} holds {}, {} holds {}",
+            "the two results have no policy in common: {} has {}, {} has {}",
             a.file,
             of_a.join(", "),
             b.file,
@@ -162,9 +176,11 @@ fn labels(of: Named<'_>, wanted: &[String]) -> Result<Vec<String>, String> {
     let find = |name: &String| {
         let found = all.iter().find(|label| *label == name);
         let found = found.or_else(|| all.iter().find(|label| label.eq_ignore_ascii_case(name)));
-        found
-            .cloned()
-            .ok_or_else(|| format!("no policy `{name}` in {}; there are {}", of.file, all.join(", ")))
+        found.cloned().ok_or_else(|| {
+            let hint = hint(name, all.iter().map(String::as_str));
+            let stop = if hint.is_empty() { "." } else { "" };
+            format!("{} has no policy `{name}`{hint}{stop} Valid: {}", of.file, all.join(", "))
+        })
     };
     wanted.iter().map(find).collect()
 }
@@ -177,14 +193,27 @@ fn metrics(wanted: &[String]) -> Result<Vec<&'static Metric>, String> {
     for name in names {
         let metrics: Vec<_> = METRICS.iter().filter(|metric| metric.name == name).collect();
         if metrics.is_empty() {
-            return Err(format!("no metric is called `{name}`: `oversim list metrics` names them"));
+            return Err(unknown(name));
         }
         if metrics.iter().any(|metric| metric.reduction == Reduction::Variation) || name == "recovered" {
-            return Err(format!("`{name}` is one number for all replicates: there is nothing to pair"));
+            return Err(format!("`{name}` is one value over all replicates, so it has no pairs to compare"));
         }
         found.extend(metrics);
     }
     Ok(found)
+}
+
+/// The error about a metric that does not exist, with the nearest one and all that have pairs.
+fn unknown(name: &str) -> String {
+    let comparable =
+        |metric: &&Metric| metric.reduction == Reduction::Statistics && metric.name != "recovered";
+    let mut known: Vec<&str> = METRICS.iter().filter(comparable).map(|metric| metric.name).collect();
+    // Some names belong to an application and to the whole run.
+    let mut seen = BTreeSet::new();
+    known.retain(|name| seen.insert(*name));
+    let hint = hint(name, known.iter().copied());
+    let stop = if hint.is_empty() { "." } else { "" };
+    format!("no metric is called `{name}`{hint}{stop} Valid: {}", known.join(", "))
 }
 
 fn contrasts(
@@ -195,7 +224,7 @@ fn contrasts(
 ) -> Result<Contrasts, String> {
     let mut metrics = metrics(&wanted.metrics)?;
     if wanted.metrics.is_empty() && a.results.foreground().count() < 2 {
-        // One application: its run time says it all.
+        // With one application its run time contains everything.
         metrics.retain(|metric| metric.scope == Scope::App);
     }
     let mut found = Vec::new();
@@ -251,7 +280,7 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
     a.iter().filter_map(|(seed, value)| Some((*value, partner(*seed)?))).collect()
 }
 
-/// What the pairs say; the place is left open. `None` without pairs.
+/// The comparison of pairs, without the place. `None` without pairs.
 fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Contrast> {
     let paired = paired(pairs)?;
     let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
@@ -260,12 +289,14 @@ fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Con
         _ => of_difference(&paired.difference, timed),
     };
     let [mean_a, mean_b] = paired.means;
-    // How many times as long b takes, at least.
+    // Lower end of the interval of time of b / time of a.
     let at_least = match paired.ratio {
         Some(ratio) => ratio.inverse().ci95.map(|[lo, _]| lo),
         None => paired.difference.ci95.filter(|_| mean_a > 0.0).map(|[lo, _]| 1.0 + lo / mean_a),
     };
-    let beyond = at_least.is_none_or(|factor| factor > 1.0 + threshold / 100.0);
+    let limit = 1.0 + threshold / 100.0;
+    let beyond = at_least.is_none_or(|factor| factor > limit);
+    let matters = paired.ratio.is_none_or(|ratio| ratio.mean.max(1.0 / ratio.mean) > limit);
     Some(Contrast {
         configuration: String::new(),
         app: String::new(),
@@ -282,10 +313,11 @@ fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Con
         pairs: pairs.len(),
         verdict,
         too_slow: verdict == Verdict::Slower && beyond,
+        pairs_needed: paired.needed.filter(|_| verdict == Verdict::NoDifference && matters),
     })
 }
 
-/// What the interval of b - a says of 0.
+/// The verdict on a difference b - a: whether 0 is in the interval.
 fn of_difference(difference: &Summary, timed: bool) -> Verdict {
     match difference.ci95 {
         None => Verdict::Undecided,
@@ -323,19 +355,19 @@ fn labels_of(p: &Provenance) -> String {
     p.configurations.iter().map(|c| c.label.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-/// Why there is nothing to compare.
+/// The reason why there are no pairs.
 fn nothing(a: Named<'_>, b: Named<'_>) -> String {
     let (p, q) = (&a.results.provenance, &b.results.provenance);
     let seeds = |seed: u64, repeat: u32| (seed, seed.saturating_add(u64::from(repeat.saturating_sub(1))));
     let ((from_a, to_a), (from_b, to_b)) = (seeds(p.seed, p.repeat), seeds(q.seed, q.repeat));
     if to_a < from_b || to_b < from_a {
         return format!(
-            "no seed is in both, so there are no pairs: {} has seeds {from_a} to {to_a}, {} has {from_b} to {to_b}; run both with the same --seed",
+            "the two results have no seed in common, so there are no pairs: {} has seeds {from_a} to {to_a}, {} has {from_b} to {to_b}; run both with the same --seed",
             a.file, b.file
         );
     }
     format!(
-        "nothing measured is in both: {} has configurations [{}] and applications {}, {} has configurations [{}] and applications {}",
+        "the two results have no measurement in common: {} has configurations [{}] and applications {}, {} has configurations [{}] and applications {}",
         a.file,
         labels_of(p),
         p.apps.join(", "),
@@ -351,26 +383,24 @@ fn remarks(a: Named<'_>, b: Named<'_>, unpaired: usize) -> Vec<String> {
     let same = std::ptr::eq(a.results, b.results);
     if !same && p.model != q.model {
         remarks.push(format!(
-            "The models differ ({} and {}): not only what was changed on purpose shows.",
+            "The two results come from different versions of the model ({} and {}), which may cause differences.",
             p.model, q.model
         ));
     }
     if !same && p.generator != q.generator {
         remarks.push(format!(
-            "The random numbers differ ({} and {}): the pairs are none.",
+            "The two results have different random numbers ({} and {}), so the runs of a pair do not have the same random work.",
             p.generator, q.generator
         ));
     }
     if unpaired > 0 {
-        remarks.push(format!(
-            "{unpaired} quantities of {} have no partner in {} and are left out.",
-            a.file, b.file
-        ));
+        remarks
+            .push(format!("{unpaired} quantities of {} are missing in {} and are left out.", a.file, b.file));
     }
     for of in if same { vec![a] } else { vec![a, b] } {
         let failed = of.results.notes.len();
         if failed > 0 {
-            remarks.push(format!("{failed} runs of {} did not complete and are in no pair.", of.file));
+            remarks.push(format!("{failed} runs of {} did not complete and are left out.", of.file));
         }
     }
     remarks

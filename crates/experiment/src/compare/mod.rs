@@ -15,7 +15,7 @@ use crate::samples::{Place, Samples};
 pub use paired::Ratio;
 use paired::paired;
 
-/// The outcome of a comparison, at a confidence of 95 %.
+/// The result of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
     /// The whole interval of the ratio is above 1.
@@ -30,10 +30,10 @@ pub enum Verdict {
     /// Fewer than two pairs: there is no interval.
     #[serde(rename = "undecided")]
     Undecided,
-    /// For quantities other than times: the whole interval of the difference is above 0.
+    /// Of metrics that are not times: the whole interval of the difference lies above 0.
     #[serde(rename = "higher")]
     Higher,
-    /// For quantities other than times: the whole interval of the difference is below 0.
+    /// Of metrics that are not times: the whole interval of the difference lies below 0.
     #[serde(rename = "lower")]
     Lower,
 }
@@ -70,11 +70,11 @@ pub struct Comparison {
     pub ratio: f64,
     /// 95 % confidence interval of the ratio (Student's t on its logarithm); `None` with fewer than two pairs.
     pub ci95: Option<[f64; 2]>,
-    /// Two-sided p-value of "neither is faster" (paired t-test on the logarithms); `None` with fewer than two pairs.
+    /// Two-sided p-value of "both are equally fast" (paired t-test on the logarithms); `None` with fewer than two pairs.
     pub p: Option<f64>,
-    /// Replicates that both have.
+    /// Number of replicates that both have.
     pub pairs: usize,
-    /// The outcome.
+    /// The verdict.
     pub verdict: Verdict,
 }
 

@@ -1,12 +1,12 @@
-//! Statistics of pairs: two things measured with the same random numbers, how they differ and how sure that is.
+//! Statistics of pairs: two quantities measured with the same random numbers, their difference, and how certain it is.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
-use crate::statistics::{Summary, p_value, rounded, summarise};
+use crate::statistics::{Summary, needed, p_value, rounded, summarise};
 
-/// How many times as large one thing is as the other.
+/// The ratio of two quantities.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     /// Geometric mean over the pairs.
@@ -28,7 +28,7 @@ impl Ratio {
         self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
     }
 
-    /// What the interval says of 1, read as a speed-up.
+    /// The verdict on a speed-up: whether 1 is in the interval.
     #[must_use]
     pub fn verdict(self) -> Verdict {
         match self.ci95 {
@@ -52,11 +52,13 @@ pub(super) struct Paired {
     /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a ratio); `None` with
     /// fewer than two pairs.
     pub(super) p: Option<f64>,
+    /// About how many pairs show a difference of this size with a probability of 80 %.
+    pub(super) needed: Option<u32>,
 }
 
 /// Compares pairs of a and b; `None` without pairs.
 pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
-    // Published digits only: the comparison of two files says what that of two policies in one run says.
+    // Published digits only, so that two files compare like two policies of one run.
     let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (rounded(*a), rounded(*b))).collect();
     let mean_of = |side: fn(&(f64, f64)) -> f64| -> Option<f64> {
         Some(summarise(&pairs.iter().map(side).collect::<Vec<f64>>())?.mean)
@@ -64,12 +66,14 @@ pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
     let logs: Option<Vec<f64>> =
         pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
-    let p = p_value(logs.as_deref().unwrap_or(&differences));
+    let tested = logs.as_deref().unwrap_or(&differences);
+    let (p, needed) = (p_value(tested), needed(tested));
     Some(Paired {
         means: [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?],
         difference: summarise(&differences)?,
         ratio: logs.and_then(|logs| ratio(&logs)),
         p,
+        needed,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Comparisons in words: a sentence for each, and the forms of the whole.
+//! Comparisons in words: a sentence for each, and the output formats.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub fn form(name: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.name == name)
 }
 
-/// What the sides are called in a sentence: their policies where these differ, else their files.
+/// The names of the sides in a sentence: their policies where these differ, else their files.
 struct Names {
     a: String,
     b: String,
@@ -52,39 +52,42 @@ impl Names {
     }
 }
 
-/// What a comparison says, without the place: `SPEED is 1.34 ± 0.05 times faster than LOAD: 1.340 s -> 1.000 s (p < 0.001, 10 pairs)`.
+/// A comparison in words, without the place: `SPEED is 1.34 ± 0.05 times as fast as LOAD: 1.340 s -> 1.000 s (p < 0.001, 10 pairs)`.
 #[must_use]
 pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     let Names { a, b } = Names::of(all, one);
     let show = |value: f64| if one.unit == "s" { number::seconds(value) } else { number::plain(value) };
     let (mean_a, mean_b) = (show(one.mean_a), show(one.mean_b));
-    let said = match (one.verdict, one.speedup) {
-        (Verdict::Faster, Some(ratio)) => format!("{b} is {} times faster than {a}", with_error(ratio)),
+    let metric = &one.metric;
+    let words = match (one.verdict, one.speedup) {
+        (Verdict::Faster, Some(ratio)) => format!("{b} is {} times as fast as {a}", with_error(ratio)),
         (Verdict::Slower, Some(ratio)) => {
-            format!("{b} is {} times slower than {a}", with_error(ratio.inverse()))
+            format!("{b} takes {} times as long as {a}", with_error(ratio.inverse()))
         }
         (Verdict::Faster | Verdict::Slower, None) => format!("{b} is {} than {a}", one.verdict.word()),
         (Verdict::Higher | Verdict::Lower, Some(ratio)) => {
-            format!("{b} has {} times the {} of {a}", with_error(ratio.inverse()), one.metric)
+            format!("{metric} of {b} is {} times that of {a}", with_error(ratio.inverse()))
         }
         (Verdict::Higher | Verdict::Lower, None) => {
-            format!("the {} of {b} is {} than that of {a}", one.metric, one.verdict.word())
+            format!("{metric} is {} for {b} than for {a}", one.verdict.word())
         }
         (Verdict::NoDifference, _) if one.difference_ci95 == Some([0.0, 0.0]) => {
-            format!("{b} and {a} are exactly the same")
+            format!("{b} and {a} have exactly the same values")
         }
         (Verdict::NoDifference, Some(ratio)) => {
-            format!("no significant difference between {b} and {a}, speed-up {}", with_error(ratio))
+            format!("no significant difference, {b} / {a} is {}", with_error(ratio.inverse()))
         }
         (Verdict::NoDifference, None) => format!("no significant difference between {b} and {a}"),
         (Verdict::Undecided, Some(ratio)) => {
-            format!("{b} is {} times as fast as {a}, without an interval", number::ratio(ratio.mean))
+            format!("{b} / {a} is {}, without an interval", number::ratio(1.0 / ratio.mean))
         }
-        (Verdict::Undecided, None) => format!("{b} against {a}, without an interval"),
+        (Verdict::Undecided, None) => format!("{b} and {a}, without an interval"),
     };
     let pairs = if one.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", one.pairs) };
     let p = one.p.map_or_else(String::new, |p| format!("{}, ", probability(p)));
-    format!("{said}: {mean_a} -> {mean_b} ({p}{pairs})")
+    let needed = one.pairs_needed.filter(|needed| *needed as usize > one.pairs);
+    let needed = needed.map_or_else(String::new, |needed| format!(", about {needed} needed"));
+    format!("{words}: {mean_a} -> {mean_b} ({p}{pairs}{needed})")
 }
 
 /// `p < 0.001`, `p = 0.023`, `p = 0.41`.
@@ -96,7 +99,7 @@ fn probability(p: f64) -> String {
     }
 }
 
-/// `1.34 ± 0.05`, with decimals enough that a small effect or error does not vanish.
+/// `1.34 ± 0.05`, with enough decimals to show a small effect or error.
 fn with_error(ratio: Ratio) -> String {
     let distance = (ratio.mean - 1.0).abs();
     let finest = ratio.half_width().filter(|half| *half > 0.0).map_or(distance, |half| half.min(distance));
@@ -108,45 +111,53 @@ fn with_error(ratio: Ratio) -> String {
     }
 }
 
-/// What stands before a sentence within its configuration: policy where both sides have the same, application, metric.
+/// The beginning of a line within its configuration: policy where both sides have the same, application, metric.
 fn place(one: &Contrast) -> String {
     let policy = if one.policy_a == one.policy_b { one.policy_a.as_str() } else { "" };
-    let app = if one.app == ALL_APPS { "all together" } else { &one.app };
+    let app = if one.app == ALL_APPS { "all programs" } else { &one.app };
     let metric = if ["run_time", "makespan"].contains(&one.metric.as_str()) { "" } else { &one.metric };
     [policy, app, metric].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// `old.json against new.json`, `cg_ft_share, LOAD against SPEED`.
+/// `cg_ft_share: new.json compared with old.json`, `cg_ft_share: policies of a.yaml compared`.
 fn title(all: &Contrasts) -> String {
     if all.a.file == all.b.file {
         format!("{}: policies of {} compared", all.a.scenario, all.a.file)
     } else {
-        format!("{}: {} judged by {}", all.b.scenario, all.b.file, all.a.file)
+        format!("{}: {} compared with {}", all.b.scenario, all.b.file, all.a.file)
     }
 }
 
-/// The sum of it, in sentences.
+/// The summary, in sentences.
 fn conclusion(all: &Contrasts) -> String {
     let count = |verdict: Verdict| all.contrasts.iter().filter(|one| one.verdict == verdict).count();
     let total = all.contrasts.len();
     let undecided = count(Verdict::Undecided);
     let comparisons = if total == 1 { "1 comparison".to_owned() } else { format!("{total} comparisons") };
-    let mut text = format!(
-        "{comparisons}: {} faster, {} slower, {} without significant difference at 95 %",
-        count(Verdict::Faster),
-        count(Verdict::Slower),
-        count(Verdict::NoDifference)
-    );
-    let other = count(Verdict::Higher) + count(Verdict::Lower);
-    if other > 0 {
-        text += &format!(", {other} that are no times and differ");
-    }
-    if undecided > 0 {
-        text += &format!(", {undecided} undecided for want of pairs (--repeat 5 gives five)");
-    }
-    text += ".";
-    if all.threshold > 0.0 {
-        text += &format!(" {} slower by more than {} %.", all.too_slow, all.threshold);
+    let parts = [
+        (count(Verdict::Faster), "faster".to_owned()),
+        (
+            count(Verdict::Slower),
+            format!("slower, {} of them by more than {} %", all.too_slow, all.threshold),
+        ),
+        (count(Verdict::Higher), "higher".to_owned()),
+        (count(Verdict::Lower), "lower".to_owned()),
+        (count(Verdict::NoDifference), "without significant difference".to_owned()),
+        (undecided, "undecided with one pair (`--repeat 5` gives five)".to_owned()),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let mut text = format!("{comparisons} at 95 % confidence: {}.", parts.join("; "));
+    let needed =
+        all.contrasts.iter().filter_map(|one| one.pairs_needed.filter(|needed| *needed as usize > one.pairs));
+    if let Some(most) = needed.max() {
+        text += &format!(
+            "\n`needed`: with this number of pairs a difference of the observed size is significant with a probability of 80 %; \
+`--repeat {most}` is enough for all."
+        );
     }
     text
 }
@@ -186,7 +197,7 @@ fn json(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The columns of the CSV form, in order.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "configuration",
     "app",
     "metric",
@@ -205,6 +216,7 @@ const COLUMNS: [&str; 18] = [
     "pairs",
     "verdict",
     "too_slow",
+    "pairs_needed",
 ];
 
 fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
@@ -233,6 +245,7 @@ fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
             one.pairs.to_string(),
             one.verdict.word().into(),
             one.too_slow.to_string(),
+            one.pairs_needed.map_or_else(String::new, |needed| needed.to_string()),
         ])?;
     }
     csv.flush()

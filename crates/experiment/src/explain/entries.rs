@@ -4,7 +4,7 @@ use machines::kernels;
 use workloads::runtimes;
 
 use super::example::scenario;
-use super::{Block, Page, Shelf};
+use super::{Block, Kind, Page};
 use crate::catalogue::parameter;
 
 const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
@@ -20,12 +20,12 @@ fn kernel(e: &kernels::Entry) -> Page {
     let machines = if machines.is_empty() {
         String::new()
     } else {
-        format!(" It is the kernel of {} unless the scenario says otherwise.", machines.join(", "))
+        format!(" It is the default kernel of {}.", machines.join(", "))
     };
     let apps = format!("{SOLVER}, threads_per_core: 2 }}");
-    Page::new(Shelf::Kernel, e.name, e.summary)
+    Page::new(Kind::Kernel, e.name, e.summary)
         .text("", e.about)
-        .text("", &format!("Its own placement and balancing is the policy `{own}`.{machines}"))
+        .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
         .text("Source", e.source)
@@ -42,9 +42,14 @@ fn runtime(e: &runtimes::Entry) -> Page {
         _ => "UPC",
     };
     let apps = format!("{SOLVER}, runtime: {}, threads_per_core: 2 }}", e.example);
-    Page::new(Shelf::Runtime, e.name, e.summary)
+    Page::new(Kind::Runtime, e.name, e.summary)
         .text("", e.about)
-        .text("", &format!("Catalogued codes (`npb`) have their {model} synchronisations under it."))
+        .text(
+            "",
+            &format!(
+                "With this runtime the codes of `npb` have the synchronisation of their {model} versions."
+            ),
+        )
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario("core:4", "", &apps, "LOAD, PIN"))])
         .text("Source", e.source)
@@ -56,7 +61,7 @@ pub(super) fn workloads() -> Vec<Page> {
 
 fn workload(e: &workloads::Entry) -> Page {
     let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
-    Page::new(Shelf::Workload, e.name, e.summary)
+    Page::new(Kind::Workload, e.name, e.summary)
         .text("", e.about)
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])

@@ -1,4 +1,4 @@
-//! Small whole scenarios around the examples of the shelves; a test reads and runs each.
+//! Small complete scenarios around the examples of the registries; a test runs each.
 
 /// Longest line of an application before it is written on several lines.
 const LONGEST: usize = 92;
@@ -27,7 +27,7 @@ fn app(line: &str) -> String {
     }
 }
 
-/// The parts between commas that stand in no brackets.
+/// The parts between commas that are outside of brackets.
 fn top_level(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, letter) in text.char_indices() {

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::reference::link;
 use super::text::range;
-use super::{Block, Page};
+use super::{Block, Link, Page};
 
 /// Writes pages one after another; `level` is the level of their headings, 1 to 4.
 ///
@@ -51,7 +52,13 @@ fn write_block(out: &mut dyn Write, block: &Block) -> io::Result<()> {
             }
             Ok(())
         }
+        Block::See(links) => writeln!(out, "{}", see(links)),
     }
+}
+
+/// References with links as seen from `docs/`, where the glossary is.
+pub(super) fn see(links: &[Link]) -> String {
+    links.iter().map(link).collect::<Vec<_>>().join(", ")
 }
 
 /// The text with its first letter in upper case, unless that is a name such as `make`.

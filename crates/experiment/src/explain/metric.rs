@@ -2,7 +2,7 @@
 
 use sim_core::account::Category;
 
-use super::{Block, Page, Shelf};
+use super::{Block, Kind, Page};
 use crate::metrics::{METRICS, Metric, Reduction, Scope};
 
 use Scope::{All, App};
@@ -12,140 +12,140 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     (
         App,
         "run_time",
-        "end of its last task - start of its first. Waiting to be admitted is not part of it; applications in the background and those cut off have none.",
-        "First task starts at 0.002 s, last task ends at 4.010 s: run_time = 4.008 s.",
+        "end of its last task - start of its first task. Time in the admission queue does not count. Background applications have no run time, nor have applications that were cut off.",
+        "The first task starts at 0.002 s and the last task ends at 4.010 s: run_time = 4.008 s.",
     ),
     (
         App,
         "timed_run_time",
-        "end of its last task - instant at which its first task was past the start-up barrier: the creation of its tasks does not count. Benchmarks such as NPB start their clocks there. Equal to run_time for runtimes without that barrier.",
-        "First task starts at 0.002 s, all 128 have met at 0.215 s, the last one ends at 4.010 s: timed_run_time = 3.795 s.",
+        "end of its last task - instant at which its first task leaves the start-up barrier. The creation of its tasks does not count. Benchmarks such as NPB start their clocks there. For runtimes without that barrier it equals run_time.",
+        "The first task starts at 0.002 s, all 128 tasks have reached the start-up barrier at 0.215 s, and the last task ends at 4.010 s: timed_run_time = 3.795 s.",
     ),
     (
         App,
         "queue_time",
-        "start - arrival. 0 without `admission`.",
-        "With `admission: { jobs: 1 }` two jobs of 3 s arrive together: queue_time is 0 s for the first, 3 s for the second.",
+        "start - arrival. It is 0 without `admission`.",
+        "With `admission: { jobs: 1 }` two jobs of 3 s arrive together: queue_time is 0 s for the first job and 3 s for the second.",
     ),
     (
         App,
         "turnaround",
         "end of its last task - arrival = queue_time + run_time.",
-        "The second of two jobs of 3 s that run one after the other: 3 s + 3 s = 6 s.",
+        "Two jobs of 3 s arrive together and run one after the other. The second job has 3 s + 3 s = 6 s.",
     ),
     (
         App,
         "slowdown",
-        "run_time / mean run_time of its dedicated runs (alone, one thread per core, pinned) over the replicates. Needs `baseline: dedicated`.",
-        "Alone 24.4 s, beside another program 36.6 s: 36.6 / 24.4 = 1.5. Two programs that share fairly and disturb each other in nothing have 2 each while both run.",
+        "run_time / mean run_time of its dedicated runs over the replicates. In a dedicated run the program is alone on the machine with one thread per core, each thread pinned. Needs `baseline: dedicated`.",
+        "The program takes 24.4 s in a dedicated run and 36.6 s next to another program: 36.6 / 24.4 = 1.5. Two programs that share the machine evenly and do not disturb each other have 2 each while both run.",
     ),
     (
         App,
         "slowdown_paired",
-        "run_time / run_time of the dedicated run with the same seed: the variation that seeds bring cancels out.",
-        "Seed 1: 10 s shared, 5.0 s alone; seed 2: 12 s and 6.0 s. slowdown_paired is 2.0 in both; slowdown is 10 / 5.5 = 1.82 and 12 / 5.5 = 2.18.",
+        "run_time / run_time of the dedicated run with the same seed. The variation between seeds cancels out.",
+        "Seed 1: 10 s shared and 5.0 s dedicated. Seed 2: 12 s and 6.0 s. slowdown_paired is 2.0 in both. slowdown is 10 / 5.5 = 1.82 and 12 / 5.5 = 2.18.",
     ),
     (
         App,
         "variation",
-        "100 x (largest / smallest run_time - 1) over the replicates: how far one can rely on a single run.",
+        "100 x (largest / smallest run_time - 1) over the replicates. It shows how far a single run can be trusted.",
         "Run times of 4.0, 4.2 and 5.0 s: 100 x (5.0 / 4.0 - 1) = 25 %.",
     ),
     (
         App,
         "recovered",
-        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fluid)), T being the mean run_time; see the reference `fluid`. None where the gap is below 1 % of the ideal.",
-        "First policy 18 s, ideal 14 s, this policy 15 s: 100 x 3 / 4 = 75 %. Below 0: slower than the first; above 100: faster than a fair share.",
+        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fair share)), where T is the mean run_time; see the reference `fair-share`. 0 % is the first policy and 100 % is the fair share. There is no value if the first policy is less than 1 % slower than the fair share.",
+        "The first policy takes 18 s, the fair share 14 s and this policy 15 s: 100 x 3 / 4 = 75 %. A value below 0 means slower than the first policy, a value above 100 faster than the fair share.",
     ),
     (
         App,
         "migrations",
-        "number of times a task continued on another cpu than the one it was on; first placements do not count.",
-        "Three tasks on two cpus, the odd one moved once per 0.1 s for 4 s: about 40.",
+        "number of times that a task resumed on another cpu than its last one. The first placement of a task does not count.",
+        "Three tasks share two cpus for 4 s. A balancer moves one task every 0.1 s: about 40.",
     ),
     (
         App,
         "far_migrations",
-        "those migrations that cross a package or a NUMA node, after which pages are far and caches cold.",
-        "On `barcelona` a move from cpu 3 to cpu 4 counts, one from cpu 0 to cpu 3 does not.",
+        "number of migrations to another package or NUMA node. Afterwards the pages are remote and the caches are cold.",
+        "On `barcelona` a move from cpu 3 to cpu 4 counts, a move from cpu 0 to cpu 3 does not.",
     ),
     (
         App,
         "context_switches",
         "voluntary_switches + involuntary_switches.",
-        "Two yielding threads that alternate every 1.3 us for 1 ms: about 770.",
+        "Two threads that yield alternate every 1.3 us for 1 ms: about 770.",
     ),
     (
         App,
         "voluntary_switches",
-        "switches to another task because this one slept, ended or yielded.",
-        "A blocking thread that waits at 100 barriers: up to 100.",
+        "switches to another task because this task slept, ended or yielded.",
+        "A thread that sleeps while it waits at 100 barriers: up to 100.",
     ),
     (
         App,
         "involuntary_switches",
-        "switches to another task because this one was pre-empted or moved away.",
-        "Two hogs on one cpu with slices of 50 ms for 4 s: about 80, 40 each.",
+        "switches to another task because this task was pre-empted or moved away.",
+        "Two hogs share a cpu for 4 s in slices of 50 ms: about 80 switches, 40 of each hog.",
     ),
     (
         App,
         "yields",
         "number of `sched_yield` calls, with and without a switch.",
-        "A waiter alone on its cpu that looks and yields every 0.5 us for 1 ms: 2,000 yields, no switch.",
+        "A waiting task is alone on its cpu, and polls and yields every 0.5 us for 1 ms: 2,000 yields without a switch.",
     ),
     (
         App,
         "barrier_interval",
-        "run_time x tasks / number of barrier episodes completed by all tasks.",
-        "4 s, 16 tasks, 400 barriers each: 4 x 16 / 6,400 = 0.01 s. Intervals shorter than a slice need tasks that run at the same time.",
+        "run_time x tasks / number of barriers that all tasks together have passed.",
+        "16 tasks pass 400 barriers each in 4 s: 4 x 16 / 6,400 = 0.01 s. If the interval is shorter than a time slice, the tasks need to run at the same time.",
     ),
     (
         App,
         "barrier_wait",
-        "time that tasks spend from arrival at a barrier to going on, over run_time x tasks; being off the cpu meanwhile counts.",
-        "16 tasks for 4 s, each waits 1 s in all: 16 / 64 = 0.25.",
+        "time that tasks spend from their arrival at a barrier until they resume, divided by run_time x tasks. Time off the cpu counts.",
+        "16 tasks run for 4 s, and each waits 1 s in total: 16 / 64 = 0.25.",
     ),
     (
         App,
         "response_time",
-        "time from waking up after a sleep to sleeping again or ending, mean over all tasks and sleeps.",
-        "A request of 10 ms that first waits 40 ms for a cpu: 0.05 s.",
+        "time from the wake-up after a sleep to the next sleep or the end of the task, mean over all tasks and sleeps.",
+        "A request of 10 ms first waits 40 ms for a cpu: 0.05 s.",
     ),
     (
         App,
         "cpu_time",
-        "time its tasks had a cpu, polling included.",
-        "16 tasks for 4 s that never left their cpus: 64 s, however much of it was polling.",
+        "time for which its tasks had a cpu, polling included.",
+        "16 tasks run for 4 s and never leave their cpus: 64 s, polling included.",
     ),
     (
         App,
         "work",
-        "work done, in seconds of the nominal core (a core of `barcelona`) alone.",
-        "1 s of computing on a core of speed 0.8 without contention: 0.8 s.",
+        "work done, as the time that a nominal core (a core of `barcelona`) without contention needs for it.",
+        "A task computes for 1 s on a core of speed 0.8 without contention: 0.8 s.",
     ),
     (
         App,
         "misses_per_1000_instructions",
-        "(bytes fetched / 64) / (work x 2 GHz / 1000), counting one instruction per cycle of the nominal core.",
-        "1 s of work that fetches 640 MB: 10 million lines, 2 million thousands of instructions: 5.",
+        "(bytes fetched / 64) / (work x 2 GHz / 1000). By convention the nominal core executes one instruction per cycle.",
+        "1 s of work fetches 640 MB. These are 10 million lines in 2 million thousands of instructions: 5.",
     ),
     (
         App,
         "page_copies",
-        "times the pages of a task were copied to the node it had moved to; pages of profiles without next touch stay.",
-        "A task that is moved to another node and back: 2.",
+        "number of times that the pages of a task were copied to the node to which it had moved. Only profiles with next touch copy pages.",
+        "A task moves to another node and back: 2.",
     ),
     (
         All,
         "makespan",
-        "end of the last foreground task - start of the run, pauses and queues included.",
-        "Two programs start together and end after 36.6 and 21.9 s: 36.6 s.",
+        "end of the last foreground task - start of the run. Pauses and queues count.",
+        "Two programs start together and end after 36.6 s and 21.9 s: 36.6 s.",
     ),
     (
         All,
         "throughput",
-        "sum of the dedicated run times with the same seed / makespan. Running one after the other is 1.",
-        "Alone 24.4 and 11.0 s, together done after 37.4 s: 35.4 / 37.4 = 0.95, sharing loses 5 %.",
+        "sum of the dedicated run times with the same seed / makespan. 1 means as fast as one program after the other.",
+        "Two programs take 24.4 and 11.0 s in dedicated runs, and 37.4 s together: 35.4 / 37.4 = 0.95. Sharing loses 5 %.",
     ),
     (
         All,
@@ -156,82 +156,88 @@ const HOW: &[(Scope, &str, &str, &str)] = &[
     (
         All,
         "recovered",
-        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fluid)), T being the mean makespan.",
-        "First policy 40 s, ideal 30 s, this policy 30 s: 100 %.",
+        "100 x (T(first policy) - T(this policy)) / (T(first policy) - T(fair share)), where T is the mean makespan.",
+        "The first policy takes 40 s, the fair share 30 s and this policy 30 s: 100 %.",
     ),
     (
         All,
         "migrations",
         "sum over all applications, background ones included.",
-        "A solver with 30 and a hog with 2: 32.",
+        "A solver with 30 migrations and a hog with 2: 32.",
     ),
     (
         All,
         "context_switches",
         "sum over all applications, background ones included.",
-        "One program with 500, one with 700: 1,200.",
+        "One program with 500 switches and one with 700: 1,200.",
     ),
     (
         All,
         "user_time_balance",
-        "smallest / largest user time over the cpus; user time is computing with all that slows it, refills and polling, but not system calls (`sched_yield`), switches and ticks.",
-        "15 cpus compute and poll for 10 s, one for 8 s and spends 2 s in `sched_yield`: 8 / 10 = 0.8.",
+        "smallest / largest user time over the cpus. User time is computing with everything that slows it down, cache refills and polling. System calls (`sched_yield`), switches and ticks do not count.",
+        "15 cpus compute and poll for 10 s. One cpu does so for 8 s and spends 2 s in `sched_yield`: 8 / 10 = 0.8.",
     ),
     (
         All,
         "corrections",
-        "decisions of the policy that the kernel refused or corrected: a cpu outside the task's mask, a task that has ended. 0 for every policy on the shelf; more configurations to a mistake in a policy of your own.",
-        "`select_cpu` answers cpu 5 for a task that may use cpus 0 to 3: the kernel takes an allowed one and counts 1.",
+        "number of decisions of the policy that the engine refused or corrected, for example a cpu outside the affinity mask or a task that has ended. It is 0 for every built-in policy. A larger number indicates a mistake in a policy from outside.",
+        "`select_cpu` returns cpu 5 for a task that may use cpus 0 to 3. The engine takes an allowed cpu and counts 1.",
     ),
 ];
 
-/// What a category of the account means in practice.
-const ACCOUNT: &[(Category, &str)] = &[
+/// What a category of the breakdown means in practice.
+const BREAKDOWN: &[(Category, &str)] = &[
     (
         Category::Compute,
-        "The useful part, and the same under every policy as long as the same work is done: what differs between policies is all the rest.",
+        "The useful part. It takes the same time under every policy that does the same work, so policies differ in the other categories.",
     ),
     (
         Category::MemoryStall,
-        "More tasks draw on a controller, bus or shared cache than it can serve. Policies that spread memory-bound tasks, or let them run at different times, have less.",
+        "Tasks together demand more than a controller, bus or shared cache can serve. Policies that spread memory-bound tasks, or run them at different times, have less of it.",
     ),
     (
         Category::Remote,
-        "Tasks run away from the node where their pages lie: the price of far migrations and of placements that ignore first touch.",
+        "Tasks run on other nodes than those of their pages. Far migrations cause it, and placements that ignore first touch.",
     ),
-    (Category::Smt, "Both hardware threads of a core are busy and each gets part of it."),
+    (
+        Category::Smt,
+        "Several hardware threads of a core are busy, and each gets a part of the speed of the core.",
+    ),
     (
         Category::Refill,
-        "After a switch or a migration the working set has to be fetched again. It grows with the number of switches between programs that use the caches.",
+        "After a switch or a migration a task fetches its working set again. The share grows with the number of switches between programs that use the caches.",
     ),
     (
         Category::Spin,
-        "Waiting with the cpu in hand, without giving it away: high where spinning programs wait for threads that have no cpu.",
+        "Waiting tasks poll and keep the cpu. The share is high where programs that spin wait for threads without a cpu.",
     ),
     (
         Category::Yield,
-        "The calls of waiting tasks that yield. A lot of it on a machine with nothing else to run is harmless; beside others it is waiting in turns.",
+        "System calls of waiting tasks that yield. A large share is harmless on a machine with nothing else to run. Next to other work it means that waiting tasks alternate with each other.",
     ),
     (
         Category::Switch,
-        "From one task to the next, at the machine's `switch_thread` or `switch_process`. Yielding waiters that take turns spend most of their time here.",
+        "Changes from one task to the next, at the machine's `switch_thread` or `switch_process`. Waiting tasks that yield to each other spend most of their time here.",
     ),
     (
         Category::Migration,
-        "The kernel's work of moving tasks; cold caches are in `refill`, far pages in `remote`.",
+        "The kernel's work of moving tasks. Cold caches count in `refill`, and remote pages in `remote`.",
     ),
     (
         Category::PageInit,
-        "A starting program writes its data for the first time: page faults and clearing of pages. Runtimes choose who writes with `touch`.",
+        "A program writes its data for the first time, which costs page faults and clearing of pages. The parameter `touch` of a runtime defines which task writes. The share is large in short runs.",
     ),
-    (Category::Kernel, "Everything else the kernel does for the programs and for itself."),
+    (
+        Category::Kernel,
+        "Other work of the kernel: timer ticks, wake-ups, going to sleep, creation of tasks, interrupts.",
+    ),
     (
         Category::Daemon,
-        "What user-level policies charge for looking and deciding, such as the balancers of SPEED.",
+        "Cpu time of user-level policies for measuring and deciding, such as the balancers of SPEED.",
     ),
     (
         Category::Idle,
-        "Cpus that nobody may or can use: threads asleep at barriers, fewer threads than cpus, bindings that leave cpus empty.",
+        "Cpus without a task that may run: threads sleep at barriers, there are fewer threads than cpus, or affinities leave cpus empty.",
     ),
 ];
 
@@ -241,28 +247,28 @@ pub(super) fn pages() -> Vec<Page> {
 
 fn page(m: &Metric) -> Page {
     let of = if m.scope == App { "of each application" } else { "of the whole run" };
-    let mut page = Page::new(Shelf::Metric, m.name, &format!("{} ({}, {of})", m.about, m.unit));
+    let mut page = Page::new(Kind::Metric, m.name, &format!("{} ({}, {of})", m.about, m.unit));
     let category =
-        m.name.strip_prefix("breakdown_").and_then(|name| ACCOUNT.iter().find(|a| a.0.name() == name));
+        m.name.strip_prefix("breakdown_").and_then(|name| BREAKDOWN.iter().find(|a| a.0.name() == name));
     if let Some((category, about)) = category {
         page.aliases.push(category.name().into());
-        return account(page, *category, about);
+        return breakdown(page, *category, about);
     }
     let how = HOW.iter().find(|(scope, name, ..)| *scope == m.scope && *name == m.name);
     let (formula, example) = how.map_or(("", ""), |(_, _, formula, example)| (*formula, *example));
     page.text("", formula).with("", cells(m)).text("Example", example)
 }
 
-fn account(page: Page, category: Category, about: &str) -> Page {
+fn breakdown(page: Page, category: Category, about: &str) -> Page {
     let all: Vec<String> = Category::ALL.iter().map(|c| format!("`{}`", c.name())).collect();
     let formula = format!(
-        "Time of all cpus in the category `{}` / (cpus x makespan). Every nanosecond of every cpu is in exactly one of {} categories: {}. The shares sum to 1.",
+        "Time of all cpus in the category `{}` / (cpus x makespan). Every nanosecond of every cpu belongs to exactly one of {} categories: {}. The shares sum to 1.",
         category.name(),
         Category::COUNT,
         all.join(", ")
     );
-    let example = "Two cpus for 2 s: one computes all the time, the other computes 1 s, polls 0.4 s and is idle 0.6 s. \
-compute = 3 / 4 = 0.75, spin = 0.1, idle = 0.15.";
+    let example = "Two cpus run for 2 s. One computes all the time. The other computes for 1 s, polls for 0.4 s and is idle for \
+0.6 s. compute = 3 / 4 = 0.75, spin = 0.4 / 4 = 0.1, idle = 0.6 / 4 = 0.15.";
     page.text("", about).text("", &formula).text("Example", example)
 }
 
@@ -271,10 +277,10 @@ fn cells(m: &Metric) -> Vec<Block> {
     let app = if m.scope == App { "NAME" } else { "all" };
     let text = match m.reduction {
         Reduction::Statistics => format!(
-            "One cell per configuration, policy and application (`app` is {app}): mean, median, extremes and the 95 % confidence interval of the mean over the replicates."
+            "Results have one cell per configuration, policy and application (`app` is {app}) with mean, median, smallest and largest value and the 95 % confidence interval of the mean over the replicates."
         ),
         Reduction::Variation => {
-            format!("One number over all replicates of a configuration and policy (`app` is {app}).")
+            format!("All replicates of a configuration and policy together have one value (`app` is {app}).")
         }
     };
     vec![Block::Text(text)]
@@ -285,14 +291,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_metric_has_its_formula_and_nothing_else_has() {
+    fn every_metric_has_exactly_one_formula() {
         for m in METRICS.iter().filter(|m| !m.name.starts_with("breakdown_")) {
             let entries = HOW.iter().filter(|(scope, name, ..)| *scope == m.scope && *name == m.name).count();
             assert_eq!(entries, 1, "{:?} {}", m.scope, m.name);
         }
         let known = |scope, name| METRICS.iter().any(|m| m.scope == scope && m.name == name);
         assert!(HOW.iter().all(|(scope, name, ..)| known(*scope, *name)));
-        let explained: Vec<Category> = ACCOUNT.iter().map(|(category, _)| *category).collect();
+        let explained: Vec<Category> = BREAKDOWN.iter().map(|(category, _)| *category).collect();
         assert_eq!(explained, Category::ALL);
     }
 }

@@ -1,5 +1,5 @@
-//! What can be named, explained: a page for every policy, kernel, runtime, workload, machine, metric, way to wait, barrier
-//! and key of a scenario, and the search for a page by its name.
+//! Pages that explain every policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key and term, and the
+//! search for a page by its name.
 
 mod entries;
 mod example;
@@ -11,22 +11,29 @@ mod parameter;
 mod policy;
 pub mod reference;
 mod reference_value;
+mod term;
 mod text;
 mod waiting;
+
+use std::collections::BTreeSet;
 
 use notation::suggest::hint;
 use policies::PolicyShelf;
 use serde::Serialize;
 
 use crate::catalogue::ParameterRow;
+use crate::scenarios;
 
 pub use markdown::write_markdown;
 pub use text::{write_overview, write_text};
 
-/// A shelf of pages.
+/// Most pages that an error names.
+const MENTIONED: usize = 8;
+
+/// What a page is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Shelf {
+pub enum Kind {
     /// Scheduling policies.
     Policy,
     /// Operating-system kernels.
@@ -39,7 +46,7 @@ pub enum Shelf {
     Machine,
     /// Metrics of results.
     Metric,
-    /// What the results of policies are measured against.
+    /// References that the results of policies are compared with.
     Reference,
     /// Ways to wait, words of a runtime's `wait`.
     Wait,
@@ -47,13 +54,15 @@ pub enum Shelf {
     Barrier,
     /// Keys of scenarios.
     Key,
+    /// Words of the field.
+    Term,
     /// Parameters of policies, kernels, runtimes, workloads and machines.
     Parameter,
 }
 
-impl Shelf {
-    /// All shelves in the order of the overview; parameters are found by name only.
-    pub const ALL: [Self; 11] = [
+impl Kind {
+    /// All kinds in the order of the overview.
+    pub const ALL: [Self; 12] = [
         Self::Policy,
         Self::Kernel,
         Self::Runtime,
@@ -64,8 +73,14 @@ impl Shelf {
         Self::Wait,
         Self::Barrier,
         Self::Key,
+        Self::Term,
         Self::Parameter,
     ];
+
+    /// The kinds whose pages are entries of registries: the overview and the reference list each of them.
+    pub fn listed() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::Term | Self::Parameter))
+    }
 
     /// The word before the colon in `policy:SPEED`.
     #[must_use]
@@ -81,6 +96,7 @@ impl Shelf {
             Self::Wait => "wait",
             Self::Barrier => "barrier",
             Self::Key => "key",
+            Self::Term => "term",
             Self::Parameter => "parameter",
         }
     }
@@ -99,19 +115,20 @@ impl Shelf {
             Self::Wait => "Ways to wait",
             Self::Barrier => "Barriers",
             Self::Key => "Keys of a scenario",
+            Self::Term => "Terms",
             Self::Parameter => "Parameters",
         }
     }
 }
 
-/// What is known of one name.
+/// What there is to read about one name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Page {
-    /// Where it stands.
-    pub shelf: Shelf,
+    /// What it is about.
+    pub kind: Kind,
     /// Its name.
     pub name: String,
-    /// Other names by which it is found; mostly none.
+    /// Other names by which it is found; often none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// One line.
@@ -125,7 +142,7 @@ pub struct Page {
 pub struct Section {
     /// Its heading; empty for the opening.
     pub title: &'static str,
-    /// What stands below it.
+    /// The text below it.
     pub blocks: Vec<Block>,
 }
 
@@ -143,6 +160,17 @@ pub enum Block {
     Parameters(Vec<ParameterRow>),
     /// Facts: name, value and remark.
     Facts(Vec<Fact>),
+    /// References to other pages, built-in scenarios and documents.
+    See(Vec<Link>),
+}
+
+/// A reference to something else to read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Link {
+    /// `policy` and the like, `scenario`, or empty for a document.
+    pub kind: String,
+    /// The name of the page or scenario, or the path of the document in the repository.
+    pub name: String,
 }
 
 /// A fact of a list.
@@ -157,8 +185,8 @@ pub struct Fact {
 }
 
 impl Page {
-    fn new(shelf: Shelf, name: &str, summary: &str) -> Self {
-        Self { shelf, name: name.into(), aliases: Vec::new(), summary: summary.into(), sections: Vec::new() }
+    fn new(kind: Kind, name: &str, summary: &str) -> Self {
+        Self { kind, name: name.into(), aliases: Vec::new(), summary: summary.into(), sections: Vec::new() }
     }
 
     /// Adds a section unless it is empty.
@@ -175,16 +203,24 @@ impl Page {
         self.with(title, vec![Block::Text(text.trim().into())])
     }
 
-    /// Whether its texts hold the word, given in lower case.
+    /// Whether its texts contain the word, given in lower case.
     fn mentions(&self, word: &str) -> bool {
         let blocks = self.sections.iter().flat_map(|section| &section.blocks);
         let texts = blocks.filter_map(|b| if let Block::Text(text) = b { Some(text) } else { None });
         texts.chain([&self.summary]).any(|text| text.to_lowercase().contains(word))
     }
 
+    /// Whether this is one of its names, whatever the case and the marks between words.
     fn is_called(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name) || self.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
+        let wanted = folded(name);
+        [&self.name].into_iter().chain(&self.aliases).any(|own| folded(own) == wanted)
     }
+}
+
+/// Lower case, with a blank between words: `run time` finds `run_time`, and `fair share` finds `fair-share`.
+fn folded(name: &str) -> String {
+    let mark = |c: char| if matches!(c, '-' | '_') { ' ' } else { c.to_ascii_lowercase() };
+    name.trim().chars().map(mark).collect()
 }
 
 impl Block {
@@ -193,37 +229,39 @@ impl Block {
             Self::Text(text) | Self::Yaml(text) | Self::Command(text) => text.is_empty(),
             Self::Parameters(rows) => rows.is_empty(),
             Self::Facts(facts) => facts.is_empty(),
+            Self::See(links) => links.is_empty(),
         }
     }
 }
 
-/// The pages of a shelf, in its order.
+/// The pages of a kind, in its order.
 #[must_use]
-pub fn pages(shelf: Shelf) -> Vec<Page> {
-    pages_with(&PolicyShelf::default(), shelf)
+pub fn pages(kind: Kind) -> Vec<Page> {
+    pages_with(&PolicyShelf::default(), kind)
 }
 
-/// As [`pages`], with the policies of a shelf of one's own.
+/// As [`pages`], with these policies.
 #[must_use]
-pub fn pages_with(policies: &PolicyShelf, shelf: Shelf) -> Vec<Page> {
-    match shelf {
-        Shelf::Policy => policy::pages(policies),
-        Shelf::Kernel => entries::kernels(),
-        Shelf::Runtime => entries::runtimes(),
-        Shelf::Workload => entries::workloads(),
-        Shelf::Machine => machine::pages(),
-        Shelf::Metric => metric::pages(),
-        Shelf::Reference => reference_value::pages(),
-        Shelf::Wait => waiting::waits(),
-        Shelf::Barrier => waiting::barriers(),
-        Shelf::Key => key::pages(),
-        Shelf::Parameter => parameter::pages(policies),
+pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
+    match kind {
+        Kind::Policy => policy::pages(policies),
+        Kind::Kernel => entries::kernels(),
+        Kind::Runtime => entries::runtimes(),
+        Kind::Workload => entries::workloads(),
+        Kind::Machine => machine::pages(),
+        Kind::Metric => metric::pages(),
+        Kind::Reference => reference_value::pages(),
+        Kind::Wait => waiting::waits(),
+        Kind::Barrier => waiting::barriers(),
+        Kind::Key => key::pages(),
+        Kind::Term => term::pages(),
+        Kind::Parameter => parameter::pages(policies),
     }
 }
 
-/// The pages of this name, upper or lower case: more than one if several shelves hold it. `policy:SPEED` looks on one shelf
-/// only, `SPEED.interval` finds a parameter of one entry, and a description such as `core:8` a machine. A name that is also
-/// a parameter's is not looked up there unless nothing else bears it.
+/// The pages of this name, upper or lower case: more than one if it has several meanings. Entries of registries come first, then
+/// a term, then, if no entry has this name, the parameters. `policy:SPEED` searches only the policies, `SPEED.interval` finds a
+/// parameter of one entry, and a description such as `core:8` a machine.
 ///
 /// # Errors
 /// A sentence with the nearest name.
@@ -231,50 +269,60 @@ pub fn find(name: &str) -> Result<Vec<Page>, String> {
     find_with(&PolicyShelf::default(), name)
 }
 
-/// As [`find`], with the policies of a shelf of one's own.
+/// As [`find`], with these policies.
 ///
 /// # Errors
 /// As [`find`].
 pub fn find_with(policies: &PolicyShelf, name: &str) -> Result<Vec<Page>, String> {
     let name = name.trim();
-    let on = |shelf: Shelf, name: &str| -> Vec<Page> {
-        pages_with(policies, shelf).into_iter().filter(|page| page.is_called(name)).collect()
+    let of = |kind: Kind, name: &str| -> Vec<Page> {
+        if kind == Kind::Parameter {
+            return parameter::find(policies, name);
+        }
+        pages_with(policies, kind).into_iter().filter(|page| page.is_called(name)).collect()
     };
-    let shelf_and_name = name.split_once(':').and_then(|(shelf, rest)| {
-        Shelf::ALL.into_iter().find(|s| s.name().eq_ignore_ascii_case(shelf)).map(|s| (s, rest.trim()))
+    let chosen = name.split_once(':').and_then(|(kind, rest)| {
+        Kind::ALL
+            .into_iter()
+            .find(|known| known.name().eq_ignore_ascii_case(kind))
+            .map(|kind| (kind, rest.trim()))
     });
-    let found = match shelf_and_name {
-        Some((shelf, rest)) => on(shelf, rest),
+    let found = match chosen {
+        Some((kind, rest)) => of(kind, rest),
         None => {
-            let found: Vec<Page> =
-                Shelf::ALL.into_iter().filter(|s| *s != Shelf::Parameter).flat_map(|s| on(s, name)).collect();
-            if found.is_empty() { parameter::find(policies, name) } else { found }
+            let entries: Vec<Page> = Kind::listed().flat_map(|kind| of(kind, name)).collect();
+            let parameters = if entries.is_empty() { of(Kind::Parameter, name) } else { Vec::new() };
+            entries.into_iter().chain(of(Kind::Term, name)).chain(parameters).collect()
         }
     };
     if !found.is_empty() {
         return Ok(found);
     }
-    if shelf_and_name.is_none() && name.contains(':') {
+    if chosen.is_none() && name.contains(':') {
         return machine::described(name).map(|page| vec![page]);
     }
     Err(unknown(policies, name))
 }
 
 fn unknown(policies: &PolicyShelf, name: &str) -> String {
-    let word = name.rsplit(':').next().unwrap_or(name).trim();
-    let pages: Vec<Page> = Shelf::ALL.into_iter().flat_map(|shelf| pages_with(policies, shelf)).collect();
-    let names = || pages.iter().flat_map(|page| page.aliases.iter().chain([&page.name])).map(String::as_str);
-    let mut said = format!("there is no page `{name}`{}", hint(word, names()));
-    let lower = word.to_lowercase();
-    let mentions = pages.iter().filter(|page| lower.len() > 2 && page.mentions(&lower));
-    let mut mentions: Vec<&str> = mentions.map(|page| page.name.as_str()).collect();
-    mentions.dedup();
-    mentions.truncate(8);
-    if !mentions.is_empty() {
-        said.push_str(&format!("; it is mentioned by {}", mentions.join(", ")));
+    if let Some(scenario) = scenarios::find(name) {
+        let name = scenario.name;
+        return format!("`{name}` is a built-in scenario: `oversim list scenarios {name}` describes it");
     }
-    said.push_str(" (`oversim explain` lists all pages)");
-    said
+    let word = name.rsplit(':').next().unwrap_or(name).trim();
+    let pages: Vec<Page> = Kind::ALL.into_iter().flat_map(|kind| pages_with(policies, kind)).collect();
+    let names = || pages.iter().flat_map(|page| page.aliases.iter().chain([&page.name])).map(String::as_str);
+    let mut text = format!("there is no page `{name}`{}", hint(word, names()));
+    let lower = word.to_lowercase();
+    let mut seen = BTreeSet::new();
+    let mentions = pages.iter().filter(|page| lower.len() > 2 && page.mentions(&lower));
+    let mentions = mentions.map(|page| page.name.as_str()).filter(|name| seen.insert(*name));
+    let mentions: Vec<&str> = mentions.take(MENTIONED).collect();
+    if !mentions.is_empty() {
+        text.push_str(&format!(" These pages mention it: {}.", mentions.join(", ")));
+    }
+    let stop = if text.ends_with(['?', '.']) { "" } else { "." };
+    format!("{text}{stop} `oversim explain` lists all pages")
 }
 
 /// Writes pages as one JSON array.
@@ -290,45 +338,76 @@ pub fn write_json(pages: &[Page], out: &mut dyn std::io::Write) -> std::io::Resu
 mod tests {
     use super::*;
 
+    fn kinds(name: &str) -> Vec<Kind> {
+        find(name).unwrap_or_else(|why| panic!("{why}")).iter().map(|page| page.kind).collect()
+    }
+
     #[test]
-    fn names_are_found_in_any_case_and_on_one_shelf_or_several() {
-        let on = |name: &str| find(name).unwrap().iter().map(|page| page.shelf).collect::<Vec<_>>();
-        assert_eq!(on("speed"), [Shelf::Policy]);
-        assert_eq!(on("yield"), [Shelf::Runtime, Shelf::Metric, Shelf::Wait]);
-        assert_eq!(on("wait:yield"), [Shelf::Wait]);
-        assert_eq!(on("compute"), [Shelf::Metric]);
-        assert_eq!(on("core:2 pu:2"), [Shelf::Machine]);
-        assert_eq!(on("node_bandwidth"), [Shelf::Parameter]);
-        assert_eq!(on("tasks"), [Shelf::Key]);
-        assert_eq!(on("kernel"), [Shelf::Metric, Shelf::Key], "parameters are called so too, but come last");
-        assert_eq!(on("speed.interval"), [Shelf::Parameter]);
+    fn a_name_finds_all_its_meanings_in_any_case() {
+        assert_eq!(kinds("speed"), [Kind::Policy]);
+        assert_eq!(kinds("yield"), [Kind::Runtime, Kind::Metric, Kind::Wait]);
+        assert_eq!(kinds("wait:yield"), [Kind::Wait]);
+        assert_eq!(kinds("compute"), [Kind::Metric]);
+        assert_eq!(kinds("core:2 pu:2"), [Kind::Machine]);
+        assert_eq!(kinds("node_bandwidth"), [Kind::Parameter]);
+        assert_eq!(kinds("tasks"), [Kind::Key]);
+        assert_eq!(kinds("kernel"), [Kind::Metric, Kind::Key], "not the parameters of this name");
+        assert_eq!(kinds("speed.interval"), [Kind::Parameter]);
+        assert_eq!(kinds("parameter:SPEED.interval"), [Kind::Parameter]);
         assert_eq!(find("migrations").unwrap().len(), 2, "of each application and of the run");
     }
 
     #[test]
-    fn what_nobody_is_called_gets_advice() {
+    fn pages_come_before_terms_and_marks_between_words_do_not_matter() {
+        assert_eq!(kinds("fair share"), [Kind::Reference, Kind::Term]);
+        assert_eq!(kinds("gang"), [Kind::Policy, Kind::Term]);
+        assert_eq!(kinds("barrier"), [Kind::Term, Kind::Parameter]);
+        assert_eq!(kinds("term:gang"), [Kind::Term]);
+        assert_eq!((kinds("run time"), kinds("OMP-wait-policy")), (vec![Kind::Metric], vec![Kind::Term]));
+    }
+
+    /// The words by which users have searched.
+    const WORDS: &str = "oversubscription OMP_WAIT_POLICY KMP_BLOCKTIME GOMP_SPINCOUNT OMP_NUM_THREADS OMP_PROC_BIND OMP_PLACES \
+taskset numactl cpuset cgroup hyperthreading SMT noise nice sched_yield CFS EEVDF O(1)_scheduler barrier spin NUMA \
+first_touch context_switch run_queue load_balancing gang_scheduling fair_share makespan slowdown throughput \
+confidence_interval inter-barrier_interval SPMD UPC configuration replicate seed dedicated_run lower_bound perturb digest \
+pinning affinity polling busy_waiting preemption priority quantum time_slice work_stealing container turbo Perfetto \
+KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP NPB imbalance granularity";
+
+    #[test]
+    fn the_words_of_users_are_found() {
+        for word in WORDS.split_whitespace() {
+            // The list is separated by blanks.
+            let word = if word.starts_with("OMP") { word.to_owned() } else { word.replace('_', " ") };
+            assert!(find(&word).is_ok(), "{word}: {:?}", find(&word));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_advice() {
         assert!(find("SPED").unwrap_err().contains("did you mean `SPEED`?"));
         assert!(find("policy:laod").unwrap_err().contains("did you mean `LOAD`?"));
-        assert!(find("eevdf").unwrap_err().contains("linux-6.18"));
+        assert!(find("Opteron").unwrap_err().contains("barcelona"));
+        assert!(find("odd_thread").unwrap_err().contains("`oversim list scenarios odd_thread`"));
         assert!(find("core:0").is_err() && find("").is_err());
     }
 
     #[test]
     fn policies_from_outside_are_explained_too() {
         let mine = policies::Entry { name: "MINE", ..*policies::find("PIN").unwrap() };
-        let shelf = PolicyShelf::with(&[Box::leak(Box::new(mine))]).unwrap();
-        assert_eq!(find_with(&shelf, "mine").unwrap()[0].name, "MINE");
-        assert_eq!(find_with(&shelf, "MINE.layout").unwrap()[0].shelf, Shelf::Parameter);
+        let policies = PolicyShelf::with(&[Box::leak(Box::new(mine))]).unwrap();
+        assert_eq!(find_with(&policies, "mine").unwrap()[0].name, "MINE");
+        assert_eq!(find_with(&policies, "MINE.layout").unwrap()[0].kind, Kind::Parameter);
         assert!(find("MINE").is_err());
     }
 
     #[test]
-    fn every_page_says_something() {
-        for page in Shelf::ALL.into_iter().flat_map(pages) {
-            let at = format!("{}:{}", page.shelf.name(), page.name);
+    fn every_page_has_a_summary_and_every_entry_an_example() {
+        for page in Kind::ALL.into_iter().flat_map(pages) {
+            let at = format!("{}:{}", page.kind.name(), page.name);
             assert!(!page.summary.is_empty() && !page.summary.contains('\n'), "{at}");
             assert!(!page.sections.is_empty(), "{at}");
-            if page.shelf != Shelf::Parameter {
+            if !matches!(page.kind, Kind::Parameter | Kind::Term) {
                 let shown = page.sections.iter().any(|s| ["Example", "Worked example"].contains(&s.title));
                 assert!(shown, "{at} has no example");
             }

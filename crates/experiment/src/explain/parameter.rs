@@ -1,10 +1,10 @@
-//! Pages of parameters: what a name means to each entry that has it.
+//! Pages of parameters: the meaning of a name for each entry that has it.
 
 use notation::parameter::Parameter;
 use policies::PolicyShelf;
 
 use super::text::range;
-use super::{Block, Fact, Page, Shelf};
+use super::{Block, Fact, Kind, Page};
 use crate::catalogue::{ParameterRow, parameter};
 
 /// The kind of an entry, its name and its table.
@@ -43,7 +43,7 @@ fn page(policies: &PolicyShelf, name: &str, owner: &str) -> Option<Page> {
         found.extend(of.map(|p| (format!("{kind} {entry}"), parameter(p))));
     }
     let generic = machines::PARAMETERS.iter().find(|p| p.name == name && owner.is_empty());
-    found.extend(generic.map(|p| ("machine (a server of today)".to_owned(), parameter(p))));
+    found.extend(generic.map(|p| ("machine (default)".to_owned(), parameter(p))));
     for machine in machines::entries().iter().filter(|machine| asked(&machine.name)) {
         let of = machine.values.table().iter().find(|p| p.name == name);
         found.extend(of.map(|p| (format!("machine {}", machine.name), parameter(p))));
@@ -56,10 +56,10 @@ fn page(policies: &PolicyShelf, name: &str, owner: &str) -> Option<Page> {
     };
     let summary = format!("a parameter of {others}: {about}");
     let full = if owner.is_empty() { name.to_owned() } else { format!("{owner}.{name}") };
-    Some(Page::new(Shelf::Parameter, &full, &summary).with("", merged(found)))
+    Some(Page::new(Kind::Parameter, &full, &summary).with("", merged(found)))
 }
 
-/// What it means and who has it with which default; entries that declare it alike stand together.
+/// What it means and who has it with which default; entries that declare it identically form a group.
 fn merged(found: Vec<(String, ParameterRow)>) -> Vec<Block> {
     let mut groups: Vec<(Vec<Fact>, ParameterRow)> = Vec::new();
     for (name, row) in found {

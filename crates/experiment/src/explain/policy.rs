@@ -2,7 +2,7 @@
 
 use policies::{Entry, Level, PolicyShelf, Showcase};
 
-use super::{Block, Page, Shelf};
+use super::{Block, Kind, Page};
 use crate::catalogue::parameter;
 use crate::metrics::ALL_APPS;
 
@@ -12,14 +12,14 @@ pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
 
 fn page(e: &Entry) -> Page {
     let level = match e.level {
-        Level::Kernel => "It is the kernel's own placement and balancing.",
+        Level::Kernel => "This is a kernel-level policy: the kernel's own placement and balancing.",
         Level::User => {
-            "A user-level policy: it stands on the kernel's own (`LOAD` on Linux, `ULE` on FreeBSD, `LGROUP` on Solaris) and acts by setting affinities."
+            "This is a user-level policy. It runs on top of a kernel-level policy (by default `LOAD` on Linux, `ULE` on FreeBSD and `LGROUP` on Solaris) and acts by setting affinities."
         }
     };
-    Page::new(Shelf::Policy, e.name, e.summary)
+    Page::new(Kind::Policy, e.name, e.summary)
         .text("", &format!("{}\n\n{level}", e.about.trim()))
-        .text("What the real one sees", e.sees)
+        .text("What the real policy observes", e.sees)
         .text("What it costs", e.costs)
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .text("Worked example", e.example)
@@ -41,6 +41,6 @@ fn showcase(case: &Showcase) -> Vec<Block> {
     let compare = format!("Compare {what} under `{}` and `{}`{at}:", case.label, case.against);
     vec![
         Block::Text(format!("{}\n\n{compare}", case.about.trim())),
-        Block::Command(format!("oversim run scenarios/policies/{}.yaml", case.scenario)),
+        Block::Command(format!("oversim run {}", case.scenario)),
     ]
 }

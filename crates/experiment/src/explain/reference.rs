@@ -1,77 +1,82 @@
-//! The reference pages of `docs/reference`, made from the registries by the code of `oversim explain`.
+//! The pages of `docs/reference` and the glossary, made from the registries by the code of `oversim explain`.
 
 use std::fmt::Write as _;
 
-use super::markdown::{capital, cell, write_markdown};
-use super::{Page, Shelf, pages};
+use super::markdown::{capital, cell, see, write_markdown};
+use super::{Block, Kind, Link, Page, find, pages};
+use crate::scenarios;
 
-/// Said at the head of every page.
+/// The first line of every page.
 const NOTE: &str = "<!-- written by OVERSIM_UPDATE=1 cargo test -p experiment --test reference; edit the registries instead -->\n";
 
-/// Pages that hold whole shelves: file, title, what it says at its head, shelves.
-const FILES: &[(&str, &str, &str, &[Shelf])] = &[
+/// The glossary, seen from `docs/reference`.
+const GLOSSARY: &str = "../glossary.md";
+
+/// Pages that hold all entries of some kinds: file, title, introduction, kinds.
+const FILES: &[(&str, &str, &str, &[Kind])] = &[
     (
         "kernels.md",
         "Kernels",
-        "What a scenario's `kernel:` may name: the discipline of each cpu's queue.",
-        &[Shelf::Kernel],
+        "The names that a scenario's `kernel:` accepts: operating-system models with the scheduler of each cpu.",
+        &[Kind::Kernel],
     ),
     (
         "runtimes.md",
         "Runtimes",
-        "What an application's `runtime:` may name: how its tasks come up, wait and meet.",
-        &[Shelf::Runtime],
+        "The names that an application's `runtime:` accepts: how its tasks start, wait and meet at barriers.",
+        &[Kind::Runtime],
     ),
     (
         "waiting.md",
         "Waiting",
-        "The ways to wait and the barriers that a runtime's parameters choose among.",
-        &[Shelf::Wait, Shelf::Barrier],
+        "The ways to wait and the barriers that the parameters of a runtime choose.",
+        &[Kind::Wait, Kind::Barrier],
     ),
     (
         "workloads.md",
         "Workloads",
-        "What an application's `workload:` may name: the programs.",
-        &[Shelf::Workload],
+        "The names that an application's `workload:` accepts: the programs.",
+        &[Kind::Workload],
     ),
     (
         "machines.md",
         "Machines",
-        "What a scenario's `machine:` may name. `oversim explain PARAMETER` says what a value means.",
-        &[Shelf::Machine],
+        "The names that a scenario's `machine:` accepts. `oversim explain PARAMETER` gives the meaning of a value.",
+        &[Kind::Machine],
     ),
     (
         "metrics.md",
         "Metrics",
-        "What is measured, and how. The form of results: [results](../results.md).",
-        &[Shelf::Metric],
+        "What is measured, and how it is computed. The form of results: [results](../results.md).",
+        &[Kind::Metric],
     ),
     (
         "references.md",
         "References",
-        "What reports show beside the policies. How to read them: [results](../results.md#references).",
-        &[Shelf::Reference],
+        "Lines of reports to compare policies with. How to read them: [results](../results.md#references).",
+        &[Kind::Reference],
     ),
     (
         "keys.md",
         "Keys",
         "The keys of a scenario and of its applications, with an example each. The manual: [scenario files](../scenario-files.md).",
-        &[Shelf::Key],
+        &[Kind::Key],
     ),
 ];
 
-/// All files below `docs/reference` and their texts, in order of path.
+/// All files and their texts, in order of path; paths are those seen from `docs/reference`.
 #[must_use]
 pub fn files() -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = FILES
         .iter()
-        .map(|(file, title, about, shelves)| ((*file).into(), shelf_page(title, about, shelves)))
+        .map(|(file, title, about, kinds)| ((*file).into(), kind_page(title, about, kinds)))
         .collect();
-    for page in pages(Shelf::Policy) {
+    for page in pages(Kind::Policy) {
         let path = format!("policies/{}.md", page.name);
         files.push((path, format!("{}\n{NOTE}", markdown(&[page], 1))));
     }
     files.push(("README.md".into(), index()));
+    files.push((GLOSSARY.into(), glossary()));
     files.sort();
     files
 }
@@ -83,8 +88,8 @@ fn markdown(pages: &[Page], level: usize) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn shelf_page(title: &str, about: &str, shelves: &[Shelf]) -> String {
-    let pages: Vec<Page> = shelves.iter().flat_map(|shelf| pages(*shelf)).collect();
+fn kind_page(title: &str, about: &str, kinds: &[Kind]) -> String {
+    let pages: Vec<Page> = kinds.iter().flat_map(|kind| pages(*kind)).collect();
     format!("# {title}\n\n{NOTE}\n{about}\n\n{}", markdown(&pages, 2))
 }
 
@@ -99,12 +104,12 @@ pub fn write_index(out: &mut dyn std::io::Write) -> std::io::Result<()> {
 fn index() -> String {
     let mut text = format!(
         "# Reference\n\n{NOTE}\n\
-Everything a scenario or a result can name. The same on the command line: `oversim explain NAME`.\n\n\
-Which policy wins where, measured: [showcases](showcases.md).\n"
+All names of scenarios and results. `oversim explain NAME` prints the same pages.\n\n\
+Where each policy wins and loses, measured: [showcases](showcases.md). The words of the field: [glossary]({GLOSSARY}).\n"
     );
-    for shelf in Shelf::ALL.into_iter().filter(|shelf| *shelf != Shelf::Parameter) {
-        let _ = write!(text, "\n## {}\n\n| | |\n|---|---|\n", shelf.title());
-        let pages = pages(shelf);
+    for kind in Kind::listed() {
+        let _ = write!(text, "\n## {}\n\n| | |\n|---|---|\n", kind.title());
+        let pages = pages(kind);
         for (i, page) in pages.iter().enumerate() {
             // The second heading of the same name has a number behind it.
             let before = pages[..i].iter().filter(|other| other.name == page.name).count();
@@ -116,13 +121,99 @@ Which policy wins where, measured: [showcases](showcases.md).\n"
     text
 }
 
-/// Where a page stands, seen from the index.
+/// The words of the field, each with its meaning and what to read next.
+fn glossary() -> String {
+    let mut text = format!(
+        "# Glossary\n\n{NOTE}\n\
+The words of the field as oversim uses them. `oversim explain TERM` prints the same entries and finds the synonyms.\n"
+    );
+    for page in pages(Kind::Term) {
+        let _ = write!(text, "\n## {}\n\n", page.name);
+        let blocks = page.sections.iter().flat_map(|section| &section.blocks);
+        let (mut paragraphs, mut links) = (vec![format!("{}.", page.summary)], String::new());
+        for block in blocks {
+            match block {
+                // The synonyms come last.
+                Block::Text(also) if also.starts_with("Also: ") => links = format!("{also} {links}"),
+                Block::Text(rest) => paragraphs.push(rest.clone()),
+                Block::See(all) => links = format!("{links}See: {}.", see(all)),
+                _ => {}
+            }
+        }
+        let _ = write!(text, "{}\n\n{links}\n", paragraphs.join(" "));
+    }
+    text
+}
+
+/// A reference as a link, seen from `docs`.
+pub(super) fn link(link: &Link) -> String {
+    let Link { kind, name } = link;
+    let words = format!("{kind} {name}");
+    match kind.as_str() {
+        "" => format!("[{name}]({})", name.strip_prefix("docs/").unwrap_or(name)),
+        "scenario" => match scenarios::find(name) {
+            Some(scenario) => format!("[{words}](../{})", scenario.path),
+            None => words,
+        },
+        // A parameter is described where its owner is.
+        "parameter" => {
+            match name.rsplit_once('.').and_then(|(owner, _)| find(owner).ok()?.into_iter().next()) {
+                Some(owner) => format!("[{words}](reference/{})", target(&owner)),
+                None => format!("{kind} `{name}`"),
+            }
+        }
+        _ => match find(&format!("{kind}:{name}")).ok().and_then(|pages| pages.into_iter().next()) {
+            Some(page) if page.kind == Kind::Term => format!("[{name}](#{})", anchor(&page.name)),
+            Some(page) => format!("[{words}](reference/{})", target(&page)),
+            None => words,
+        },
+    }
+}
+
+/// Where a page is, seen from the index.
 fn target(page: &Page) -> String {
-    if page.shelf == Shelf::Policy {
+    if page.kind == Kind::Policy {
         return format!("policies/{}.md", page.name);
     }
-    let file = FILES.iter().find(|(.., shelves)| shelves.contains(&page.shelf)).map_or("", |(file, ..)| file);
-    // Headings become anchors: lower case, without punctuation other than - and _.
-    let kept = page.name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
-    format!("{file}#{}", kept.flat_map(char::to_lowercase).collect::<String>())
+    let file = FILES.iter().find(|(.., kinds)| kinds.contains(&page.kind)).map_or("", |(file, ..)| file);
+    format!("{file}#{}", anchor(&page.name))
+}
+
+/// The anchor of a heading: lower case, `-` for blanks, without punctuation other than `-` and `_`.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_headings() {
+        let of = |kind: &str, name: &str| link(&Link { kind: kind.into(), name: name.into() });
+        assert_eq!(of("policy", "LOAD"), "[policy LOAD](reference/policies/LOAD.md)");
+        assert_eq!(of("kernel", "linux-6.18"), "[kernel linux-6.18](reference/kernels.md#linux-618)");
+        assert_eq!(
+            of("parameter", "libgomp.spin_count"),
+            "[parameter libgomp.spin_count](reference/runtimes.md#libgomp)"
+        );
+        assert_eq!(of("parameter", "grain"), "parameter `grain`");
+        assert_eq!(
+            of("scenario", "odd_thread"),
+            "[scenario odd_thread](../scenarios/policies/odd_thread.yaml)"
+        );
+        assert_eq!(of("term", "O(1) scheduler"), "[O(1) scheduler](#o1-scheduler)");
+        assert_eq!(of("", "docs/model.md"), "[docs/model.md](model.md)");
+    }
+
+    #[test]
+    fn the_glossary_has_every_term_with_links() {
+        let text = glossary();
+        for page in pages(Kind::Term) {
+            let entry = text.split_once(&format!("\n## {}\n", page.name)).map_or("", |(_, rest)| rest);
+            let entry = entry.split("\n## ").next().unwrap_or_default();
+            assert!(entry.contains("See: ") && entry.contains(&page.summary), "{}: {entry}", page.name);
+        }
+    }
 }

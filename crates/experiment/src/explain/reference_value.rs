@@ -1,37 +1,34 @@
 //! Pages of the references.
 
-use super::{Block, Page, Shelf};
-use crate::references::REFERENCES;
+use super::{Kind, Page};
+use crate::references::{BEST_PARTITION, REFERENCES};
 
-/// How each is worked out, on a small case.
+/// How each is computed, for a small case.
 const EXAMPLES: &[(&str, &str)] = &[
     (
         "best-partition",
-        "Two programs on eight cores: the search simulates 4 + 4, then moves two cores from the one that ends first to the one that ends last, then one, as long as the makespan falls. It shows what a fixed division can reach; a policy that ends later loses more by sharing than it wins. Asked for with `best_partition: true` or `--best-partition`.",
+        "Two programs share eight cores. The search simulates 4 + 4 cores. It then moves two cores from the program that ends first to the one that ends last, then one core, as long as the makespan falls. The result shows what a fixed division can reach. A policy that ends later than this loses more by sharing cores than it gains. `best_partition: true` or `--best-partition` requests the search.",
     ),
     (
         "fair-share",
-        "16 cpus, two programs of 16 tasks each that take 10 s and 4 s alone: while both run each gets half the machine. The short one ends after 8 s; the long one has done 4 s of its work by then and needs 6 s more: 14 s. A policy that needs 15 s, beside a first one that needs 18 s, closes (18 - 15) / (18 - 14) = 75 % of the gap.",
+        "Two programs of 16 tasks share 16 cpus. Their dedicated runs take 10 s and 4 s. While both run, each gets half of the machine. The short program ends after 8 s. By then the long one has done 4 s of its work and needs 6 s more, so it ends after 14 s. If the first policy takes 18 s and another one 15 s, the other one has `recovered` (18 - 15) / (18 - 14) = 75 %.",
     ),
     (
         "lower-bound",
-        "100 s of work on 16 cores of speed 1: no schedule ends before 100 / 16 = 6.25 s. If rank 0 has 10 s of it one after the other, none before 10 s.",
+        "The programs have 100 s of work for 16 cores of speed 1: no schedule ends before 100 / 16 = 6.25 s. If rank 0 has to do 10 s of it in sequence, no schedule ends before 10 s.",
     ),
 ];
 
 pub(super) fn pages() -> Vec<Page> {
-    REFERENCES.iter().map(|y| page(y.label, y.about)).collect()
+    REFERENCES.iter().map(|reference| page(reference.label, reference.about)).collect()
 }
 
 fn page(label: &str, about: &str) -> Page {
     let example = EXAMPLES.iter().find(|(name, _)| *name == label).map_or("", |(_, text)| *text);
-    Page::new(Shelf::Reference, label, about)
-        .with(
-            "",
-            vec![Block::Text(
-                "It stands where a policy would, in tables and in cells of `run_time`, `slowdown`, `makespan` and `throughput`."
-                    .into(),
-            )],
-        )
-        .text("Worked example", example)
+    let values = if label == BEST_PARTITION.label {
+        "Tables and results list it like a policy."
+    } else {
+        "Tables and results list it like a policy, with values of `run_time`, `slowdown`, `makespan` and `throughput`."
+    };
+    Page::new(Kind::Reference, label, about).text("", values).text("Worked example", example)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use policies::PolicyShelf;
 
-use super::{Block, Page, Shelf, pages_with};
+use super::{Block, Kind, Link, Page, pages_with};
 use crate::catalogue::ParameterRow;
 
 /// Widest text: longer lines are hard to read.
@@ -21,7 +21,7 @@ pub fn write_text(pages: &[Page], out: &mut dyn Write, width: usize) -> io::Resu
         if i > 0 {
             writeln!(out, "\n{}\n", "-".repeat(width))?;
         }
-        let title = format!("{} ({}): {}", page.name, page.shelf.name(), page.summary);
+        let title = format!("{} ({}): {}", page.name, page.kind.name(), page.summary);
         wrapped(out, &title, "", INDENT, width)?;
         for section in &page.sections {
             writeln!(out)?;
@@ -68,8 +68,17 @@ fn write_block(out: &mut dyn Write, block: &Block, indent: &str, width: usize) -
                 wrapped(out, &line, indent, &format!("{indent}    "), width)?;
             }
         }
+        Block::See(links) => {
+            let links: Vec<String> = links.iter().map(reference).collect();
+            wrapped(out, &links.join(", "), indent, indent, width)?;
+        }
     }
     Ok(())
+}
+
+/// `policy LOAD`, or the path of a document.
+fn reference(link: &Link) -> String {
+    if link.kind.is_empty() { link.name.clone() } else { format!("{} {}", link.kind, link.name) }
 }
 
 /// The legal values of a parameter.
@@ -82,7 +91,7 @@ pub(super) fn range(row: &ParameterRow) -> String {
     }
 }
 
-/// Writes words in lines of at most `width` columns; a longer word has a line of its own.
+/// Writes words in lines of at most `width` columns; a longer word is alone on its line.
 fn wrapped(out: &mut dyn Write, text: &str, first: &str, rest: &str, width: usize) -> io::Result<()> {
     let mut line = first.to_owned();
     let mut empty = true;
@@ -102,23 +111,28 @@ fn wrapped(out: &mut dyn Write, text: &str, first: &str, rest: &str, width: usiz
     writeln!(out, "{line}")
 }
 
-/// Writes the list of all pages, one line each, cut where the line ends.
+/// Writes the list of all pages: one line each, shortened to the width; terms by name only.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_overview(policies: &PolicyShelf, out: &mut dyn Write, width: usize) -> io::Result<()> {
-    wrapped(out, "oversim explain NAME shows one of these, `policy:NAME` on one shelf only.", "", "", width)?;
-    for shelf in Shelf::ALL.into_iter().filter(|shelf| *shelf != Shelf::Parameter) {
-        writeln!(out, "\n{}", shelf.title())?;
-        let pages = pages_with(policies, shelf);
+    let how = "`oversim explain NAME` shows one of these pages, `policy:NAME` searches only the policies.";
+    wrapped(out, how, "", "", width.min(WIDEST))?;
+    for kind in Kind::listed() {
+        writeln!(out, "\n{}", kind.title())?;
+        let pages = pages_with(policies, kind);
         let wide = pages.iter().map(|page| page.name.chars().count()).max().unwrap_or(0);
         for page in &pages {
             let line = format!("{INDENT}{:wide$}  {}", page.name, page.summary);
             writeln!(out, "{}", cut(&line, width))?;
         }
     }
+    writeln!(out, "\n{}", Kind::Term.title())?;
+    let terms: Vec<String> = pages_with(policies, Kind::Term).into_iter().map(|page| page.name).collect();
+    wrapped(out, &terms.join(", "), INDENT, INDENT, width.min(WIDEST))?;
     writeln!(out)?;
-    let more = "It also knows every parameter (`oversim explain interval`, `SPEED.interval`) and any machine description (`oversim explain core:8`).";
+    let more = "There are also pages for every parameter (`oversim explain interval`, `SPEED.interval`) and for any machine \
+description (`oversim explain core:8`).";
     wrapped(out, more, "", "", width.min(WIDEST))
 }
 
@@ -137,7 +151,7 @@ mod tests {
 
     #[test]
     fn lines_fit_into_a_hundred_columns() {
-        for page in Shelf::ALL.into_iter().flat_map(pages) {
+        for page in Kind::ALL.into_iter().flat_map(pages) {
             let mut text = Vec::new();
             write_text(std::slice::from_ref(&page), &mut text, 500).unwrap();
             let text = String::from_utf8(text).unwrap();
@@ -154,13 +168,15 @@ mod tests {
     }
 
     #[test]
-    fn the_overview_has_a_line_for_every_page() {
+    fn the_overview_names_every_page() {
         let mut text = Vec::new();
         write_overview(&PolicyShelf::default(), &mut text, 80).unwrap();
         let text = String::from_utf8(text).unwrap();
-        for page in Shelf::ALL.into_iter().filter(|s| *s != Shelf::Parameter).flat_map(pages) {
+        for page in Kind::listed().flat_map(pages) {
             assert!(text.contains(&format!("\n  {}", page.name)), "{}", page.name);
         }
+        let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(pages(Kind::Term).iter().all(|page| one_line.contains(&page.name)), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80));
     }
 

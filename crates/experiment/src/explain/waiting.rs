@@ -1,7 +1,7 @@
 //! Pages of the ways to wait and of the barriers.
 
 use super::example::scenario;
-use super::{Block, Page, Shelf};
+use super::{Block, Kind, Page};
 
 /// Name, summary and explanation.
 type Text = (&'static str, &'static str, &'static str);
@@ -9,69 +9,69 @@ type Text = (&'static str, &'static str, &'static str);
 const WAITS: &[Text] = &[
     (
         "spin",
-        "polls a flag and never gives its cpu away",
-        "Looks every `poll` (0.1 us on Barcelona). The signal is seen at once and nothing has to be woken, so with a cpu for each thread nothing is faster. When the thread it waits for stands in the queue of the same cpu, it burns the whole of its slice first: at two threads per core and slices of 50 ms, a barrier every 5 ms of work takes 50 ms instead of 10.",
+        "polls a flag and keeps the cpu",
+        "The task polls every `poll` (0.1 us on Barcelona). It observes the signal at once, and no wake-up is needed. With a cpu for each thread no other way to wait is faster. If the awaited thread is queued on the same cpu, the waiting task first uses its whole time slice. With two threads per core and slices of 50 ms, a barrier after every 5 ms of work takes 50 ms instead of 10 ms.",
     ),
     (
         "yield",
-        "polls once, then calls sched_yield, for ever",
-        "Gives way after every failed look; when it is picked again it looks again. What a yield does is the kernel's choice: beside a computing task the waiter keeps its fair share (`yield: default` of Linux 2.6.28), looks once per slice of the other (`posix`), once per 100 ms (2.6.18) or costs 0.1 % (6.18). Among waiters of the same program each turn costs a look, a call and a switch, 1.3 us on Barcelona.",
+        "polls once and then calls sched_yield, until the condition holds",
+        "The task yields after every poll without success, and polls again when it next runs. The effect of a yield depends on the kernel. Next to a computing task the waiting task keeps its fair share (`yield: default` of Linux 2.6.28), polls once per slice of the other task (`yield: posix`), polls once per 100 ms (2.6.18) or costs the other task 0.1 % (6.18). Between waiting tasks of the same program each yield costs a poll, a system call and a switch: 1.3 us on Barcelona.",
     ),
     (
         "block",
-        "polls once, then sleeps until it is woken",
-        "A futex: the waiter pays `sleep`, the signaller `wake`, the woken cpu an interrupt and the way out of idle: 5.5 us in all on Barcelona. The cpu is free meanwhile, for others and for balancers, which see an empty queue. Pays off when waits are longer than that and somebody else has work.",
+        "polls once and then sleeps until it is woken",
+        "This is a futex. The waiting task pays `sleep`, the signalling task pays `wake`, and the woken cpu pays an interrupt and the exit from the idle state: 5.5 us in total on Barcelona. In the meantime the cpu is free for other tasks, and load balancers find an empty queue. It pays off if waits are longer than that and other tasks have work.",
     ),
     (
         "spin-then-block",
-        "polls for `block_time`, then sleeps until it is woken",
-        "Short waits cost what polling costs, long ones end in sleep: never more than twice the better of the two when the limit equals the cost of sleep and wake-up. Intel OpenMP polls for 200 ms and yields meanwhile, GNU OpenMP for 3 ms without yielding. `yielding` says whether it yields while it polls.",
+        "polls for `block_time` and then sleeps until it is woken",
+        "Short waits cost as much as polling, and long waits end in sleep. If the limit equals the cost of sleep and wake-up, the task never pays more than twice the cost of the better alternative. Intel OpenMP polls for 200 ms and yields between polls. GNU OpenMP polls for 3 ms without yielding. The parameter `yielding` defines whether the task yields while it polls.",
     ),
     (
         "yield-to",
-        "as `yield`, but hands the cpu to a task of its own application that can go on",
-        "The successor is a task of the same application on the same cpu that is not itself waiting in vain; without one it looks on. With four threads of a program on a core and one late, the three waiters need one call each, where undirected yields go round among the waiters and to strangers.",
+        "as `yield`, but yields to a task of the same application that can continue",
+        "The successor is a task of the same application on the same cpu that does not itself wait without success. If there is none, the waiting task polls again. Example: four threads of a program share a core and one is late. The three waiting threads then need one call each, while undirected yields alternate among the waiting threads and tasks of other programs.",
     ),
 ];
 
 const BARRIERS: &[Text] = &[
     (
         "central",
-        "a counter all ranks add to, a flag all watch",
-        "The line of the counter goes from arrival to arrival; the last one sets the flag. Last arrival to last departure: about n line latencies when all come together, one when they come one by one. 16 ranks at 0.2 us: up to 3.2 us. Each rank has to run twice only, to arrive and to see the flag, which oversubscription likes.",
+        "all ranks add to one counter and poll one flag",
+        "The cache line of the counter moves from arrival to arrival, and the last rank sets the flag. From the last arrival to the last departure it takes about n line latencies if all ranks arrive together, and one latency if they arrive one after another. 16 ranks with 0.2 us per latency: up to 3.2 us. Each rank has to run only twice, to arrive and to observe the flag. This suits oversubscription.",
     ),
     (
         "tree",
-        "children tell their parent, the root releases all",
-        "Ranks gather in a tree of `arity` children, 4 unless the runtime says otherwise; the root sets one flag. 16 ranks: two levels up, one flag down, 3 x 0.2 us. With several threads per core an inner rank must run after its children before its own parent can go on.",
+        "children signal their parent, and the root releases all ranks",
+        "The ranks form a tree with `arity` children per inner rank (4 by default), and the root sets one flag. 16 ranks: two levels up and one flag down, 3 x 0.2 us. With several threads per core an inner rank has to run after its children before its parent can continue.",
     ),
     (
         "dissemination",
         "in round r a rank signals rank + 2^r and waits for rank - 2^r",
-        "ceil(log2 n) rounds, no shared line: 16 ranks need 4 x 0.2 us, 1,024 ranks 10 rounds. With k threads per core every round may need a turn of each thread of the core, so its cost grows with k x log2 n switches (Hensgen, Finkel, Manber 1988).",
+        "It needs ceil(log2 n) rounds and no shared cache line: 4 x 0.2 us for 16 ranks, 10 rounds for 1,024 ranks. With k threads per core each round may need a time slice of every thread of the core. The cost therefore grows with k x log2 n switches (Hensgen, Finkel, Manber 1988).",
     ),
 ];
 
 pub(super) fn waits() -> Vec<Page> {
     let shown = |(name, ..): &Text| format!("{{ openmp: {{ wait: {name} }} }}");
-    pages(Shelf::Wait, WAITS, shown, "the parameter `wait` of a runtime")
+    pages(Kind::Wait, WAITS, shown, "The parameter `wait` of a runtime chooses it.")
 }
 
 pub(super) fn barriers() -> Vec<Page> {
     let shown = |(name, ..): &Text| format!("{{ yield: {{ barrier: {name} }} }}");
-    pages(Shelf::Barrier, BARRIERS, shown, "the parameter `barrier` of a runtime")
+    pages(Kind::Barrier, BARRIERS, shown, "The parameter `barrier` of a runtime chooses it.")
 }
 
-fn pages(shelf: Shelf, texts: &[Text], runtime: impl Fn(&Text) -> String, chosen: &str) -> Vec<Page> {
+fn pages(kind: Kind, texts: &[Text], runtime: impl Fn(&Text) -> String, chosen: &str) -> Vec<Page> {
     let page = |text: &Text| {
         let (name, summary, about) = text;
         let apps = format!(
             "code: {{ workload: {{ spmd: {{ work: 1s, intervals: 50, spread: 15% }} }}, runtime: {}, threads_per_core: 2 }}",
             runtime(text)
         );
-        Page::new(shelf, name, summary)
+        Page::new(kind, name, summary)
             .text("", about)
-            .text("", &format!("Chosen by {chosen}."))
+            .text("", chosen)
             .with("Example", vec![Block::Yaml(scenario("core:4", "", &apps, "PIN, LOAD"))])
     };
     texts.iter().map(page).collect()
@@ -88,7 +88,7 @@ mod tests {
         for (parameter, texts) in [("wait", WAITS), ("barrier", BARRIERS)] {
             let kind = table.iter().find(|p| p.name == parameter).unwrap().kind;
             let names: Vec<&str> = texts.iter().map(|text| text.0).collect();
-            let Kind::Choice(words) = kind else { panic!("{parameter} is no choice") };
+            let Kind::Choice(words) = kind else { panic!("{parameter} is not a choice") };
             let mut words = words.to_vec();
             words.sort_unstable_by_key(|word| names.iter().position(|name| name == word));
             assert_eq!(words, names);

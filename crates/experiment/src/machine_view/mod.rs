@@ -1,5 +1,5 @@
-//! A machine as people want to see it: its tree, caches, memory, speeds and costs with their sources, and the
-//! hierarchy of cpu groups that a kernel's balancer sees on it.
+//! A machine for display: its tree, caches, memory, speeds and costs with their sources, and the hierarchy of cpu groups
+//! that a kernel balances on it.
 
 mod text;
 
@@ -57,7 +57,7 @@ pub struct View {
     pub kernel: String,
     /// The kernel that the machine ran in the literature or runs today.
     pub own_kernel: Option<String>,
-    /// What the kernel's balancer sees, lowest level first.
+    /// The groups that the kernel balances, lowest level first.
     pub domains: Vec<DomainRow>,
 }
 
@@ -113,7 +113,7 @@ pub struct DomainRow {
     pub group_cpus: u32,
     /// Power of a group; 1,024 = one task at full speed.
     pub power: u64,
-    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has none of its own.
+    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has no separate interval.
     pub interval_ms: (u64, u64),
     /// Factor on the interval of a busy cpu.
     pub busy_factor: u64,
@@ -123,8 +123,8 @@ pub struct DomainRow {
     pub flags: Vec<String>,
 }
 
-/// The machine of a name, a file's path or a synthetic description, under a kernel (`None`: its own, if the shelf
-/// has it).
+/// The machine of a name, a file's path or a synthetic description, under a kernel (`None`: its own, if that is built
+/// in).
 ///
 /// # Errors
 /// What is wrong with the name, the file or the description.
@@ -233,7 +233,7 @@ fn holds(entry: &Entry, level: Level) -> Vec<String> {
     if level == Level::Node {
         add("node_bandwidth", "memory");
         if tree.count(Level::Node) > 1 {
-            add("link_bandwidth", "port to the others");
+            add("link_bandwidth", "link to other nodes");
         }
     }
     if package {
@@ -243,8 +243,8 @@ fn holds(entry: &Entry, level: Level) -> Vec<String> {
         add("shared_cache", "shared cache");
     }
     if level == Level::Core {
-        add("private_cache", "own cache");
-        add("core_bandwidth", "draws up to");
+        add("private_cache", "private cache");
+        add("core_bandwidth", "memory traffic up to");
     }
     parts
 }
@@ -304,13 +304,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tree_counts_instances_and_says_what_they_hold() {
+    fn the_tree_counts_instances_and_names_their_parts() {
         let view = show("barcelona", None).unwrap();
         assert_eq!((view.cpus, view.packages, view.nodes), (16, 4, 4));
         let each: Vec<_> = view.levels.iter().map(|l| (l.level.as_str(), l.each, l.count, l.cpus)).collect();
         assert_eq!(each, [("package", 4, 4, 4), ("NUMA node", 1, 4, 4), ("core", 4, 16, 1)]);
         assert_eq!(view.levels[0].holds, ["shared cache 2MiB"]);
-        assert_eq!(view.levels[1].holds, ["memory 4.5GB/s", "port to the others 4GB/s"]);
+        assert_eq!(view.levels[1].holds, ["memory 4.5GB/s", "link to other nodes 4GB/s"]);
         assert_eq!(view.distances.unwrap()[0], ["1", "1.2", "1.2", "1.5"]);
     }
 

@@ -9,7 +9,7 @@ const MAX_MATRIX: usize = 16;
 /// Most runs of equal cores that are printed.
 const MAX_RUNS: usize = 8;
 
-/// The groups of values, in the order printed: heading and parameters. What stands in none comes under the last.
+/// The groups of values, in the order printed: heading and parameters. Values of no group are printed in the last one.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shape and kernel", &["topology", "kernel"]),
     ("Speed", &["core_speed", "smt_compute", "smt_memory", "smt_poll", "lists.turbo", "lists.core_speeds"]),
@@ -75,7 +75,7 @@ fn write_distances(view: &View, out: &mut dyn Write) -> io::Result<()> {
     if view.nodes < 2 {
         return Ok(());
     }
-    writeln!(out, "\nDistances between NUMA nodes (time of an access over a local one)")?;
+    writeln!(out, "\nDistances between NUMA nodes (time of an access divided by that of a local one)")?;
     match &view.distances {
         Some(rows) if rows.len() <= MAX_MATRIX => {
             let wide = rows.iter().flatten().map(String::len).max().unwrap_or(1).max(3);
@@ -109,7 +109,11 @@ fn write_speeds(view: &View, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  ... and {left} more changes of speed from core to core")?;
     }
     if !view.turbo.is_empty() {
-        writeln!(out, "  times, by busy cores of a package: {}", steps(&view.turbo).join(", "))?;
+        writeln!(
+            out,
+            "  turbo factor by number of busy cores in a package: {}",
+            steps(&view.turbo).join(", ")
+        )?;
     }
     Ok(())
 }
@@ -133,7 +137,7 @@ fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let named = |row: &ValueRow| GROUPS.iter().any(|(_, names)| names.contains(&row.name.as_str()));
     let is_switch = |row: &ValueRow| SWITCHES.contains(&row.name.as_str());
     let rest: Vec<&ValueRow> = view.values.iter().filter(|row| !named(row) && !is_switch(row)).collect();
-    writeln!(out, "\nValues and their sources; `?` = uncertain: vary it before a conclusion rests on it")?;
+    writeln!(out, "\nValues and their sources; `?` = uncertain: vary it before you rely on a conclusion")?;
     for (heading, names) in GROUPS {
         let rows: Vec<&ValueRow> = if names.is_empty() {
             rest.clone()
@@ -153,19 +157,19 @@ fn write_values(view: &View, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_domains(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let own = match view.own_kernel.as_deref() {
-        Some(own) if own != view.kernel => format!(" (this machine's own kernel is {own})"),
+        Some(own) if own != view.kernel => format!(" (the kernel of this machine is {own})"),
         _ => String::new(),
     };
-    writeln!(out, "\nDomains of the balancer under {}{own}, lowest first", view.kernel)?;
+    writeln!(out, "\nBalancing domains under {}{own}, lowest first", view.kernel)?;
     if view.domains.is_empty() {
         return writeln!(out, "  none: there is nothing to balance");
     }
     let of = |cpus: u32| if cpus == 1 { "1 cpu".to_owned() } else { format!("{cpus} cpus") };
     for d in &view.domains {
         let interval = match d.interval_ms {
-            (0, _) => "no interval of its own".to_owned(),
-            (min, max) if min == max => format!("every {min} ms, x {} when busy", d.busy_factor),
-            (min, max) => format!("every {min} to {max} ms, x {} when busy", d.busy_factor),
+            (0, _) => "no separate interval".to_owned(),
+            (min, max) if min == max => format!("every {min} ms, {} times that when busy", d.busy_factor),
+            (min, max) => format!("every {min} to {max} ms, {} times that when busy", d.busy_factor),
         };
         writeln!(
             out,

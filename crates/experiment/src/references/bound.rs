@@ -1,4 +1,4 @@
-//! The completion bound: no schedule on this machine ends sooner, whatever it knows.
+//! The lower bound: no schedule on this machine ends sooner.
 //!
 //! The two classical bounds of scheduling theory (Graham, 1966): all work over all speed, and the longest chain of work
 //! at the speed of the fastest cpu. Memory, barriers, switches and start-up are left out, so that it holds for every policy.

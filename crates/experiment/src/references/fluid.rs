@@ -1,4 +1,4 @@
-//! The ideal fluid share: every runnable task gets its part of the machine at every instant, and sharing costs nothing.
+//! The fair share: every runnable task gets its part of the machine at every instant, and sharing has no cost.
 //!
 //! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N tasks that all
 //! want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.
@@ -14,7 +14,7 @@ pub(crate) enum Arrival {
     After(usize, f64),
 }
 
-/// An application as the fluid model sees it.
+/// An application in the model of the fair share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Job {
     pub(crate) arrival: Arrival,
@@ -95,7 +95,7 @@ fn arrive(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64) 
     }
 }
 
-/// First come, first served: nobody overtakes.
+/// First come, first served, without overtaking.
 fn admit(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64, admission: Admission) {
     while let Some(head) = queue.first().copied() {
         let running = |at: &usize| jobs[*at].foreground() && matches!(states[*at], State::Runs(..));

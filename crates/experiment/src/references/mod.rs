@@ -1,4 +1,4 @@
-//! What the results of policies are measured against: the ideal share of the machine and what no schedule can beat.
+//! References that the results of policies are compared with: the fair share of the machine, a lower bound, the best partition.
 
 mod bound;
 mod fluid;
@@ -16,36 +16,36 @@ use fluid::{Arrival, Job, Stay};
 pub use partition::BestPartition;
 pub(crate) use partition::{Found, search};
 
-/// Something to measure policies against; its cells stand where those of a policy would.
+/// Something to compare policies with; results list its cells like those of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reference {
     /// Its label in cells and tables; no policy may be called so.
     pub label: &'static str,
-    /// What it is.
+    /// Its definition.
     pub about: &'static str,
     /// Its place among the policies of samples.
     pub(crate) policy: usize,
 }
 
-/// The ideal fluid share.
+/// The fair share.
 pub const FAIR_SHARE: Reference = Reference {
     label: "fair-share",
-    about: "every task gets its share of the cpus at every instant (M/N of each of M cpus and N tasks) and sharing costs \
-nothing: each application advances as in its dedicated run, slowed down by the share of the cpus it gets",
+    about: "an ideal scheduler that divides the cpus evenly among all tasks at every instant, at no cost: each application \
+advances as in its dedicated run, slowed down by its share of the cpus",
     policy: NO_POLICY - 1,
 };
 
-/// The completion bound.
+/// The lower bound.
 pub const LOWER_BOUND: Reference = Reference {
     label: "lower-bound",
-    about: "all work over the speed of all cpus, and the longest chain of work on the fastest cpus it may use: no schedule ends sooner",
+    about: "the shortest possible time: all work divided by the speed of all cpus, or the longest chain of work on the fastest cpus that it may use",
     policy: NO_POLICY - 2,
 };
 
 /// The best static partition; only where the experiment asks for the search ([`crate::plan::Experiment::best_partition`]).
 pub const BEST_PARTITION: Reference = Reference {
     label: "best-partition",
-    about: "each application pinned on cores of its own, in the division that a search by simulation found to end first",
+    about: "each application pinned on separate cores, in the division that ends first in a search by simulation",
     policy: NO_POLICY - 3,
 };
 
@@ -71,15 +71,15 @@ impl Dedicated {
     }
 }
 
-/// What a reference says about a run: run time of each application and the makespan, seconds.
+/// The values of a reference for a run: run time of each application and the makespan, seconds.
 pub(crate) struct Reading {
     pub(crate) reference: Reference,
     pub(crate) run_times: Vec<Option<f64>>,
     pub(crate) makespan: Option<f64>,
 }
 
-/// What the references say about the applications of a run that completed. `dedicated`: by entry of the scenario; without
-/// one for each foreground application the fluid share is that of the nominal work, which knows no memory and no waiting.
+/// The values of the references for the applications of a run that completed. `dedicated`: by entry of the scenario; without
+/// one for each foreground application the fair share is that of the nominal work, without memory contention and waiting.
 pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> [Reading; 2] {
     let size = Size::of(&plan.machine);
     let nominal: Vec<Job> =
@@ -188,7 +188,7 @@ fn as_alone(job: Job, dedicated: Option<&Dedicated>) -> Job {
     })
 }
 
-/// The part of the time that a task of a background application computes when nobody is in its way.
+/// The part of the time that a task of a background application computes when no other task delays it.
 fn duty(spec: &AppSpec) -> f64 {
     let (mut busy, mut asleep) = (0.0, 0.0);
     for op in spec.program.ops() {
@@ -201,9 +201,9 @@ fn duty(spec: &AppSpec) -> f64 {
     if busy > 0.0 { busy / (busy + asleep) } else { 1.0 }
 }
 
-/// The part of the gap between a first policy and the ideal that another one closes, in per cent; `None` when the gap is
-/// below one per cent of the ideal.
-pub(crate) fn closed(first: f64, other: f64, ideal: f64) -> Option<f64> {
+/// A time on a scale from that of the first policy (0) to the fair share (100), in per cent; `None` when the two differ by less
+/// than one per cent of the fair share.
+pub(crate) fn recovered(first: f64, other: f64, ideal: f64) -> Option<f64> {
     let gap = first - ideal;
     (gap > 0.01 * ideal).then(|| (first - other) / gap * 100.0)
 }

@@ -19,14 +19,14 @@ use crate::run::simulate_one;
 /// Most cuts tried at a configuration.
 const MOST_TRIED: usize = 48;
 
-/// The best static partition found at a configuration of the sweep.
+/// The best static partition of a configuration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BestPartition {
     /// Label of the configuration.
     pub configuration: String,
-    /// Applications (each copy by its own name) and their cores, in order.
+    /// Applications (each copy by its name) and their cores, in order.
     pub cores: Vec<(String, u32)>,
-    /// Cuts that were simulated.
+    /// Number of partitions that were simulated.
     pub tried: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Readings of small runs whose ideal is known by hand.
+//! References of small runs whose values are known analytically.
 
 use crate::result::Results;
 use crate::run;

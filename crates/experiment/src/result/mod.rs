@@ -39,12 +39,12 @@ pub struct Results {
     pub cells: Vec<Cell>,
     /// Every policy against the first one.
     pub comparisons: Vec<Comparison>,
-    /// The best static partition at each configuration where one was searched.
+    /// The best static partition of each configuration, where one was searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best_partitions: Vec<BestPartition>,
     /// Runs that did not complete, in run order.
     pub notes: Vec<Note>,
-    /// Of a replayed schedule: its outcome in each run, in run order; else empty and left out.
+    /// How much of a schedule was replayed in each run, in run order; absent without a replayed schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<Replay>,
 }
@@ -56,7 +56,7 @@ pub struct Cell {
     pub scenario: String,
     /// Label of the configuration; empty without a sweep.
     pub configuration: String,
-    /// What it sets.
+    /// The values of the configuration.
     pub settings: Arc<Settings>,
     /// Label of the policy or of a reference ([`REFERENCES`]), or [`DEDICATED`].
     pub policy: String,
@@ -69,8 +69,8 @@ pub struct Cell {
     /// Statistics over the replicates.
     #[serde(flatten)]
     pub summary: Summary,
-    /// The value of each replicate in the order of the seeds: `null` where a run did not complete. Empty for a quantity
-    /// that all replicates have once (`spread`, `recovered`).
+    /// The value of each replicate, in order of seed: `null` where a run did not complete or the metric cannot be measured. Empty
+    /// for a metric that all replicates together have once (`variation`, `recovered`).
     pub values: Vec<Option<f64>>,
 }
 
@@ -87,7 +87,7 @@ pub struct Note {
     pub seed: u64,
     /// `horizon`, `deadlock` or `livelock`.
     pub outcome: String,
-    /// What happened, as a sentence.
+    /// A sentence about what happened.
     pub text: String,
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn policy_name(experiment: &Experiment, policy: usize) -> &str {
     experiment.policies.get(policy).map_or(other, String::as_str)
 }
 
-/// What to say about a run that did not complete.
+/// The note about a run that did not complete.
 fn note(experiment: &Experiment, plan: &RunPlan, run: &RunReport) -> Option<Note> {
     let (outcome, text) = match &run.outcome {
         Outcome::Completed => return None,

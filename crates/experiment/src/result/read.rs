@@ -1,4 +1,4 @@
-//! Reads results back from their JSON form, and says what is wrong with a file that is none.
+//! Reads results from their JSON form, and reports what is wrong with other files.
 
 use serde::Deserialize;
 
@@ -26,15 +26,15 @@ pub fn is_result(text: &str) -> bool {
 /// # Errors
 /// A sentence that names the file, where it is wrong, and what would be right.
 pub fn read(name: &str, text: &str) -> Result<Results, String> {
-    let wanted = "a result is what `oversim run FILE --format json` prints";
+    let wanted = "`oversim run SCENARIO --format json` prints a result";
     let head: Head = serde_json::from_str(text)
-        .map_err(|e| format!("{} is no JSON object: {e}; {wanted}", at(name, &e)))?;
+        .map_err(|e| format!("{} is not a JSON object: {e}; {wanted}", at(name, &e)))?;
     let results: Results = match head.schema.as_deref() {
         Some(SCHEMA) => {
-            serde_json::from_str(text).map_err(|e| format!("{} is no `{SCHEMA}`: {e}", at(name, &e)))?
+            serde_json::from_str(text).map_err(|e| format!("{} is not an `{SCHEMA}`: {e}", at(name, &e)))?
         }
         Some(OLDER) => {
-            let failed = |e: String| format!("{name} is no `{OLDER}`: {e}");
+            let failed = |e: String| format!("{name} is not an `{OLDER}`: {e}");
             let value = serde_json::from_str(text).map_err(|e| failed(e.to_string()))?;
             serde_json::from_value(older::upgraded(value).map_err(failed)?)
                 .map_err(|e| failed(e.to_string()))?
@@ -44,14 +44,14 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
                 "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}` and `{OLDER}`: run its scenario again"
             ));
         }
-        Some(other) => return Err(format!("{name} is an `{other}`, no result: {wanted}")),
-        None => return Err(format!("{name} is no result because it names no `schema`: {wanted}")),
+        Some(other) => return Err(format!("{name} is an `{other}` and not a result: {wanted}")),
+        None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
     let repeat = results.provenance.repeat as usize;
     let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
     match broken {
         Some(cell) => Err(format!(
-            "{name}: the cell of {} of {} under {} holds {} values for {repeat} replicates",
+            "{name}: the cell of {} of {} under {} has {} values for {repeat} replicates",
             cell.metric,
             cell.app,
             cell.policy,
@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(read("r.json", &text).unwrap(), results);
         let refused = |text: &str| read("r.json", text).unwrap_err();
         assert!(refused("name: x\n").starts_with("r.json:1:"));
-        assert!(refused("{}").contains("names no `schema`"));
-        assert!(refused("{\"schema\": \"x/1\"}").contains("`x/1`, no result"));
+        assert!(refused("{}").contains("has no `schema`"));
+        assert!(refused("{\"schema\": \"x/1\"}").contains("`x/1` and not a result"));
         let older = text.replace(SCHEMA, "oversim.result/1");
         assert!(is_result(&older));
         assert!(refused(&older).contains("run its scenario again"));

@@ -16,7 +16,7 @@ use workloads::Context;
 use super::DEFAULT_RUNTIME;
 use super::arrivals::{self, Copies};
 use super::reader::Reader;
-use super::shelves::{self, Workload};
+use super::registries::{self, Workload};
 
 /// Keys of an application.
 pub(crate) const APP_KEYS: [&str; 11] = [
@@ -41,13 +41,13 @@ struct Draft<'a> {
     /// Where its workload is chosen.
     place: Place,
     workload: Workload,
-    runtime: shelves::ChosenRuntime,
+    runtime: registries::ChosenRuntime,
     start: Time,
     weight: u32,
     background: Option<bool>,
     allowed: Option<CpuSet>,
     /// Number of cpus it may use.
-    seats: u32,
+    usable: u32,
     copies: Copies,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn all(
         );
     }
     if apps.len() == entries.len() && apps.iter().all(|app| app.spec.background) {
-        let hint = "a run ends when all others than background applications have ended";
+        let hint = "a run ends when all foreground applications have ended, so it needs at least one";
         reader.wrong_node(node, "there is no foreground application", hint);
     }
     apps
@@ -126,7 +126,7 @@ fn app(
     };
     let draft = draft?;
     let wanted = wanted?;
-    // A background application (a hog) is one task unless it says otherwise.
+    // A background application (a hog) has one task by default.
     let probe = draft.probe(reader)?;
     let background = draft.background.unwrap_or(probe.background);
     let by_default = match (probe.tasks, background) {
@@ -143,7 +143,7 @@ fn app(
         return None;
     }
     let spec = draft.build(reader, tasks as u32, background)?;
-    // A code may refuse to run with one thread per core: that matters only to those who ask for it.
+    // A workload may refuse to run with one thread per core, which matters only for dedicated runs.
     let alone = if background || !baseline {
         None
     } else {
@@ -171,16 +171,14 @@ fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
     }
 }
 
-/// Names stand in paths and file columns: letters, digits, `_` and `-` only.
+/// Names are part of paths and columns: letters, digits, `_` and `-` only.
 fn check_name(reader: &mut Reader, entry: &Entry) {
     if !is_word(&entry.key) {
-        let message = format!("`{}` is no name for an application", entry.key);
+        let message = format!("`{}` is not a valid name for an application", entry.key);
         reader.wrong_with_hint(entry.place, message, "use letters, digits, `_` and `-`");
     } else if entry.key == "all" {
-        reader.wrong(
-            entry.place,
-            "`all` stands for the whole machine in results; give the application another name",
-        );
+        reader
+            .wrong(entry.place, "results use `all` for the whole machine; give the application another name");
     }
 }
 
@@ -205,11 +203,11 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>
             None
         }
     };
-    let workload = chosen.as_ref().and_then(|chosen| shelves::workload(reader, chosen));
+    let workload = chosen.as_ref().and_then(|chosen| registries::workload(reader, chosen));
     let default = Node::scalar(entry.place, DEFAULT_RUNTIME);
     let runtime = reader
         .chosen(value("runtime").unwrap_or(&default), "`runtime`", &[])
-        .and_then(|chosen| shelves::runtime(reader, &chosen));
+        .and_then(|chosen| registries::runtime(reader, &chosen));
     let start = value("start").map_or(Some(0), |node| {
         reader.value(node, "`start`", Kind::Duration, 0, super::resolve::MAX_HORIZON_NS)
     });
@@ -229,7 +227,7 @@ fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>
             Some(flag) => Some(flag? == 1),
             None => None,
         },
-        seats: match (&allowed, machine) {
+        usable: match (&allowed, machine) {
             (Some(Some(set)), _) => set.iter().count() as u32,
             (_, Some(machine)) => machine.cpus(),
             _ => u32::MAX,
@@ -263,7 +261,7 @@ impl Draft<'_> {
 
     fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
         let built = self.built(reader, tasks)?;
-        let mut runtime = self.runtime.build(tasks > self.seats);
+        let mut runtime = self.runtime.build(tasks > self.usable);
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each other at the start.
         runtime.startup.barrier &= built.program.meets();
         runtime.processes |= built.processes;
@@ -279,14 +277,14 @@ impl Draft<'_> {
     }
 }
 
-/// The number of tasks asked for: outer `None` after an error, inner `None` when the application says nothing.
+/// The number of tasks that the application sets: outer `None` after an error, inner `None` if it sets none.
 fn wanted_tasks(reader: &mut Reader, node: &Node, cores: u32) -> Option<Option<u64>> {
     match (node.get("tasks"), node.get("threads_per_core")) {
         (Some(_), Some(both)) => {
             let hint = "keep one of them";
             reader.wrong_with_hint(
                 both.place,
-                "`tasks` and `threads_per_core` both say how many tasks there are",
+                "`tasks` and `threads_per_core` both set the number of tasks",
                 hint,
             );
             None

@@ -52,7 +52,7 @@ pub(crate) fn copies(reader: &mut Reader, node: &Node) -> Option<Copies> {
         && node.get("copies").is_none()
     {
         let hint = "add `copies: 10`; a single one arrives at its `start`";
-        reader.wrong_with_hint(entry.place, "`arrival` says when copies arrive, and there is only one", hint);
+        reader.wrong_with_hint(entry.place, "`arrival` applies to copies, and there is only one", hint);
     }
     Some(Copies { count: count? as u32, arrival: arrival? })
 }
@@ -69,22 +69,25 @@ fn arrival(reader: &mut Reader, node: &Node) -> Option<Arrival> {
             Some(if entry.key == "every" { Arrival::Every(span) } else { Arrival::Random(span) })
         }
         _ => {
-            reader.wrong_node(node, "`arrival` is one of two intervals or a word", hint);
+            reader.wrong_node(node, "`arrival` must be `every`, `mean` or `queue`", hint);
             None
         }
     }
 }
 
-/// The application of the scenario that `after` names: one that stands before it and ends in one piece.
+/// The application that `after` names: the file lists it first, and its end is defined.
 pub(crate) fn predecessor(reader: &mut Reader, entry: &Entry, earlier: &[App]) -> Option<usize> {
     let name = reader.text(&entry.value, "`after`")?;
     let Some(at) = earlier.iter().position(|app| app.spec.name == name) else {
         let known: Vec<&str> = earlier.iter().map(|app| app.spec.name.as_str()).collect();
         let hint = match known.as_slice() {
-            [] => "this is the first one".to_owned(),
-            _ => format!("an application follows one that stands before it: {}", known.join(", ")),
+            [] => "this is the first application of the file".to_owned(),
+            _ => format!(
+                "`after` names an application that the file lists before this one: {}",
+                known.join(", ")
+            ),
         };
-        reader.wrong_node(&entry.value, format!("no application `{name}` stands before this one"), hint);
+        reader.wrong_node(&entry.value, format!("no application `{name}` is listed before this one"), hint);
         return None;
     };
     let before = &earlier[at];
@@ -97,8 +100,12 @@ pub(crate) fn predecessor(reader: &mut Reader, entry: &Entry, earlier: &[App]) -
         return None;
     }
     if before.copies.count > 1 && before.copies.arrival != Arrival::Queue {
-        let message = format!("`{name}` has copies that run side by side: which one is to be waited for?");
-        reader.wrong_node(&entry.value, message, "only copies with `arrival: queue` have a last one");
+        let message = format!("`{name}` has copies that run at the same time, so no copy is the last one");
+        reader.wrong_node(
+            &entry.value,
+            message,
+            "give them `arrival: queue`, so that they run one after the other",
+        );
         return None;
     }
     Some(at)
@@ -132,8 +139,8 @@ pub(crate) fn check_admission(reader: &mut Reader, root: &Node, apps: &[App], ad
         let tasks = u64::from(app.spec.tasks);
         if tasks > admission.tasks {
             let name = &app.spec.name;
-            let message = format!("`{name}` has {tasks} tasks; `admission` lets in {}", admission.tasks);
-            reader.wrong_with_hint(place(name), message, "it would wait for ever");
+            let message = format!("`{name}` has {tasks} tasks; `admission` allows {}", admission.tasks);
+            reader.wrong_with_hint(place(name), message, "it would never start");
         }
     }
 }

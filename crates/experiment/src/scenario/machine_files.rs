@@ -45,7 +45,8 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
 pub(crate) fn entry(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
     let entry = machines::read_file(source, text)?;
     if machines::names().any(|name| name == entry.name) {
-        let message = format!("`{}` is a machine of the shelf; give this one another `name`", entry.name);
+        let message =
+            format!("`{}` is the name of a built-in machine; give this one another `name`", entry.name);
         return Err(vec![Diagnostic::new(Place { source, ..Place::NONE }, message)]);
     }
     Ok(entry)

@@ -1,4 +1,4 @@
-//! Scenario files: from YAML text and overrides to an [`Experiment`] in which nothing can be wrong any more.
+//! Scenario files: from YAML text and overrides to an [`Experiment`] without errors.
 
 mod apps;
 mod arrivals;
@@ -7,8 +7,9 @@ mod overrides;
 mod paths;
 mod policies;
 mod reader;
+pub(crate) mod registries;
 mod resolve;
-pub(crate) mod shelves;
+mod settable;
 mod sweep;
 mod together;
 
@@ -17,22 +18,24 @@ use notation::yaml::{self, Node};
 
 use crate::plan::Experiment;
 use ::policies::PolicyShelf;
+pub(crate) use apps::is_word;
 pub use overrides::{Overrides, alike};
 use reader::Reader;
+pub use settable::{SettablePath, settable};
 
 /// The kernel of scenarios that name none, on machines that name none either.
 pub(crate) const DEFAULT_KERNEL: &str = "linux-2.6.28";
-/// What stands in the place of a kernel's name until the machine is known.
+/// The name of the kernel until the machine is known.
 pub(crate) const MACHINE_KERNEL: &str = "default";
 /// The runtime of applications that name none.
 pub(crate) const DEFAULT_RUNTIME: &str = "upc";
 
-/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if the shelf has it.
+/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if it is built in.
 pub(crate) fn default_kernel(own: Option<&str>) -> &'static str {
     machines::kernels::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
 }
 
-/// Reads and resolves a scenario; `name` is the file's name in messages, and machine files are looked for beside it.
+/// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
 ///
 /// # Errors
 /// All that is wrong with it, rendered with file, line, column and source lines.
@@ -40,7 +43,7 @@ pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment,
     load_with(&PolicyShelf::default(), name, text, overrides)
 }
 
-/// As [`load`], with the policies of a shelf of one's own.
+/// As [`load`], with these policies.
 ///
 /// # Errors
 /// As [`load`].
@@ -78,7 +81,7 @@ pub fn load_with(
 fn document(text: &str) -> Result<Node, Diagnostic> {
     let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.lines().all(bare) {
-        let hint = "a scenario names at least `name`, `machine`, `apps` and `policies`";
+        let hint = "a scenario has at least the keys `name`, `machine`, `apps` and `policies`; `oversim init` writes one to start from";
         return Err(Diagnostic::new(Place::NONE, "the scenario is empty").hint(hint));
     }
     yaml::tree(0, text)

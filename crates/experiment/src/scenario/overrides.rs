@@ -191,11 +191,13 @@ fn split<'a>(
     let source = sources.add(option, pair);
     let Some((path, value)) = pair.split_once('=') else {
         let whole = Place::range(source, 0..pair.len());
-        return Err(Diagnostic::new(whole, "an override needs a value").hint("write `path=value`"));
+        return Err(Diagnostic::new(whole, "the value is missing").hint("write `path=value`"));
     };
     let at = Place::range(source, 0..path.len());
     if value.trim().is_empty() {
-        return Err(Diagnostic::new(at, format!("`{path}` is given no value")).hint("write `path=value`"));
+        return Err(
+            Diagnostic::new(at, format!("the value of `{path}` is missing")).hint("write `path=value`")
+        );
     }
     Ok((path, value, at, source))
 }

@@ -5,6 +5,7 @@
 //! `policies.<label>.<parameter>`, `policies.<label>.over`, `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
+use notation::suggest::nearest;
 use notation::yaml::{Content, Entry, Node};
 
 use super::apps::APP_KEYS;
@@ -108,8 +109,9 @@ fn set_policy(
     match rest {
         ["over"] => item.set("over", at, value),
         ["over", parameter] => {
-            let missing = Diagnostic::new(at, "the policy does not name the one that it is stacked on");
-            let missing = missing.hint("write `over: NAME` next to it, or set the path that ends in `.over`");
+            let missing = Diagnostic::new(at, "the policy has no `over`, so there is no policy under it");
+            let missing =
+                missing.hint("write `over: NAME` next to the policy, or set the path that ends in `.over`");
             parameter_of(item, "over", "", at).ok_or(missing)?.set(parameter, at, value);
         }
         ["perturb", parameter] => {
@@ -198,6 +200,16 @@ fn name_of(item: &Node) -> Option<&str> {
     }
 }
 
+/// The nearest known path, or all of them when they are few. The parameter of the path may be right.
+fn near(path: &str, known: &[String]) -> String {
+    let parameter = path.rsplit('.').next().unwrap_or_default();
+    let filled: Vec<String> = known.iter().map(|known| known.replace("<parameter>", parameter)).collect();
+    match nearest(path, filled.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
+    }
+}
+
 /// An unknown path, with the nearest one that is known.
 fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnostic {
     let mut known: Vec<String> = plain.iter().map(|key| (*key).to_owned()).collect();
@@ -212,11 +224,10 @@ fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnosti
             known.extend(rest.map(|rest| format!("policies.{label}.{rest}")));
         }
     }
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let hint = match path.split('.').next() {
         Some("sweep") => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
         Some("policies" | "policy") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
-        _ => advice(path, &known),
+        _ => near(path, &known),
     };
     Diagnostic::new(at, format!("unknown path `{path}`")).hint(hint)
 }

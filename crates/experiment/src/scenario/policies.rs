@@ -1,18 +1,18 @@
-//! The list of policies: each with its label, its parameters, what stands beneath it and what disturbs it.
+//! The list of policies: each with its label, its parameters, the policy under it and its disturbances.
 
 use notation::parameter::Values;
 use notation::yaml::{Content, Node};
 use policies::{Choice, Level, PERTURB};
 
 use super::reader::{Chosen, Reader};
-use super::{apps, shelves};
+use super::{apps, registries};
 use crate::references::REFERENCES;
 use crate::result::DEDICATED;
 
-/// Keys that may stand next to the name of a policy.
+/// Keys that are allowed next to the name of a policy.
 pub(crate) const BESIDE: [&str; 3] = ["as", "over", "perturb"];
-/// Keys that may stand next to the name of a policy beneath another one.
-const BESIDE_BENEATH: [&str; 1] = ["perturb"];
+/// Keys that are allowed next to the name of a policy under another one.
+const BESIDE_LOWER: [&str; 1] = ["perturb"];
 
 /// The policies with their labels.
 pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choice)>> {
@@ -25,7 +25,7 @@ pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choic
         return None;
     };
     if items.is_empty() {
-        reader.wrong_node(node, "there is no policy", "write `[LOAD, PIN]`");
+        reader.wrong_node(node, "the list of policies is empty", "write `[LOAD, PIN]`");
         return None;
     }
     let mut labelled: Vec<(String, Choice)> = Vec::new();
@@ -41,28 +41,28 @@ pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choic
     good.then_some(labelled)
 }
 
-/// A policy with what stands beneath it.
+/// A policy with the policy under it.
 fn stack(reader: &mut Reader, item: &Node) -> Option<Choice> {
     let chosen = reader.chosen(item, "a policy", &BESIDE)?;
     let choice = one(reader, item, &chosen);
     let Some(over) = item.get("over") else {
         return choice;
     };
-    let beneath = reader.chosen(&over.value, "`over`", &BESIDE_BENEATH);
+    let beneath = reader.chosen(&over.value, "`over`", &BESIDE_LOWER);
     let beneath = beneath.and_then(|chosen| {
         let choice = one(reader, &over.value, &chosen)?;
         Some((chosen.place, choice))
     });
     let (choice, (place, beneath)) = (choice?, beneath?);
     if choice.entry.level == Level::Kernel {
-        let message = format!("{} is a kernel-level policy: nothing stands beneath it", choice.entry.name);
-        reader.wrong_with_hint(over.place, message, "`over` belongs to a user-level policy such as SPEED");
+        let message = format!("{} is a kernel-level policy, so no policy can be under it", choice.entry.name);
+        reader.wrong_with_hint(over.place, message, "use `over` with a user-level policy such as SPEED");
         return None;
     }
     if beneath.entry.level == Level::User {
         let message =
-            format!("{} is a user-level policy and cannot stand beneath another one", beneath.entry.name);
-        reader.wrong_with_hint(place, message, "take a kernel-level one, such as LOAD or ULE");
+            format!("{} is a user-level policy and cannot be under another policy", beneath.entry.name);
+        reader.wrong_with_hint(place, message, "use a kernel-level policy, such as LOAD or ULE");
         return None;
     }
     Some(Choice { over: Some(Box::new(beneath)), ..choice })
@@ -70,7 +70,7 @@ fn stack(reader: &mut Reader, item: &Node) -> Option<Choice> {
 
 /// A policy with its parameters and disturbances.
 fn one(reader: &mut Reader, item: &Node, chosen: &Chosen<'_>) -> Option<Choice> {
-    let choice = shelves::policy(reader, chosen);
+    let choice = registries::policy(reader, chosen);
     let Some(perturb) = item.get("perturb") else {
         return choice;
     };
@@ -93,7 +93,7 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
     if !apps::is_word(&label) {
         reader.wrong_node(
             item,
-            format!("`{label}` is no label for a policy"),
+            format!("`{label}` is not a valid label for a policy"),
             "use letters, digits, `_` and `-`",
         );
     }
@@ -103,7 +103,7 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
         reader.wrong_node(item, format!("`{label}` is the name of a reference in reports"), hint);
     }
     if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
-        let hint = format!("tell them apart: `{{ {name}: {{ ... }}, as: label }}`");
+        let hint = format!("give one of them a label: `{{ {name}: {{ ... }}, as: label }}`");
         reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
     }
     label

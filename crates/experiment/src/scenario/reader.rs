@@ -84,9 +84,20 @@ impl Reader {
         });
     }
 
-    /// Notes an unknown name, with the nearest known one or the list of all.
+    /// Notes an unknown name, with the nearest known one or all of them.
     pub(crate) fn unknown(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
         self.wrong_with_hint(place, format!("unknown {what} `{name}`"), advice(name, known));
+    }
+
+    /// Notes an unknown name of a registry, with the nearest entry and all of them.
+    pub(crate) fn unknown_entry(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
+        let near = nearest(name, known.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        self.wrong_with_hint(
+            place,
+            format!("unknown {what} `{name}`"),
+            format!("{near}{}", keys_hint(known)),
+        );
     }
 
     /// Checks that a node is a mapping with no other than these keys.
@@ -143,7 +154,7 @@ impl Reader {
             Content::Map(entries) => {
                 let mut named = entries.iter().filter(|entry| !beside.contains(&entry.key.as_str()));
                 let (Some(entry), None) = (named.next(), named.next()) else {
-                    let message = format!("{what} must be one name, alone or with its parameters");
+                    let message = format!("{what} must be one name, with or without parameters");
                     self.wrong_node(node, message, "write `name` or `name: { parameter: value }`");
                     return None;
                 };
@@ -202,7 +213,7 @@ impl Reader {
             };
             if let Some(other) = known.iter().find(alike) {
                 let message =
-                    format!("`{other}` is called like a copy of `{}`: {what} must name both", entry.key);
+                    format!("`{other}` has the name of a copy of `{}`: {what} must name both", entry.key);
                 self.wrong_with_hint(entry.place, message, format!("add `{other}: VALUE`"));
             }
             let what = format!("{what} of `{}`", entry.key);
@@ -265,7 +276,7 @@ impl Reader {
 pub(crate) fn advice(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there is none".into(),
+        None if known.is_empty() => "there are none".into(),
         None => keys_hint(known),
     }
 }

@@ -15,7 +15,7 @@ use sim_core::time::{Span, Time};
 use super::apps::{self, App};
 use super::arrivals;
 use super::reader::{Reader, Scope};
-use super::{MACHINE_KERNEL, policies, shelves, sweep, together};
+use super::{MACHINE_KERNEL, policies, registries, sweep, together};
 use crate::configuration::{Axis, Configuration};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::{MachineOrigin, Shortened};
@@ -128,7 +128,7 @@ fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
             if !good {
                 reader.wrong_node(
                     node,
-                    format!("`{name}` is no name for a scenario"),
+                    format!("`{name}` is not a valid name for a scenario"),
                     "use letters, digits, `_` and `-`",
                 );
             }
@@ -172,7 +172,7 @@ fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let value = |key: &str| root.get(key).map(|entry| &entry.value);
     let machine = match value("machine") {
         Some(node) => {
-            reader.chosen(node, "`machine`", &[]).and_then(|chosen| shelves::machine(reader, &chosen))
+            reader.chosen(node, "`machine`", &[]).and_then(|chosen| registries::machine(reader, &chosen))
         }
         None => missing(reader, root, "machine", "machine: barcelona"),
     };
@@ -183,7 +183,7 @@ fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
     let default = Node::scalar(root.place, MACHINE_KERNEL);
     let kernel = reader
         .chosen(value("kernel").unwrap_or(&default), "`kernel`", &[])
-        .and_then(|chosen| shelves::kernel(reader, &chosen, own.as_deref(), cpus));
+        .and_then(|chosen| registries::kernel(reader, &chosen, own.as_deref(), cpus));
     let tick = kernel.as_ref().map(|kernel| kernel.tick);
     let per_core = value("threads_per_core")
         .map_or(Some(1), |node| reader.value(node, "`threads_per_core`", Kind::Count, 1, MAX_PER_CORE));
@@ -216,7 +216,7 @@ fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
         policies: policies?,
         horizon: Time::from_ns(horizon?),
         admission: admission?,
-        // Nobody starts programs in step with the timer tick.
+        // Real programs do not start in step with the timer tick.
         start_jitter: match jitter {
             Some(span) => span?,
             None => tick?,

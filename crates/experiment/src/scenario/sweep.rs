@@ -88,12 +88,12 @@ fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
         return None;
     };
     if values.is_empty() {
-        reader.wrong_node(&axis.value, format!("`{}` is given no values", axis.key), "");
+        reader.wrong_node(&axis.value, format!("`{}` has no values", axis.key), "");
         return None;
     }
     for (i, value) in values.iter().enumerate() {
         if values[..i].iter().any(|earlier| earlier.content == value.content) {
-            reader.wrong_node(value, format!("`{}` is given the same value twice", axis.key), "");
+            reader.wrong_node(value, format!("`{}` has the same value twice", axis.key), "");
         }
     }
     Some(values)

@@ -1,4 +1,4 @@
-//! What only machine, applications and policies of a scenario together can get wrong.
+//! Errors that only machine, applications and policies of a scenario together can have.
 
 use notation::yaml::{Content, Node};
 use policies::Choice;
@@ -30,7 +30,7 @@ pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
     }
 }
 
-/// A static cut must come out: not more parts than cpus, not more cores than there are.
+/// A static division must be possible: at most one part per cpu, and at most the cores that the machine has.
 fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, resolved: &Resolved) {
     let (values, topology) = (&choice.values, &resolved.machine.topology);
     let (cores, cpus) = (u64::from(topology.count(Level::Core)), topology.cpus());
@@ -38,16 +38,18 @@ fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, res
     let dynamic = values.choice("cut") == "dynamic";
     let wanted = explicit.iter().fold(0u64, |sum, part| sum.saturating_add(*part));
     if wanted > cores {
-        let message =
-            format!("the parts of {label} have {wanted} cores; {} has {cores}", resolved.machine.name);
-        reader.wrong_node(item, message, "take fewer cores");
+        let message = format!(
+            "the parts of {label} have {wanted} cores together; {} has {cores}",
+            resolved.machine.name
+        );
+        reader.wrong_node(item, message, "use fewer cores");
     }
     if !explicit.is_empty() && (dynamic || values.get("parts") > 0) {
         let other = if dynamic { "cut: dynamic" } else { "parts" };
-        let message = format!("{label}: `cores` already says how the machine is cut, for the whole run");
+        let message = format!("{label}: `cores` already divides the machine for the whole run");
         reader.wrong_node(item, message, format!("leave out `cores` or `{other}`"));
     }
-    // Who waits for the end of another one takes over its part.
+    // An application that waits for the end of another one takes over its part.
     let copies = |app: &App| if app.copies.arrival == Arrival::Queue { 1 } else { app.copies.count as usize };
     let at_once = |app: &&App| !app.spec.background && app.after.is_none();
     let jobs: usize = resolved.apps.iter().filter(at_once).map(copies).sum();
@@ -57,6 +59,6 @@ fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, res
     };
     if !dynamic && explicit.is_empty() && parts > u64::from(cpus) {
         let message = format!("{label} cannot divide {cpus} cpus among {parts} applications");
-        reader.wrong_node(item, message, "take a larger machine, fewer applications or `cut: dynamic`");
+        reader.wrong_node(item, message, "use a larger machine, fewer applications or `cut: dynamic`");
     }
 }

@@ -18,7 +18,7 @@ use crate::provenance::hex;
 
 use super::{Origin, RecordedRun, Recording, RunId, SCHEMA};
 
-/// Longest line: the masks of all tasks of a very large gang; more is no schedule.
+/// Longest line: the masks of all tasks of a very large gang.
 const MAX_LINE: u64 = 1 << 28;
 /// Latest instant: no horizon comes near it, and sums with it stay in range.
 const MAX_INSTANT: u64 = 1 << 61;
@@ -178,7 +178,7 @@ fn soon(at: Time) -> u64 {
     at.ns().min(MAX_INSTANT)
 }
 
-/// `0-3,8,`, `5`, `all`. One cpu is told from a set of one by a comma behind it: the two are equal to everybody but a reader.
+/// `0-3,8,`, `5`, `all`. A comma after a single cpu marks a set of one cpu, so that reading restores the same value.
 fn ranges(affinity: &Affinity) -> String {
     let set = match affinity {
         Affinity::All => return "all".into(),
@@ -194,7 +194,7 @@ fn affinity(text: &str) -> Result<Affinity, String> {
     }
     let number = |text: &str| {
         let cpu = text.parse::<u32>().ok().filter(|cpu| u64::from(*cpu) < MAX_CPUS);
-        cpu.ok_or_else(|| format!("`{text}` is no cpu"))
+        cpu.ok_or_else(|| format!("`{text}` is not a cpu"))
     };
     let Some(list) = text.strip_suffix(',') else {
         return number(text).map(|cpu| Affinity::One(CpuId(cpu)));
@@ -215,7 +215,7 @@ pub fn read(name: &str, from: &mut dyn BufRead) -> Result<(Recording, String), S
     let mut lines = Lines { from, number: 0, hash: Sha256::new() };
     let wrong = |lines: &Lines<'_>, why: &str| format!("{name}, line {}: {why}", lines.number);
     let Some(origin) = lines.origin() else {
-        return Err(format!("{name} is no schedule of oversim ({SCHEMA})"));
+        return Err(format!("{name} is not a schedule of oversim ({SCHEMA})"));
     };
     let mut runs = Vec::new();
     for _ in 0..origin.runs {
@@ -224,7 +224,7 @@ pub fn read(name: &str, from: &mut dyn BufRead) -> Result<(Recording, String), S
     }
     match lines.next() {
         Ok(None) => Ok((Recording { origin, runs }, hex(&lines.hash.finalize()))),
-        Ok(Some(_)) => Err(wrong(&lines, "there is more than the runs the head announces")),
+        Ok(Some(_)) => Err(wrong(&lines, "the file has more runs than its first line states")),
         Err(why) => Err(wrong(&lines, &why)),
     }
 }
@@ -247,7 +247,7 @@ impl Lines<'_> {
             None => Ok(None),
             Some(b'\n') => Ok(Some(text)),
             Some(_) if text.len() as u64 == MAX_LINE => Err("the line is too long".into()),
-            Some(_) => Err("the line is cut short".into()),
+            Some(_) => Err("the line is incomplete".into()),
         }
     }
 
@@ -292,7 +292,7 @@ fn call(line: &CallLine) -> Result<Call, String> {
         Word::Displaced => Hook::Displaced(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
-        return Err("a cpu belongs to each `place`, and to nothing else".into());
+        return Err("each `place` needs a `cpu`, and no other hook has one".into());
     }
     let nth = u32::try_from(line.nth).map_err(|_| "`nth` is out of range")?;
     let asked = line.asks.iter().map(request).collect::<Result<_, _>>()?;
@@ -307,13 +307,13 @@ fn call(line: &CallLine) -> Result<Call, String> {
 }
 
 fn instant(ns: u64) -> Result<Time, String> {
-    if ns > MAX_INSTANT { Err(format!("{ns} ns is no instant of a run")) } else { Ok(Time::from_ns(ns)) }
+    if ns > MAX_INSTANT { Err(format!("{ns} ns is not a valid instant")) } else { Ok(Time::from_ns(ns)) }
 }
 
 fn request(ask: &Ask) -> Result<Request, String> {
     let charge = |cpu: u32, ns: u64, daemon| {
         if ns > MAX_CHARGE {
-            return Err(format!("{ns} ns of work at one time are too much"));
+            return Err(format!("{ns} ns of work at one instant is too much"));
         }
         Ok(Request::Charge(CpuId(cpu), Span::from_ns(ns), daemon))
     };

@@ -140,7 +140,7 @@ pub fn replay(
     let model = &recording.origin.model;
     if model != MODEL {
         return Err(ReplayError::Foreign(format!(
-            "it was recorded under {model}, this is {MODEL}: record it again"
+            "it was recorded with {model}, and this program has {MODEL}: record it again"
         )));
     }
     let by_id: BTreeMap<&RunId, &RecordedRun> = recording.runs.iter().map(|run| (&run.id, run)).collect();

@@ -1,4 +1,4 @@
-//! Which run a recorded schedule belongs to, and what became of it when it was replayed: plain data of results.
+//! Which run a recorded schedule belongs to, and how much of it was replayed: plain data of results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct RunId {
     pub replicate: u32,
 }
 
-/// What became of a replayed schedule.
+/// How much of a schedule was replayed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
     /// Which run.
@@ -31,8 +31,8 @@ pub struct Replay {
     pub applied: u64,
     /// Decisions that would not have been legal, and did not happen.
     pub illegal: u64,
-    /// Decisions whose moment never came.
+    /// Decisions whose occasion did not occur.
     pub unreached: u64,
-    /// Placements of tasks about which the schedule says nothing; they stayed where they were.
+    /// Placements of tasks that are not in the schedule; these tasks stayed where they were.
     pub unforeseen: u64,
 }

@@ -18,9 +18,9 @@ pub fn schema() -> Value {
     schema_with(&PolicyShelf::default())
 }
 
-/// As [`schema`], with the policies of a shelf of one's own.
+/// As [`schema`], with these policies.
 #[must_use]
-pub fn schema_with(shelf: &PolicyShelf) -> Value {
+pub fn schema_with(known: &PolicyShelf) -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "oversim scenario",
@@ -30,10 +30,10 @@ pub fn schema_with(shelf: &PolicyShelf) -> Value {
         "additionalProperties": false,
         "properties": {
             "name": { "type": "string", "pattern": WORD, "description": "Name in reports." },
-            "about": { "type": "string", "description": "What the scenario asks, in a sentence or two." },
+            "about": { "type": "string", "description": "The question that the scenario answers, in one or two sentences." },
             "machine": machine(),
             "kernel": choice(
-                &format!("Kernel whose per-cpu scheduler runs (default {DEFAULT_KERNEL}), alone or with parameters."),
+                &format!("Operating-system model with the scheduler of each cpu (default: that of the machine, else {DEFAULT_KERNEL}), alone or with parameters."),
                 machines::kernels::entries().iter().map(|e| (e.name, e.summary, e.parameters)),
             ),
             "apps": {
@@ -46,30 +46,30 @@ pub fn schema_with(shelf: &PolicyShelf) -> Value {
             "admission": {
                 "type": "object",
                 "additionalProperties": false,
-                "description": "How many foreground applications run at once; others wait in the order of their arrival.",
+                "description": "Limit on the foreground applications that run at the same time. The others wait in the order of their arrival.",
                 "properties": {
-                    "jobs": count("At most this many applications.", 1),
-                    "threads": count("At most this many tasks of them together.", 1),
+                    "jobs": count("Largest number of applications.", 1),
+                    "threads": count("Largest number of their tasks.", 1),
                 },
             },
-            "policies": policies(shelf),
+            "policies": policies(known),
             "sweep": sweep(),
-            "threads_per_core": count("Tasks per core of every foreground application that does not say otherwise.", 1),
+            "threads_per_core": count("Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default 1).", 1),
             "baseline": {
                 "enum": ["dedicated", "none"],
                 "default": "dedicated",
-                "description": "dedicated: each application also runs alone, one thread per core, pinned; slowdowns are against that.",
+                "description": "`dedicated`: each application also runs alone, one thread per core, pinned. Slowdowns refer to these runs. `none`: no such runs.",
             },
             "best_partition": {
                 "type": "boolean",
                 "default": false,
-                "description": "Also search the best static partition of the cores among the applications, by simulation.",
+                "description": "Also search the best static partition of the cores among the applications by simulation.",
             },
-            "repeat": count("Runs of each configuration and policy, with seeds seed, seed + 1, ...", 1),
-            "seed": count("Seed of the first run; the same for all policies (common random numbers).", 0),
-            "horizon": duration("A run is cut off at this simulated time (default 1h)."),
-            "start_jitter": duration("Applications arrive up to this much later than they say, drawn from the seed (default: one timer tick)."),
-            "templates": { "description": "Ignored: a place for anchors." },
+            "repeat": count("Number of runs of each configuration and policy, each with its own seed (default 1).", 1),
+            "seed": count("Seed of the first run, the same for all policies (default 1).", 0),
+            "horizon": duration("Simulated time at which a run is cut off (default 1h)."),
+            "start_jitter": duration("Largest random delay of the arrival of an application, drawn from the seed (default: one timer tick)."),
+            "templates": { "description": "Not read: a place for YAML anchors." },
         },
     })
 }
@@ -81,14 +81,14 @@ const WORD: &str = "^[A-Za-z0-9_-]{1,64}$";
 const MACHINE_FILE: &str = r"/|\.[Yy][Aa]?[Mm][Ll]$";
 
 fn machine() -> Value {
-    let shelf = machines::entries().iter();
+    let known = machines::entries().iter();
     let mut named = choice(
-        "Machine: a name, a machine file or a synthetic description like `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
-        shelf.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
+        "A name, a machine file or a description such as `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
+        known.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
     );
     let parameters = parameters(machines::PARAMETERS, false);
     if let Some(forms) = named.get_mut("anyOf").and_then(Value::as_array_mut) {
-        forms.push(json!({ "type": "string", "pattern": ":", "description": "A synthetic description." }));
+        forms.push(json!({ "type": "string", "pattern": ":", "description": "A description." }));
         forms.push(json!({ "type": "string", "pattern": MACHINE_FILE, "description": "A machine file." }));
         forms.push(json!({
             "type": "object",
@@ -109,20 +109,20 @@ fn app() -> Value {
         "required": ["workload"],
         "additionalProperties": false,
         "properties": {
-            "workload": choice("What it runs.", workloads),
-            "runtime": choice(&format!("How its tasks wait and meet (default {DEFAULT_RUNTIME})."), runtimes),
+            "workload": choice("The program.", workloads),
+            "runtime": choice(&format!("How its tasks start, wait and meet at barriers (default {DEFAULT_RUNTIME})."), runtimes),
             "tasks": count("Number of tasks.", 1),
-            "threads_per_core": count("Tasks per core it may use, instead of `tasks`.", 1),
-            "start": duration("When it arrives (default 0s); with `after`, how long after the end of that application."),
-            "after": { "type": "string", "description": "It arrives when this application, listed before it, has ended." },
-            "copies": count("Number of copies that run (default 1); results are means over them.", 1),
+            "threads_per_core": count("Tasks for each core that it may use, instead of `tasks`.", 1),
+            "start": duration("Time of its arrival (default 0s), with `after` counted from the end of that application."),
+            "after": { "type": "string", "description": "It arrives when this application has ended. The file must list that one first." },
+            "copies": count("Number of copies (default 1). Results are means over them.", 1),
             "arrival": arrival(),
             "cpus": {
-                "description": "Cpus it may use: a list, or a text like `0-3,8`.",
+                "description": "Cpus that it may use: a list, or a text such as `0-3,8`.",
                 "anyOf": list(&json!({ "type": ["integer", "string"] }), Kind::Cpus)["anyOf"],
             },
-            "background": { "type": "boolean", "description": "The run does not wait for it (hogs, daemons)." },
-            "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value (default 0)." },
+            "background": { "type": "boolean", "description": "Whether the run ends without waiting for it, as with hogs and daemons." },
+            "nice": { "type": "integer", "minimum": -20, "maximum": 19, "description": "Nice value, from -20 (most cpu time) to 19 (default 0)." },
         },
     })
 }
@@ -134,24 +134,25 @@ fn arrival() -> Value {
         json!({ "type": "object", "required": [key], "additionalProperties": false, "properties": properties })
     };
     json!({
-        "description": "When the copies after the first arrive (default: all together).",
+        "description": "Arrival of the copies after the first one (default: all together).",
         "anyOf": [
-            { "enum": ["queue"], "description": "Each when the one before it has ended." },
+            { "enum": ["queue"], "description": "Each copy when the previous one has ended." },
             interval("every", "At fixed intervals."),
-            interval("mean", "At exponentially distributed intervals of this mean, drawn from the seed."),
+            interval("mean", "At exponentially distributed intervals with this mean, drawn from the seed."),
         ],
     })
 }
 
-fn policies(shelf: &PolicyShelf) -> Value {
-    let mut item = choice("", shelf.entries().map(|e| (e.name, e.summary, e.parameters)));
-    let kernel_level = shelf.entries().filter(|e| e.level == Level::Kernel);
+fn policies(known: &PolicyShelf) -> Value {
+    let mut item = choice("", known.entries().map(|e| (e.name, e.summary, e.parameters)));
+    let kernel_level = known.entries().filter(|e| e.level == Level::Kernel);
     let mut over = choice(
-        "The kernel-level policy beneath a user-level one (default: the kernel's own).",
+        "The kernel-level policy under a user-level one (default: the kernel's own).",
         kernel_level.map(|e| (e.name, e.summary, e.parameters)),
     );
     let mut perturb = parameters(PERTURB, true);
-    perturb["description"] = json!("Disturbs its decisions: does it stand or fall with each of them?");
+    perturb["description"] =
+        json!("Disturbs its decisions, which shows how much the result depends on each of them.");
     if let Some(with_parameters) = over.pointer_mut("/anyOf/1") {
         with_parameters["properties"]["perturb"] = perturb.clone();
         with_parameters["maxProperties"] = json!(2);
@@ -167,7 +168,7 @@ fn policies(shelf: &PolicyShelf) -> Value {
     json!({
         "type": "array",
         "minItems": 1,
-        "description": "Policies to compare; the first is what the others are compared with.",
+        "description": "Policies to compare. The others are compared with the first one.",
         "items": item,
     })
 }
@@ -175,7 +176,7 @@ fn policies(shelf: &PolicyShelf) -> Value {
 fn sweep() -> Value {
     json!({
         "type": "object",
-        "description": "Paths and the values they take, every combination: `threads_per_core`, `machine`, `kernel`, `horizon`, `start_jitter`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`, `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.",
+        "description": "Paths and their values. Every combination runs. Paths: `threads_per_core`, `machine`, `kernel`, `horizon`, `start_jitter`, `admission`, `admission.jobs`, `admission.threads`, `machine.PARAMETER`, `kernel.PARAMETER`, `apps.APP.KEY`, `apps.APP.workload.PARAMETER`, `apps.APP.runtime.PARAMETER`, `policies.LABEL.PARAMETER`, `policies.LABEL.over`, `policies.LABEL.over.PARAMETER`, `policies.LABEL.perturb.PARAMETER`.",
         "propertyNames": {
             "pattern": r"^(threads_per_core|machine|kernel|horizon|start_jitter|admission|admission\.(jobs|threads)|(machine|kernel)\.[^.]+|apps\.[^.]+\.[^.]+|apps\.[^.]+\.(workload|runtime)\.[^.]+|policies\.[^.]+\.[^.]+|policies\.[^.]+\.(over|perturb)\.[^.]+)$",
         },
@@ -247,7 +248,12 @@ fn value(parameter: &Parameter) -> Value {
             json!({ "type": "string", "pattern": units::pattern(kind) })
         }
         Kind::Count => json!({ "type": "integer", "minimum": min.min(EXACT), "maximum": max.min(EXACT) }),
-        Kind::Factor => json!({ "type": "number", "minimum": thousandths(min), "maximum": thousandths(max) }),
+        Kind::Factor => json!({
+            "anyOf": [
+                { "type": "number", "minimum": thousandths(min), "maximum": thousandths(max) },
+                { "type": "string", "pattern": units::pattern(kind) },
+            ],
+        }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Cpus => list(

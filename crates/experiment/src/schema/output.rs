@@ -38,12 +38,14 @@ fn of<T: JsonSchema>(title: &str) -> Value {
     schema
 }
 
-/// Descriptions come from comments in the code, whose links lead nowhere here.
+/// Descriptions come from comments in the code: links and names of constants mean nothing in JSON.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             if let Some(Value::String(text)) = fields.get_mut("description") {
-                *text = text.replace("[`", "`").replace("`]", "`");
+                let plain = text.replace("[`", "`").replace("`]", "`");
+                let names = [("`None`", "`null`"), ("crate::result::", ""), ("`DEDICATED`", "`dedicated`")];
+                *text = names.into_iter().fold(plain, |text, (code, word)| text.replace(code, word));
             }
             fields.values_mut().for_each(plain);
         }

@@ -1,4 +1,4 @@
-//! `oversim timeline`: who ran where, as a picture or in the terminal.
+//! `oversim timeline`: which task ran where and when, as a picture or in the terminal.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ enum Form {
 pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     panels::check(args)?;
     let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
-    let (name, text) = input::read(&args.file)?;
+    let (name, text) = input::scenario(&args.file)?;
     // What has no effect on the runs that are shown is found below.
     let edited = Overrides { warn: false, ..source::edited(&args.edits) };
     let overrides = Overrides { repeat: Some(1), vary: args.vary.clone(), ..edited };

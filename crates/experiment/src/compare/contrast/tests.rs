@@ -1,4 +1,4 @@
-//! Two results by hand: pairing by seed, thresholds, directions, refusals, sentences.
+//! Two small results: pairing by seed, thresholds, directions, refusals, advice, sentences.
 
 use super::*;
 use crate::compare::report::{FORMS, form, sentence};
@@ -37,18 +37,18 @@ fn wanted(policies: &[&str], metrics: &[&str], threshold: f64) -> Wanted {
 }
 
 #[test]
-fn policies_of_one_result_are_held_against_the_first_one() {
+fn policies_of_one_result_are_compared_with_the_first_one() {
     let times = result(&[("LOAD", &[4.0, 8.0, 6.0]), ("PIN", &[2.0, 4.1, 3.0])], "run_time", "s", 1);
     let all = policies(named("r.json", &times), &Wanted::default()).unwrap();
     let [one] = all.contrasts.as_slice() else { panic!("{all:?}") };
     assert_eq!((one.verdict, one.too_slow, one.pairs), (Verdict::Faster, false, 3));
     let said = sentence(&all, one);
-    assert!(said.starts_with("PIN is 1.98 ± 0.07 times faster than LOAD: 6.000 s -> 3.033 s (p "), "{said}");
+    assert!(said.starts_with("PIN is 1.98 ± 0.07 times as fast as LOAD: 6.000 s -> 3.033 s (p "), "{said}");
     // The other way round it is the slower one.
     let all = policies(named("r.json", &times), &wanted(&["pin", "LOAD"], &[], 0.0)).unwrap();
     assert_eq!((all.contrasts[0].verdict, all.too_slow), (Verdict::Slower, 1));
     let said = sentence(&all, &all.contrasts[0]);
-    assert!(said.starts_with("LOAD is 1.98 ± 0.07 times slower than PIN"), "{said}");
+    assert!(said.starts_with("LOAD takes 1.98 ± 0.07 times as long as PIN"), "{said}");
 }
 
 #[test]
@@ -61,10 +61,43 @@ fn a_slowdown_counts_when_all_of_its_interval_is_beyond_the_threshold() {
         (judge(0.0).too_slow, judge(4.0).too_slow, judge(5.1).too_slow, judge(10.0).too_slow),
         (1, 1, 0, 0)
     );
-    // It is slower all the same.
+    // The verdict does not depend on the threshold.
     assert_eq!(judge(10.0).contrasts[0].verdict, Verdict::Slower);
     let back = results(named("new", &new), named("old", &old), &Wanted::default()).unwrap();
     assert_eq!((back.too_slow, back.contrasts[0].verdict), (0, Verdict::Faster));
+}
+
+#[test]
+fn an_undecided_difference_comes_with_the_number_of_pairs_that_would_decide() {
+    // Logarithms of the ratios: mean 0.094, standard deviation 0.102 over four pairs, so d = 0.91.
+    let unsure =
+        result(&[("LOAD", &[1.0, 1.0, 1.0, 1.0]), ("PIN", &[1.2, 1.0, 1.2, 1.01])], "run_time", "s", 1);
+    let all = policies(named("r", &unsure), &wanted(&[], &[], 1.0)).unwrap();
+    let one = &all.contrasts[0];
+    assert_eq!((one.verdict, one.pairs_needed), (Verdict::NoDifference, Some(12)));
+    let text = sentence(&all, one);
+    assert!(
+        text.starts_with("no significant difference, PIN / LOAD is 1.10 ± ")
+            && text.ends_with("4 pairs, about 12 needed)"),
+        "{text}"
+    );
+    // A difference below the threshold does not matter.
+    let all = policies(named("r", &unsure), &wanted(&[], &[], 20.0)).unwrap();
+    assert_eq!(all.contrasts[0].pairs_needed, None);
+    let sure = result(&[("LOAD", &[1.0, 1.0, 1.0]), ("PIN", &[2.0, 2.1, 2.0])], "run_time", "s", 1);
+    assert_eq!(policies(named("r", &sure), &wanted(&[], &[], 1.0)).unwrap().contrasts[0].pairs_needed, None);
+}
+
+#[test]
+fn mistyped_names_come_with_the_nearest() {
+    let times = result(&[("LOAD", &[4.0, 8.0]), ("PIN", &[2.0, 4.0])], "run_time", "s", 1);
+    let refused = |wanted: Wanted| policies(named("r.json", &times), &wanted).unwrap_err();
+    assert!(refused(wanted(&["LAOD"], &[], 0.0)).contains("did you mean `LOAD`? Valid: LOAD, PIN"));
+    let said = refused(wanted(&[], &["run_tme"], 0.0));
+    assert!(
+        said.contains("did you mean `run_time`? Valid: run_time, ") && !said.contains("variation"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -87,16 +120,16 @@ fn replicates_that_one_side_lacks_are_left_out() {
     b.cells[0].values[1] = None;
     let all = results(named("a", &a), named("b", &b), &Wanted::default()).unwrap();
     assert_eq!((all.contrasts[0].pairs, all.contrasts[0].verdict), (2, Verdict::NoDifference));
-    assert!(sentence(&all, &all.contrasts[0]).starts_with("b and a are exactly the same"), "{all:?}");
+    assert!(sentence(&all, &all.contrasts[0]).starts_with("b and a have exactly the same values"), "{all:?}");
 }
 
 #[test]
-fn what_is_no_time_is_higher_or_lower_and_never_too_slow() {
+fn other_metrics_than_times_are_higher_or_lower_and_never_too_slow() {
     let moves = result(&[("LOAD", &[0.0, 0.0, 1.0]), ("PIN", &[50.0, 51.0, 52.0])], "migrations", "count", 1);
     let all = policies(named("r", &moves), &wanted(&[], &["migrations"], 0.0)).unwrap();
     let one = &all.contrasts[0];
     assert_eq!((one.verdict, one.speedup, all.too_slow), (Verdict::Higher, None, 0));
-    assert!(sentence(&all, one).contains("the migrations of PIN is higher than that of LOAD"));
+    assert!(sentence(&all, one).contains("migrations is higher for PIN than for LOAD"));
     let slowdown = result(&[("LOAD", &[1.0, 1.1]), ("PIN", &[2.0, 2.2])], "slowdown", "ratio", 1);
     let all = policies(named("r", &slowdown), &wanted(&[], &["slowdown"], 0.0)).unwrap();
     assert_eq!(all.too_slow, 1, "a slowdown is like a time");
@@ -106,14 +139,14 @@ fn what_is_no_time_is_higher_or_lower_and_never_too_slow() {
 fn nonsense_is_refused_with_what_there_is() {
     let times = result(&[("LOAD", &[4.0, 8.0]), ("PIN", &[2.0, 4.0])], "run_time", "s", 1);
     let refused = |wanted: Wanted| policies(named("r.json", &times), &wanted).unwrap_err();
-    assert!(refused(wanted(&["NOPE"], &[], 0.0)).contains("no policy `NOPE` in r.json; there are LOAD, PIN"));
-    assert!(refused(wanted(&["PIN"], &[], 0.0)).contains("name two"));
-    assert!(refused(wanted(&[], &["nope"], 0.0)).contains("no metric is called `nope`"));
-    assert!(refused(wanted(&[], &["variation"], 0.0)).contains("nothing to pair"));
-    assert!(refused(wanted(&[], &["queue_time"], 0.0)).contains("nothing measured is in both"));
+    assert!(refused(wanted(&["NOPE"], &[], 0.0)).contains("r.json has no policy `NOPE`. Valid: LOAD, PIN"));
+    assert!(refused(wanted(&["PIN"], &[], 0.0)).contains("a comparison needs two"));
+    assert!(refused(wanted(&[], &["nope"], 0.0)).contains("no metric is called `nope`. Valid: run_time,"));
+    assert!(refused(wanted(&[], &["variation"], 0.0)).contains("no pairs to compare"));
+    assert!(refused(wanted(&[], &["queue_time"], 0.0)).contains("no measurement in common"));
     let other = result(&[("GANG", &[2.0, 4.0]), ("X", &[1.0, 1.0])], "run_time", "s", 1);
     let said = results(named("a", &times), named("b", &other), &Wanted::default()).unwrap_err();
-    assert!(said.contains("no policy is in both: a holds LOAD, PIN, b holds GANG, X"), "{said}");
+    assert!(said.contains("no policy in common: a has LOAD, PIN, b has GANG, X"), "{said}");
 }
 
 #[test]

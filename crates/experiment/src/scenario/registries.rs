@@ -49,7 +49,7 @@ fn named(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<machines::Entry> {
         Err(message) if chosen.name.contains(':') => reader.wrong(chosen.place, message),
         Err(_) => {
             let known: Vec<&str> = machines::names().collect();
-            reader.unknown(chosen.place, "machine", chosen.name, &known);
+            reader.unknown_entry(chosen.place, "machine", chosen.name, &known);
         }
     }
     None
@@ -64,7 +64,7 @@ pub(crate) fn kernel(
 ) -> Option<Arc<KernelModel>> {
     let name = if chosen.name == MACHINE_KERNEL { default_kernel(own) } else { chosen.name };
     let Ok(entry) = kernels::resolve(name) else {
-        reader.unknown(chosen.place, "kernel", name, &kernels::names().collect::<Vec<_>>());
+        reader.unknown_entry(chosen.place, "kernel", name, &kernels::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);
@@ -76,7 +76,7 @@ pub(crate) fn kernel(
 pub(crate) fn policy(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Choice> {
     let Some(entry) = reader.policies.find(chosen.name) else {
         let known: Vec<&str> = reader.policies.entries().map(|entry| entry.name).collect();
-        reader.unknown(chosen.place, "policy", chosen.name, &known);
+        reader.unknown_entry(chosen.place, "policy", chosen.name, &known);
         return None;
     };
     let mut values = Values::defaults(entry.parameters);
@@ -100,7 +100,7 @@ impl ChosenRuntime {
 /// The runtime of a name with its parameters.
 pub(crate) fn runtime(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<ChosenRuntime> {
     let Ok(entry) = runtimes::resolve(chosen.name) else {
-        reader.unknown(chosen.place, "runtime", chosen.name, &runtimes::names().collect::<Vec<_>>());
+        reader.unknown_entry(chosen.place, "runtime", chosen.name, &runtimes::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);
@@ -117,7 +117,7 @@ pub(crate) struct Workload {
 /// The kind of workload of a name with its parameters.
 pub(crate) fn workload(reader: &mut Reader, chosen: &Chosen<'_>) -> Option<Workload> {
     let Ok(entry) = workloads::resolve(chosen.name) else {
-        reader.unknown(chosen.place, "workload", chosen.name, &workloads::names().collect::<Vec<_>>());
+        reader.unknown_entry(chosen.place, "workload", chosen.name, &workloads::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);

@@ -1,0 +1,75 @@
+//! Advice on mistyped words: the nearest subcommand, flag, value or name.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{Command, CommandFactory};
+use experiment::scenarios;
+use experiment::suggest::{hint, nearest};
+
+use crate::args::Arguments;
+
+/// `no figure is called `slowdwn`; did you mean `slowdown`? Valid: slowdown, sweep`.
+pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let hint = hint(name, known.iter().copied());
+    let stop = if hint.is_empty() { "." } else { "" };
+    format!("no {what} is called `{name}`{hint}{stop} Valid: {}", known.join(", "))
+}
+
+/// The error about a built-in scenario that does not exist. The list is long, so it is not part of the error.
+pub(crate) fn no_scenario(name: &str) -> String {
+    let near = scenarios::similar(name).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let stop = if near.is_empty() { "." } else { "" };
+    format!("no built-in scenario is called `{name}`{near}{stop} `oversim list scenarios` lists all")
+}
+
+/// The error of the parser with the nearest valid word: ``did you mean `run`?``.
+pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
+    let mut program = Arguments::command();
+    program.build();
+    let command = innermost(&program, words);
+    let (invalid, candidates) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, subcommands(command)),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, flags(command)),
+        ErrorKind::InvalidValue => (ContextKind::InvalidValue, valid_values(&error)),
+        _ => return error,
+    };
+    let Some(ContextValue::String(word)) = error.get(invalid) else { return error };
+    let near = nearest(word, candidates.iter().map(String::as_str));
+    // The parser's own suggestions have another form, are missing for short words and far off for others.
+    for own in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
+        error.remove(own);
+    }
+    if let Some(near) = near {
+        let tip = StyledStr::from(format!("did you mean `{near}`?"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+/// The command that the words name, as far as they name one.
+fn innermost<'a>(program: &'a Command, words: &[String]) -> &'a Command {
+    let mut command = program;
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        match command.find_subcommand(word) {
+            Some(next) => command = next,
+            None => break,
+        }
+    }
+    command
+}
+
+fn subcommands(command: &Command) -> Vec<String> {
+    let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    visible.map(|sub| sub.get_name().to_owned()).collect()
+}
+
+fn flags(command: &Command) -> Vec<String> {
+    command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect()
+}
+
+fn valid_values(error: &Error) -> Vec<String> {
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) => values.clone(),
+        _ => Vec::new(),
+    }
+}
