@@ -61,13 +61,16 @@ pub(crate) struct Dedicated {
     pub(crate) tasks: f64,
     /// Cpus they kept busy on average.
     pub(crate) cpus: f64,
+    /// Nominal work of its operations, seconds.
+    pub(crate) work: f64,
 }
 
 impl Dedicated {
     pub(crate) fn of(app: &AppReport) -> Option<Self> {
         let time = app.run_time()?.ns() as f64 / NS_PER_S;
         let cpus = app.counters.cpu_ns as f64 / NS_PER_S / time;
-        (time > 0.0 && cpus > 0.0).then_some(Self { time, tasks: app.task_cpu.len() as f64, cpus })
+        let work = asked(app);
+        (time > 0.0 && cpus > 0.0).then_some(Self { time, tasks: app.task_cpu.len() as f64, cpus, work })
     }
 }
 
@@ -174,18 +177,24 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
     };
     let most = size.capacity(spec.allowed.as_ref()).min(size.fastest() * f64::from(spec.tasks));
     let want = if spec.background { duty(spec) } else { most / f64::from(spec.tasks) };
-    let work = app.counters.work_asked_ns as f64 / NS_PER_S;
-    let demand = if spec.background { f64::INFINITY } else { work };
+    let demand = if spec.background { f64::INFINITY } else { asked(app) };
     Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand }
 }
 
-/// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs them as long.
+/// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs as much cpu time for each second of
+/// nominal work.
 fn as_alone(job: Job, dedicated: Option<&Dedicated>) -> Job {
     dedicated.map_or(job, |alone| {
-        let tasks = f64::from(job.tasks);
-        let want = alone.cpus / tasks.max(alone.tasks);
-        Job { want, demand: alone.time * want * tasks, ..job }
+        let want = alone.cpus / f64::from(job.tasks).max(alone.tasks);
+        // A program without work, of barriers alone, takes the cpu time of its dedicated run.
+        let work = if alone.work > 0.0 { job.demand / alone.work } else { 1.0 };
+        Job { want, demand: alone.time * alone.cpus * work, ..job }
     })
+}
+
+/// Nominal work of the operations of an application, seconds.
+fn asked(app: &AppReport) -> f64 {
+    app.counters.work_asked_ns as f64 / NS_PER_S
 }
 
 /// The part of the time that a task of a background application computes when no other task delays it.

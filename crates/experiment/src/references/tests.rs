@@ -73,6 +73,23 @@ repeat: 2
 }
 
 #[test]
+fn more_tasks_with_work_of_their_own_take_longer_even_in_the_fair_share() {
+    // Each task has 2 s of work, and the dedicated run has one task per core.
+    let results = results(
+        "
+name: hogs
+machine: { \"core:2\": {} }
+apps:
+  hogs: { tasks: 6, workload: { hog: { work: 2s } } }
+policies: [LOAD]
+",
+    );
+    let time = |policy| value(&results, policy, "hogs", "run_time");
+    assert!((time("fair-share") / 6.0 - 1.0).abs() < 0.01, "{}", time("fair-share"));
+    assert!(time("fair-share") >= time("lower-bound") && time("LOAD") >= time("fair-share"));
+}
+
+#[test]
 fn the_bound_knows_masks_and_hardware_threads() {
     // 6 s of work on two of four cores; then on one core, whose two threads do 1.3 times what one does.
     let masked = |machine: &str, cpus: &str| {

@@ -38,16 +38,16 @@ pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<
 }
 
 /// A title and shorter forms of it that are as true, the better ones first: with `...` for the settings in its parentheses, without
-/// its last clause, without its parentheses.
+/// its last clause, without its places. What is level is always named or counted.
 #[must_use]
 pub fn forms(title: &str) -> Vec<String> {
-    let mut forms = vec![title.to_owned(), without_shared(title), parentheses(title, true)];
+    let mut forms = vec![title.to_owned(), without_shared(title), shortened(title, true)];
     let mut clause = title;
     while let Some((first, _)) = last_clause(clause) {
         clause = first;
-        forms.extend([clause.to_owned(), parentheses(clause, true)]);
+        forms.extend([clause.to_owned(), shortened(clause, true)]);
     }
-    forms.push(parentheses(clause, false));
+    forms.push(shortened(clause, false));
     // `from 1 (PIN with ...) to 2 (PIN with ...)` names the same place twice.
     let told = |form: &String| form == title || places(form).windows(2).all(|pair| pair[0] != pair[1]);
     forms.retain(told);
@@ -89,25 +89,36 @@ fn last_clause(title: &str) -> Option<(&str, &str)> {
     cut.map(|at| (&title[..at], &title[at + 2..]))
 }
 
-/// The title with what stands in its parentheses up to the first setting or clause, or without parentheses at all.
-fn parentheses(title: &str, keep: bool) -> String {
+/// The title with `...` for the settings in its parentheses; without places the parentheses keep only the number of policies that
+/// are level.
+fn shortened(title: &str, places: bool) -> String {
     let mut rest = title;
     let mut kept = String::new();
     while let Some((before, after)) = rest.split_once(" (") {
         let (inner, behind) = after.split_once(')').unwrap_or((after, ""));
         kept.push_str(before);
-        if keep {
-            let clause = inner.split("; ").next().unwrap_or(inner);
-            let place = match clause.split_once(" with ") {
-                Some((place, _)) => format!("{place} with ..."),
-                None => clause.to_owned(),
-            };
-            kept.push_str(&format!(" ({place})"));
+        let (place, even) = inner.split_once(LEVEL).map_or((inner, None), |(place, even)| (place, Some(even)));
+        let place = match place.split_once(" with ") {
+            Some((place, _)) => format!("{place} with ..."),
+            None => place.to_owned(),
+        };
+        match (places, even) {
+            (true, None) => kept.push_str(&format!(" ({place})")),
+            (true, Some(even)) => kept.push_str(&format!(" ({place}{LEVEL}{even})")),
+            (false, None) => {}
+            (false, Some(even)) if even.contains([',', ' ']) => {
+                let others = even.split(", ").flat_map(|names| names.split(" and ")).count();
+                kept.push_str(&format!(" (level: {others} others)"));
+            }
+            (false, Some(even)) => kept.push_str(&format!(" (level: {even})")),
         }
         rest = behind;
     }
     kept + rest
 }
+
+/// Between a place and the policies that are level with it.
+const LEVEL: &str = "; level: ";
 
 /// A value under a policy.
 struct Hit<'a> {
@@ -165,7 +176,7 @@ pub fn slowdown<'a>(table: &Table<'a>) -> Option<String> {
             .filter(|other| other.policy != hit.policy && level(other.summary, hit.summary))
             .map(|other| other.policy)
             .collect();
-        let even = if even.is_empty() { String::new() } else { format!("; level: {}", listed(&even)) };
+        let even = if even.is_empty() { String::new() } else { format!("{LEVEL}{}", listed(&even)) };
         format!(
             "{} under {} ({}{}{even})",
             number::ratio(hit.summary.mean),
@@ -333,13 +344,13 @@ mod tests {
             ]
         );
         let all = forms(
-            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN), most 4.31 under LOAD (cg)",
+            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN, A and B), most 4.31 under LOAD (cg)",
         );
         assert_eq!(
             all[1..],
             [
-                "Largest slowdown of a program: least 2.06 under gang (ft with ...), most 4.31 under LOAD (cg)",
-                "Largest slowdown of a program: least 2.06 under gang, most 4.31 under LOAD",
+                "Largest slowdown of a program: least 2.06 under gang (ft with ...; level: PIN, A and B), most 4.31 under LOAD (cg)",
+                "Largest slowdown of a program: least 2.06 under gang (level: 3 others), most 4.31 under LOAD",
             ]
         );
         let all = forms(

@@ -164,6 +164,7 @@ fn part(oracle: &Oracle<'_>, case: &Case, part: usize) -> Option<f64> {
     PARTS[part].metrics.iter().map(|m| Some(oracle.get(case.1, &case.0, "all", m)?.mean)).sum()
 }
 
+/// `Useful share of the cpu time: from 23 % (LOAD with x=1) to 57 % (gang); largest loss at 23 %: waiting, 33 %`.
 fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let whole = |share: f64| (share * 100.0).round();
     let all: Vec<(Case, f64)> = oracle
@@ -171,38 +172,82 @@ fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
         .into_iter()
         .filter_map(|(case, _)| part(oracle, &case, 0).map(|share| (case, share)))
         .collect();
-    let high = all.iter().map(|(_, s)| *s).fold(0.0, f64::max);
-    let low = all.iter().map(|(_, s)| *s).fold(f64::INFINITY, f64::min);
-    let (facts, loss) = title.split_once("; largest loss there: ").ok_or("no loss")?;
-    let facts = facts.strip_prefix("Useful work: ").ok_or("no beginning")?;
-    let one = |text: &str, middle: &str| -> Result<Case, String> {
+    let high = whole(all.iter().map(|(_, s)| *s).fold(0.0, f64::max));
+    let low = whole(all.iter().map(|(_, s)| *s).fold(f64::INFINITY, f64::min));
+    let (facts, loss) = title.split_once("; largest loss at ").map_or((title, None), |(f, l)| (f, Some(l)));
+    let facts = facts.strip_prefix("Useful share of the cpu time: ").ok_or("no beginning")?;
+    let one = |text: &str, want: f64| -> Result<Case, String> {
         let (value, _, rest) = number(text).ok_or("no value")?;
-        let (case, _) = oracle.case(rest.strip_prefix(middle).ok_or("no case")?).ok_or("no case")?;
+        let place = rest.strip_prefix(" % (").and_then(|rest| rest.strip_suffix(')')).ok_or("no place")?;
+        let (case, rest) = oracle.case(place).ok_or("no case")?;
         let own = part(oracle, &case, 0).ok_or("not measured")?;
-        ensure((whole(own) - value).abs() < 0.5, || format!("{case:?} has {own}"))?;
+        let same = |a: f64, b: f64| (a - b).abs() < 0.5;
+        ensure(rest.is_empty() && same(whole(own), value) && same(value, want), || {
+            format!("{case:?} has {own}, {low} to {high}")
+        })?;
         Ok(case)
     };
-    let most = one(facts, " % of the cpu time under ")?;
-    // The second case begins behind the first one.
-    let (_, rest) = number(facts)
-        .and_then(|(.., rest)| oracle.case(rest.strip_prefix(" % of the cpu time under ")?))
-        .ok_or("no case")?;
-    let least = match rest.strip_prefix(", ") {
-        Some(rest) => one(rest, " % under ")?,
-        None => most.clone(),
+    let least = if facts.ends_with(" % everywhere") {
+        ensure((low - high).abs() < 0.5, || format!("{low} to {high}"))?;
+        ensure(facts == format!("{low} % everywhere"), || format!("{low} everywhere"))?;
+        None
+    } else if let Some(facts) = facts.strip_prefix("from ") {
+        let (from, to) = facts.split_once(") to ").ok_or("no second end")?;
+        one(to, high)?;
+        Some(one(&format!("{from})"), low)?)
+    } else {
+        ensure(all.len() == 1, || format!("one of {}", all.len()))?;
+        Some(one(facts, low)?)
     };
-    let own = |case: &Case| part(oracle, case, 0).unwrap_or(f64::NAN);
-    let (stated_high, stated_low) = (whole(own(&most)), whole(own(&least)));
-    ensure((stated_high - whole(high)).abs() < 0.5 && (stated_low - whole(low)).abs() < 0.5, || {
-        format!("from {low} to {high}")
-    })?;
-    let (name, value) = loss.rsplit_once(", ").ok_or("no loss")?;
-    let at = PARTS.iter().position(|p| p.name == name).ok_or("no such part")?;
-    let (value, _, _) = number(value).ok_or("no value")?;
+    // With the same share everywhere in whole per cent the loss is that of the least share.
+    let by_share = |a: &&(Case, f64), b: &&(Case, f64)| a.1.total_cmp(&b.1);
+    let least = least.or_else(|| all.iter().min_by(by_share).map(|(case, _)| case.clone())).ok_or("no case")?;
     let shares: Vec<f64> = (1..PARTS.len()).filter_map(|p| part(oracle, &least, p)).collect();
     let largest = shares.iter().copied().fold(0.0, f64::max);
-    let own = part(oracle, &least, at).ok_or("not measured")?;
+    let Some(loss) = loss else { return ensure(whole(largest) < 0.5, || format!("a loss of {largest}")) };
+    let (at, loss) = loss.split_once(" %: ").ok_or("no place of the loss")?;
+    ensure(at == low.to_string(), || format!("the loss is at {low}"))?;
+    let (name, value) = loss.rsplit_once(", ").ok_or("no loss")?;
+    let named = PARTS.iter().position(|p| p.name == name).ok_or("no such part")?;
+    let (value, _, _) = number(value).ok_or("no value")?;
+    let own = part(oracle, &least, named).ok_or("not measured")?;
     ensure((whole(own) - value).abs() < 0.5 && own >= largest, || format!("the largest loss is {largest}"))
+}
+
+/// Shorter forms of a title state nothing else: their numbers and words are those of the title in this order, and policies that are
+/// level stay named or counted.
+pub(crate) fn shorter(title: &str) -> Verdict {
+    for form in titles::forms(title) {
+        let mut rest = title;
+        for word in form.split(' ') {
+            let word = word.trim_matches(['(', ')', ',', ';']);
+            if word == "..." {
+                continue;
+            }
+            match rest.split_once(word) {
+                Some((_, behind)) => rest = behind,
+                None => count(title, &form)?,
+            }
+        }
+        let levels = |text: &str| text.matches("level: ").count();
+        ensure(levels(&form) == levels(title) || !form.contains(", most "), || {
+            format!("`{form}` leaves out what is level")
+        })?;
+    }
+    Ok(())
+}
+
+/// `level: 3 others` where the title names three.
+fn count(title: &str, form: &str) -> Verdict {
+    let of = |text: &'_ str| -> Vec<String> {
+        text.split("level: ").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+    };
+    for (names, number) in of(title).iter().zip(of(form)) {
+        let others = names.replace(" and ", ", ").split(", ").count();
+        let want = if others == 1 { names.clone() } else { format!("{others} others") };
+        ensure(number == want || number == *names, || format!("`{form}` does not count {names}"))?;
+    }
+    ensure(form.contains(" others"), || format!("`{form}` is no part of the title"))
 }
 
 /// `Slowdown over x: most change for cg under PIN, 1.0 to 1.9 (highest at 17); least for ...`
