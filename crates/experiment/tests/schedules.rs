@@ -102,7 +102,7 @@ fn wrong_files_are_refused_with_the_line() {
     let wrong = [
         (String::new(), "is not a schedule"),
         ("{}\n".into(), "is not a schedule"),
-        (good.replacen("oversim.schedule/1", "oversim.schedule/9", 1), "is not a schedule"),
+        (good.replacen("oversim.schedule/2", "oversim.schedule/9", 1), "is not a schedule"),
         (good[..good.len() - 3].into(), "the line is incomplete"),
         (lines[..lines.len() - 1].join("\n") + "\n", "the file ends before its last run"),
         (format!("{good}{{}}\n"), "more runs than its first line states"),
@@ -120,7 +120,7 @@ fn wrong_files_are_refused_with_the_line() {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     // What is well-formed and absurd is not legal and does nothing.
-    let absurd = r#"{"at":0,"hook":"init","asks":[{"migrate":[4000000000,9]},{"charge":[4000000000,1]},{"attick":[4000000000,0]},{"bind":[0,"77,"]},{"band":[99,3]},{"bind":[1,"77"]}]}"#;
+    let absurd = r#"{"at":0,"hook":"init","asks":[{"migrate":[4000000000,9]},{"charge":[4000000000,1]},{"attick":[4000000000,0]},{"bind":[0,"77,"]},{"priority_level":[99,3]},{"bind":[1,"77"]}]}"#;
     let results = replayed(&experiment(&["repeat=1"]), &again(&with(absurd)).unwrap());
     assert_eq!(results.replays[0].illegal, 4);
 }

@@ -40,8 +40,8 @@ impl Sink for Seen {
             Occupant::Works(task) | Occupant::Waits(task) => {
                 format!("{}.{}", app(self.owners.app(task)), self.owners.rank(task))
             }
-            Occupant::WaitInTurns(of) => format!("{} polling in turns/{}", app(of), slice.cpu.0),
-            Occupant::WaitMixed => format!("polling in turns/{}", slice.cpu.0),
+            Occupant::WaitInTurns(of) => format!("{} polling/{}", app(of), slice.cpu.0),
+            Occupant::WaitMixed => format!("polling/{}", slice.cpu.0),
             Occupant::System => format!("kernel/{}", slice.cpu.0),
         };
         let here = self.cpus.entry(slice.cpu.0).or_default();

@@ -52,11 +52,19 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
     let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
     let more = if shared.len() > NAMED { ", ..." } else { "" };
     Err(Failure::Input(format!(
-        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the scenario, for example with --policy {} --repeat 1",
+        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the scenario with {}",
         shared.len(),
         named.collect::<Vec<_>>().join(", "),
-        experiment.policies.first().map_or("NAME", String::as_str)
+        reduced(experiment)
     )))
+}
+
+/// The flags that leave one run of an experiment: `--policy LOAD --set threads_per_core=1 --repeat 1`.
+fn reduced(experiment: &Experiment) -> String {
+    let policy = experiment.policies.first().map(|policy| format!("--policy {policy} "));
+    let swept = experiment.axes.iter().filter(|axis| axis.values.len() > 1);
+    let sets = swept.filter_map(|axis| Some(format!("--set {}={} ", axis.path, axis.values.first()?)));
+    format!("{}{}--repeat 1", policy.unwrap_or_default(), sets.collect::<String>())
 }
 
 /// `LOAD, threads_per_core=2, replicate 0`

@@ -12,7 +12,7 @@ use crate::references::BestPartition;
 use crate::result::{Cell, Note, Results};
 use crate::schedule::Replay;
 
-/// A line: what it is, and the object's own fields.
+/// A line: its `kind` and the fields of the object.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Line<'a> {

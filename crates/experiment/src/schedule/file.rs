@@ -83,8 +83,9 @@ enum Ask {
     Migrate(u32, u32),
     /// Task, cpus as ranges; `all`.
     Bind(u32, String),
-    /// Task, band.
-    Band(u32, u8),
+    /// Task, priority level.
+    #[serde(rename = "priority_level")]
+    Level(u32, u8),
     /// Task that yields, task in whose favour.
     YieldTo(u32, u32),
     /// Cpu, nanoseconds: kernel work.
@@ -163,7 +164,7 @@ fn ask(request: &Request) -> Ask {
     match request {
         Request::Migrate(task, to) => Ask::Migrate(task.0, to.0),
         Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
-        Request::Band(task, band) => Ask::Band(task.0, *band),
+        Request::Band(task, level) => Ask::Level(task.0, *level),
         Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
         Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
@@ -320,7 +321,7 @@ fn request(ask: &Ask) -> Result<Request, String> {
     Ok(match ask {
         Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
         Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), affinity(cpus)?),
-        Ask::Band(task, band) => Request::Band(TaskId(*task), *band),
+        Ask::Level(task, level) => Request::Band(TaskId(*task), *level),
         Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
         Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,

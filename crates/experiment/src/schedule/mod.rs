@@ -18,7 +18,7 @@ use crate::result::{Results, policy_name};
 use crate::run::{RunError, each, simulate_under};
 
 /// Name and version of the form of schedule files.
-pub const SCHEMA: &str = "oversim.schedule/1";
+pub const SCHEMA: &str = "oversim.schedule/2";
 
 /// The schedules of all runs of an experiment.
 #[derive(Clone, PartialEq, Debug)]

@@ -95,29 +95,21 @@ pub fn whole(share: f64) -> i64 {
     libm::round(share * 100.0) as i64
 }
 
-/// `LOAD: 31 points less useful work, 17 more waiting, 9 more context switches.` Points are those of the percentages beside it.
+/// `From gang to LOAD, in points: useful work -31, waiting +17.` Points are those of the percentages beside it.
 fn sentence(worst: &Standing<'_>, best: &Standing<'_>, first: &[f64], second: &[f64]) -> String {
     let mut changes: Vec<(usize, i64)> =
         (0..PARTS.len()).map(|at| (at, whole(second[at]) - whole(first[at]))).filter(|c| c.1 != 0).collect();
     changes.sort_by_key(|(at, change)| (std::cmp::Reverse(change.abs()), *at));
     changes.truncate(SHOWN);
-    let words = |change: i64| if change < 0 { "less" } else { "more" };
-    let point = |at: usize, change: i64| match (at, change.abs()) {
-        (0, 1) => " point",
-        (0, _) => " points",
-        _ => "",
-    };
-    let each: Vec<String> = changes
-        .iter()
-        .enumerate()
-        .map(|(at, (part, change))| {
-            let unit = point(at, *change);
-            format!("{}{unit} {} {}", change.abs(), words(*change), PARTS[*part].name)
-        })
-        .collect();
+    let each: Vec<String> =
+        changes.iter().map(|(part, change)| format!("{} {change:+}", PARTS[*part].name)).collect();
     if each.is_empty() {
         return String::new();
     }
-    let who = if worst.policy == best.policy { "The worst case" } else { worst.policy };
-    format!("{who}: {}.", each.join(", "))
+    let (from, to) = if worst.policy == best.policy {
+        ("the best", "the worst case")
+    } else {
+        (best.policy, worst.policy)
+    };
+    format!("From {from} to {to}, in points: {}.", each.join(", "))
 }

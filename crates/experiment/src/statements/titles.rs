@@ -97,7 +97,8 @@ fn shortened(title: &str, places: bool) -> String {
     while let Some((before, after)) = rest.split_once(" (") {
         let (inner, behind) = after.split_once(')').unwrap_or((after, ""));
         kept.push_str(before);
-        let (place, even) = inner.split_once(LEVEL).map_or((inner, None), |(place, even)| (place, Some(even)));
+        let (place, even) =
+            inner.split_once(LEVEL).map_or((inner, None), |(place, even)| (place, Some(even)));
         let place = match place.split_once(" with ") {
             Some((place, _)) => format!("{place} with ..."),
             None => place.to_owned(),

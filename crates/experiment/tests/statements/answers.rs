@@ -361,25 +361,24 @@ fn percent(oracle: &Oracle<'_>, case: &Case, part: usize) -> i64 {
     (each.sum::<f64>() * 100.0).round() as i64
 }
 
-/// `LOAD: 31 points less useful work, 17 more waiting.`
+/// `From gang to LOAD, in points: useful work -31, waiting +17.`
 pub(crate) fn why(oracle: &Oracle<'_>, extremes: &Extremes<'_>, causes: &Causes) -> Verdict {
     let text = causes.text.as_str();
     let (Some(worst), false) = (&extremes.worst, text.is_empty()) else { return Ok(()) };
     let case = |s: &experiment::statements::ranking::Standing<'_>| (s.policy.to_owned(), s.configuration);
     let (worst, best) = (case(worst), case(&extremes.best));
-    let (who, rest) = text.split_once(": ").ok_or("no subject")?;
-    ensure(who == worst.0 || (who == "The worst case" && worst.0 == best.0), || {
-        format!("{who} is not {worst:?}")
-    })?;
+    let (ends, rest) = text.split_once(", in points: ").ok_or("no ends")?;
+    let ends = ends.strip_prefix("From ").and_then(|ends| ends.split_once(" to ")).ok_or("no ends")?;
+    let same = ("the best", "the worst case");
+    let want = if worst.0 == best.0 { same } else { (best.0.as_str(), worst.0.as_str()) };
+    ensure(ends == want, || format!("{ends:?} are not {best:?} and {worst:?}"))?;
     let mut least = i64::MAX;
     for clause in rest.trim_end_matches('.').split(", ") {
-        let (value, _, rest) = number(clause).ok_or("no number")?;
-        let rest = rest.replace(" points ", " ").replace(" point ", " ");
-        let (way, name) = rest.trim_start().split_once(' ').ok_or("no part")?;
+        let (name, value) = clause.rsplit_once(' ').ok_or("no value")?;
         let part =
             PARTS.iter().position(|part| part.name == name).ok_or_else(|| format!("no part {name}"))?;
         let change = percent(oracle, &worst, part) - percent(oracle, &best, part);
-        let stated = if way == "less" { -(value as i64) } else { value as i64 };
+        let stated: i64 = value.parse().map_err(|_| "no number")?;
         ensure(change == stated, || format!("{name} changes by {change}"))?;
         least = least.min(change.abs());
     }

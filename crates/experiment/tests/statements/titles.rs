@@ -201,7 +201,8 @@ fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
     };
     // With the same share everywhere in whole per cent the loss is that of the least share.
     let by_share = |a: &&(Case, f64), b: &&(Case, f64)| a.1.total_cmp(&b.1);
-    let least = least.or_else(|| all.iter().min_by(by_share).map(|(case, _)| case.clone())).ok_or("no case")?;
+    let least =
+        least.or_else(|| all.iter().min_by(by_share).map(|(case, _)| case.clone())).ok_or("no case")?;
     let shares: Vec<f64> = (1..PARTS.len()).filter_map(|p| part(oracle, &least, p)).collect();
     let largest = shares.iter().copied().fold(0.0, f64::max);
     let Some(loss) = loss else { return ensure(whole(largest) < 0.5, || format!("a loss of {largest}")) };

@@ -153,8 +153,8 @@ impl Cast {
         }
         for (guest, cpu) in &self.guests {
             let (pid, name) = match guest {
-                Guest::Turns(app) => (of(AppId(*app)), format!("{} polling in turns/{cpu}", self.app(*app))),
-                Guest::Mixed => (self.system(), format!("polling in turns/{cpu}")),
+                Guest::Turns(app) => (of(AppId(*app)), format!("{} polling/{cpu}", self.app(*app))),
+                Guest::Mixed => (self.system(), format!("polling/{cpu}")),
                 Guest::System => (self.system(), format!("kernel/{cpu}")),
             };
             threads.push(Thread { tid: self.guest(*guest, *cpu), pid, name });

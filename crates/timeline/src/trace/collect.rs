@@ -95,7 +95,7 @@ impl Sink for Collector {
 }
 
 /// Words for what decisions do, by number.
-pub(super) const DID: [&str; 6] = ["place", "migrate", "bind", "band", "yield", "remark"];
+pub(super) const DID: [&str; 6] = ["place", "migrate", "bind", "priority_level", "yield", "remark"];
 
 const fn did(action: &Action) -> u32 {
     match action {

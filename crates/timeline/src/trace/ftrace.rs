@@ -245,7 +245,7 @@ mod tests {
     fn names_fit_the_kernels_field_and_keep_their_rank() {
         assert_eq!(comm("cg.3"), "cg.3");
         assert_eq!(comm("a_rather_long_name.1023"), "a_rather_l.1023");
-        assert_eq!(comm("cg polling in turns/7"), "cg_polling_in/7".to_owned());
+        assert_eq!(comm("cg polling/7"), "cg_polling/7".to_owned());
         assert!(comm("ääääääääääääääää.12").len() <= COMM);
     }
 }
