@@ -1,7 +1,5 @@
 //! What the command line changes in a scenario: `--set` on a swept path, `--sweep`, and warnings of what has no effect.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use experiment::plan::Experiment;
 use experiment::scenario::{Overrides, load};
 

@@ -170,7 +170,7 @@ mod tests {
         }
         let cell = results.cells.iter().find(|c| c.configuration == second.label).unwrap();
         assert_eq!(*cell.settings, second.settings);
-        assert!(!crate::statements::Extremes::of(&crate::statements::Table::of(&results)).is_none());
+        assert!(crate::statements::Extremes::of(&crate::statements::Table::of(&results)).is_some());
     }
 
     #[test]

@@ -567,7 +567,7 @@ pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let measured = oracle.cases(&app, metric).len();
     for line in lines.take_while(|line| !line.is_empty()) {
         let Some((policy, rest)) = oracle.policy(line) else { continue };
-        let cells = rest.trim_start_matches(|c: char| c == ' ' || c == '#');
+        let cells = rest.trim_start_matches([' ', '#']);
         let Some((value, tolerance, rest)) = number(cells) else { continue };
         oracle.is_value(&(policy.clone(), 0), &app, metric, (value * scale, tolerance * scale))?;
         let marked = rest.contains('*');

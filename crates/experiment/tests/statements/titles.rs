@@ -259,8 +259,9 @@ fn sweep(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let axes = &oracle.results.provenance.sweep;
     let axis = axes.iter().position(|axis| Oracle::short(&axis.path) == short).ok_or("no axis")?;
     let configurations = &oracle.results.provenance.configurations;
-    // The curves: application, policy, places on the other axes.
-    let mut curves: Vec<((String, String, Vec<usize>), Vec<(usize, f64)>)> = Vec::new();
+    // Application, policy, places on the other axes.
+    type Curve = (String, String, Vec<usize>);
+    let mut curves: Vec<(Curve, Vec<(usize, f64)>)> = Vec::new();
     for app in oracle.apps() {
         for (case, s) in oracle.cases(&app, metric) {
             let mut others = configurations[case.1].places.clone();
