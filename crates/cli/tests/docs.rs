@@ -113,7 +113,9 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
             let done =
                 Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(&words).output().unwrap();
             let said = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{}: {command}\n{said}", path.display());
+            // `compare` reports a slowdown with exit status 1.
+            let slower = words[0] == "compare" && done.status.code() == Some(1);
+            assert!(done.status.success() || slower, "{}: {command}\n{said}", path.display());
             ran += 1;
             if output.is_empty() {
                 continue;

@@ -81,7 +81,7 @@ pub struct Contrast {
     pub difference: f64,
     /// Its 95 % confidence interval; `null` with fewer than two pairs.
     pub difference_ci95: Option<[f64; 2]>,
-    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive.
+    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive or the interval exceeds what a number can hold.
     pub speedup: Option<Ratio>,
     /// Two-sided p-value of "there is no difference"; `null` with fewer than two pairs.
     pub p: Option<f64>,
@@ -284,9 +284,11 @@ fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
 fn contrast(metric: &Metric, pairs: &[(f64, f64)], threshold: f64) -> Option<Contrast> {
     let paired = paired(pairs)?;
     let timed = metric.unit == "s" || LIKE_TIME.contains(&metric.name);
-    let verdict = match paired.ratio {
-        Some(ratio) if timed => ratio.verdict(),
-        _ => of_difference(&paired.difference, timed),
+    let verdict = match paired.ratio.map(Ratio::verdict) {
+        Some(Verdict::Faster) if !timed => Verdict::Lower,
+        Some(Verdict::Slower) if !timed => Verdict::Higher,
+        Some(verdict) => verdict,
+        None => of_difference(&paired.difference, timed),
     };
     let [mean_a, mean_b] = paired.means;
     // Lower end of the interval of time of b / time of a.

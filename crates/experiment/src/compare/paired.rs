@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::Verdict;
 use crate::statistics::{Summary, needed, p_value, rounded, summarise};
 
+/// Decimals of a published ratio near 1: its significant digits are the ones of [`rounded`].
+const PUBLISHED: f64 = 12.0;
+
+/// Most decimals that only show how small the interval is.
+const SMALL_ERROR: f64 = 5.0;
+
 /// The ratio of two quantities.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
@@ -22,10 +28,21 @@ impl Ratio {
         Self { mean: 1.0 / self.mean, ci95: self.ci95.map(|[lo, hi]| [1.0 / hi, 1.0 / lo]) }
     }
 
-    /// Half the width of the interval.
+    /// The mean with its interval in brackets, `1.34 (1.29 to 1.39)`: as many decimals as show on which side of 1 mean and ends lie,
+    /// and a digit of the half-width.
     #[must_use]
-    pub fn half_width(self) -> Option<f64> {
-        self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
+    pub fn written(self) -> String {
+        let digits =
+            |size: f64, most: f64| if size > 0.0 { (-size.log10()).ceil().clamp(2.0, most) } else { 2.0 };
+        let ends = self.ci95.into_iter().flatten();
+        let distances =
+            std::iter::once(self.mean).chain(ends).map(|value| digits((value - 1.0).abs(), PUBLISHED));
+        let error = digits(self.ci95.map_or(0.0, |[lo, hi]| (hi - lo) / 2.0), SMALL_ERROR);
+        let decimals = distances.fold(error, f64::max) as usize;
+        match self.ci95 {
+            Some([lo, hi]) => format!("{:.decimals$} ({lo:.decimals$} to {hi:.decimals$})", self.mean),
+            None => format!("{:.decimals$}", self.mean),
+        }
     }
 
     /// The verdict on a speed-up: whether 1 is in the interval.
@@ -47,7 +64,7 @@ pub(super) struct Paired {
     pub(super) means: [f64; 2],
     /// b - a over the pairs.
     pub(super) difference: Summary,
-    /// a / b over the pairs; `None` when one of the values is not positive.
+    /// a / b over the pairs; `None` when one of the values is not positive or the interval exceeds what a number can hold.
     pub(super) ratio: Option<Ratio>,
     /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a ratio); `None` with
     /// fewer than two pairs.
@@ -66,22 +83,26 @@ pub(super) fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
     let logs: Option<Vec<f64>> =
         pairs.iter().map(|(a, b)| (*a > 0.0 && *b > 0.0).then(|| libm::log(a / b))).collect();
-    let tested = logs.as_deref().unwrap_or(&differences);
+    let ratio = logs.as_deref().and_then(ratio);
+    let tested = logs.as_deref().filter(|_| ratio.is_some()).unwrap_or(&differences);
     let (p, needed) = (p_value(tested), needed(tested));
     Some(Paired {
         means: [mean_of(|pair| pair.0)?, mean_of(|pair| pair.1)?],
         difference: summarise(&differences)?,
-        ratio: logs.and_then(|logs| ratio(&logs)),
+        ratio,
         p,
         needed,
     })
 }
 
-/// From logarithms back to ratios.
+/// From logarithms back to ratios; `None` when one of the numbers is too large or too small to be written.
 fn ratio(logs: &[f64]) -> Option<Ratio> {
     let of_logs = summarise(logs)?;
     let back = |log: f64| Some(rounded(libm::exp(log))).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-    let ci95 = of_logs.ci95.and_then(|[lo, hi]| Some([back(lo)?, back(hi)?]));
+    let ci95 = match of_logs.ci95 {
+        Some([lo, hi]) => Some([back(lo)?, back(hi)?]),
+        None => None,
+    };
     Some(Ratio { mean: back(of_logs.mean)?, ci95 })
 }
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::Verdict;
 use super::contrast::{Contrast, Contrasts};
-use super::{Ratio, Verdict};
 use crate::metrics::ALL_APPS;
 use crate::number;
 
@@ -52,7 +52,8 @@ impl Names {
     }
 }
 
-/// A comparison in words, without the place: `SPEED is 1.34 ± 0.05 times as fast as LOAD: 1.340 s -> 1.000 s (p < 0.001, 10 pairs)`.
+/// A comparison in words, without the place: `SPEED is 1.34 (1.29 to 1.39) times as fast as LOAD:
+/// 1.340 s -> 1.000 s (p < 0.001, 10 pairs)`.
 #[must_use]
 pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     let Names { a, b } = Names::of(all, one);
@@ -60,13 +61,13 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     let (mean_a, mean_b) = (show(one.mean_a), show(one.mean_b));
     let metric = &one.metric;
     let words = match (one.verdict, one.speedup) {
-        (Verdict::Faster, Some(ratio)) => format!("{b} is {} times as fast as {a}", with_error(ratio)),
+        (Verdict::Faster, Some(ratio)) => format!("{b} is {} times as fast as {a}", ratio.written()),
         (Verdict::Slower, Some(ratio)) => {
-            format!("{b} takes {} times as long as {a}", with_error(ratio.inverse()))
+            format!("{b} takes {} times as long as {a}", ratio.inverse().written())
         }
         (Verdict::Faster | Verdict::Slower, None) => format!("{b} is {} than {a}", one.verdict.word()),
         (Verdict::Higher | Verdict::Lower, Some(ratio)) => {
-            format!("{metric} of {b} is {} times that of {a}", with_error(ratio.inverse()))
+            format!("{metric} of {b} is {} times that of {a}", ratio.inverse().written())
         }
         (Verdict::Higher | Verdict::Lower, None) => {
             format!("{metric} is {} for {b} than for {a}", one.verdict.word())
@@ -75,11 +76,11 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
             format!("{b} and {a} have exactly the same values")
         }
         (Verdict::NoDifference, Some(ratio)) => {
-            format!("no significant difference, {b} / {a} is {}", with_error(ratio.inverse()))
+            format!("no significant difference, {b} / {a} is {}", ratio.inverse().written())
         }
         (Verdict::NoDifference, None) => format!("no significant difference between {b} and {a}"),
         (Verdict::Undecided, Some(ratio)) => {
-            format!("{b} / {a} is {}, without an interval", number::ratio(1.0 / ratio.mean))
+            format!("{b} / {a} is {}, without an interval", ratio.inverse().written())
         }
         (Verdict::Undecided, None) => format!("{b} and {a}, without an interval"),
     };
@@ -87,7 +88,15 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     let p = one.p.map_or_else(String::new, |p| format!("{}, ", probability(p)));
     let needed = one.pairs_needed.filter(|needed| *needed as usize > one.pairs);
     let needed = needed.map_or_else(String::new, |needed| format!(", about {needed} needed"));
-    format!("{words}: {mean_a} -> {mean_b} ({p}{pairs}{needed})")
+    let opposed = if opposed(one) { "; the means differ the other way" } else { "" };
+    format!("{words}: {mean_a} -> {mean_b} ({p}{pairs}{needed}{opposed})")
+}
+
+/// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much longer than the others.
+fn opposed(one: &Contrast) -> bool {
+    let differs = one.verdict != Verdict::NoDifference && one.verdict != Verdict::Undecided;
+    let of_means = one.mean_a.total_cmp(&one.mean_b);
+    differs && one.speedup.is_some_and(|ratio| ratio.mean.total_cmp(&1.0) != of_means)
 }
 
 /// `p < 0.001`, `p = 0.023`, `p = 0.41`.
@@ -96,18 +105,6 @@ fn probability(p: f64) -> String {
         p if p < 0.001 => "p < 0.001".into(),
         p if p < 0.1 => format!("p = {p:.3}"),
         p => format!("p = {p:.2}"),
-    }
-}
-
-/// `1.34 ± 0.05`, with enough decimals to show a small effect or error.
-fn with_error(ratio: Ratio) -> String {
-    let distance = (ratio.mean - 1.0).abs();
-    let finest = ratio.half_width().filter(|half| *half > 0.0).map_or(distance, |half| half.min(distance));
-    // One digit of the smaller of effect and error, at least two decimals, at most what is published.
-    let decimals = if finest > 0.0 { (-finest.log10()).ceil().clamp(2.0, 6.0) as usize } else { 2 };
-    match ratio.half_width() {
-        Some(half) => format!("{:.decimals$} ± {half:.decimals$}", ratio.mean),
-        None => format!("{:.decimals$}", ratio.mean),
     }
 }
 
@@ -132,13 +129,18 @@ fn title(all: &Contrasts) -> String {
 fn conclusion(all: &Contrasts) -> String {
     let count = |verdict: Verdict| all.contrasts.iter().filter(|one| one.verdict == verdict).count();
     let total = all.contrasts.len();
-    let undecided = count(Verdict::Undecided);
+    let (slower, undecided) = (count(Verdict::Slower), count(Verdict::Undecided));
     let comparisons = if total == 1 { "1 comparison".to_owned() } else { format!("{total} comparisons") };
     let parts = [
         (count(Verdict::Faster), "faster".to_owned()),
         (
-            count(Verdict::Slower),
-            format!("slower, {} of them by more than {} %", all.too_slow, all.threshold),
+            slower,
+            match all.too_slow {
+                _ if all.threshold <= 0.0 => "slower (marked with !)".to_owned(),
+                0 => format!("slower, none of them by more than {} %", all.threshold),
+                some if some == slower => format!("slower by more than {} % (marked with !)", all.threshold),
+                some => format!("slower, {some} of them by more than {} % (marked with !)", all.threshold),
+            },
         ),
         (count(Verdict::Higher), "higher".to_owned()),
         (count(Verdict::Lower), "lower".to_owned()),
@@ -151,6 +153,9 @@ fn conclusion(all: &Contrasts) -> String {
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let mut text = format!("{comparisons} at 95 % confidence: {}.", parts.join("; "));
+    if all.contrasts.iter().any(|one| one.speedup.is_some_and(|ratio| ratio.ci95.is_some())) {
+        text += " The interval is in brackets.";
+    }
     let needed =
         all.contrasts.iter().filter_map(|one| one.pairs_needed.filter(|needed| *needed as usize > one.pairs));
     if let Some(most) = needed.max() {

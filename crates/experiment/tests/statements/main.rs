@@ -3,6 +3,7 @@
 //! `OVERSIM_SWARM=100000` makes as many results, `OVERSIM_SEED=7` begins there.
 
 mod answers;
+mod compared;
 mod oracle;
 mod random;
 mod titles;
@@ -62,6 +63,20 @@ fn no_sentence_contradicts_its_table() {
     ] {
         assert!(count < USUAL || kinds.contains(label), "no {label} among {sentences} sentences");
     }
+}
+
+#[test]
+fn comparisons_say_what_the_pairs_show() {
+    let mut verdicts = std::collections::BTreeSet::new();
+    for seed in setting("OVERSIM_SEED", 1)..setting("OVERSIM_SEED", 1) + setting("OVERSIM_SWARM", USUAL) / 5 {
+        let (a, b) = (random::result(&mut Random(seed)), random::result(&mut Random(seed + 1)));
+        let threshold = [0.0, 1.0, 20.0][seed as usize % 3];
+        for all in compared::all(&a, &b, threshold) {
+            compared::check(&a, &b, &all).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            verdicts.extend(all.contrasts.iter().map(|one| one.verdict.word()));
+        }
+    }
+    assert_eq!(verdicts.len(), 6, "{verdicts:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Which policy is faster, by how much, and how sure that is.
 
+use experiment::compare::Ratio;
 use experiment::compare::contrast::{self, Contrast, Named, Wanted};
 use experiment::metrics::ALL_APPS;
 use maud::{Markup, html};
@@ -8,7 +9,7 @@ use super::view::View;
 use super::{Grid, strings};
 use crate::words::{self, number};
 
-/// The fastest policy of each application at each configuration, and every policy against the first one.
+/// The policy with the shortest mean of each application at each configuration, and every policy against the first one.
 pub(super) fn comparisons(view: &View<'_>) -> Markup {
     let fastest = fastest(view);
     let first = view.results.comparisons.first().map(|comparison| comparison.baseline.as_str());
@@ -27,7 +28,7 @@ pub(super) fn comparisons(view: &View<'_>) -> Markup {
     }
 }
 
-/// The fastest policy and the next one.
+/// The policy with the shortest mean run time and the next one.
 fn fastest(view: &View<'_>) -> Grid {
     let apps: Vec<&str> = view.results.foreground().collect();
     let whole = if apps.len() > 1 { Some((ALL_APPS, "makespan")) } else { None };
@@ -38,8 +39,12 @@ fn fastest(view: &View<'_>) -> Grid {
             rows.extend(ahead(view, *configuration, app, metric));
         }
     }
-    let rest = ["Fastest policy", "Run time", "Next policy", "Times faster", "p", "Result"];
-    Grid::new("The fastest policy and the next one", view.head("Application", &rest), sorted(rows))
+    let rest = ["Shortest mean", "Run time", "Next policy", "Times as fast (95 % interval)", "p", "Result"];
+    Grid::new(
+        "The policy with the shortest mean and the next one",
+        view.head("Application", &rest),
+        sorted(rows),
+    )
 }
 
 /// The rows with the largest effect first; of equals in the order given.
@@ -65,7 +70,7 @@ fn ahead(view: &View<'_>, configuration: usize, app: &str, metric: &str) -> Opti
     let [(first, time), (next, later), ..] = order[..] else { return None };
     let found = contrasted(view, configuration, (app, metric), next, first);
     let ratio = found.as_ref().and_then(|found| found.speedup);
-    let written = ratio.map_or_else(|| "-".into(), |ratio| factor(ratio.mean, ratio.half_width()));
+    let written = ratio.map_or_else(|| "-".into(), Ratio::written);
     let p = probability(found.as_ref().and_then(|found| found.p));
     let verdict = plain(found.as_ref().map_or("undecided", |found| found.verdict.word()));
     let rest = [first.to_owned(), words::seconds(time), next.to_owned(), written, p, verdict];
@@ -116,10 +121,6 @@ fn plain(verdict: &str) -> String {
         "undecided" => "undecided".into(),
         other => other.into(),
     }
-}
-
-fn factor(mean: f64, half: Option<f64>) -> String {
-    half.map_or_else(|| number(mean), |half| format!("{} \u{b1} {}", number(mean), number(half)))
 }
 
 fn probability(p: Option<f64>) -> String {

@@ -1,0 +1,218 @@
+//! The sentences of `oversim compare`: every number and verdict is recomputed from the values of the pairs.
+
+use experiment::compare::contrast::{self, Contrast, Contrasts, Named, Wanted};
+use experiment::compare::report;
+use experiment::result::Results;
+use experiment::statistics::{rounded, summarise};
+
+use super::oracle::{Verdict, ensure, number, quantity};
+
+/// Metrics of times and of other things.
+const METRICS: [&str; 6] = ["run_time", "makespan", "work", "slowdown", "throughput", "breakdown_spin"];
+
+/// Comparisons of the policies of one result and of two results, at a threshold.
+pub(crate) fn all(a: &Results, b: &Results, threshold: f64) -> Vec<Contrasts> {
+    let metrics = METRICS.map(str::to_owned).to_vec();
+    let wanted = Wanted { policies: Vec::new(), metrics, threshold };
+    let (a, b) = (Named { file: "old.json", results: a }, Named { file: "new.json", results: b });
+    [contrast::policies(a, &wanted), contrast::results(a, b, &wanted)].into_iter().flatten().collect()
+}
+
+/// Every comparison and the conclusion.
+pub(crate) fn check(a: &Results, b: &Results, all: &Contrasts) -> Verdict {
+    let b = if all.a.file == all.b.file { a } else { b };
+    for one in &all.contrasts {
+        let said = report::sentence(all, one);
+        sentence(a, b, all, one, &said).map_err(|why| format!("{said}\n{why}"))?;
+    }
+    let mut text = Vec::new();
+    (report::form("text").ok_or("no text")?.write)(all, &mut text).map_err(|e| e.to_string())?;
+    let text = String::from_utf8(text).map_err(|e| e.to_string())?;
+    conclusion(all, &text).map_err(|why| format!("{text}\n{why}"))
+}
+
+/// The values of both sides with equal seeds, as published.
+fn pairs(a: &Results, b: &Results, one: &Contrast) -> Vec<(f64, f64)> {
+    let values = |of: &Results, policy: &str| {
+        of.values(&one.configuration, policy, &one.app, &one.metric).map(<[_]>::to_vec).unwrap_or_default()
+    };
+    let (of_a, of_b) = (values(a, &one.policy_a), values(b, &one.policy_b));
+    // All random results begin with the same seed.
+    of_a.iter().zip(&of_b).filter_map(|(a, b)| Some((rounded((*a)?), rounded((*b)?)))).collect()
+}
+
+/// `1.34 (1.29 to 1.39)` or `1.34` at the beginning of a text.
+fn factor(text: &str) -> Option<((f64, f64), Option<[f64; 2]>, &str)> {
+    let (value, tolerance, rest) = number(text)?;
+    let Some(inner) = rest.strip_prefix(" (") else { return Some(((value, tolerance), None, rest)) };
+    let (lo, _, inner) = number(inner)?;
+    let (hi, _, rest) = number(inner.strip_prefix(" to ")?)?;
+    Some(((value, tolerance), Some([lo, hi]), rest.strip_prefix(')')?))
+}
+
+fn close(written: f64, tolerance: f64, value: f64) -> bool {
+    (written - value).abs() <= tolerance + value.abs() * 1e-6
+}
+
+fn sentence(a: &Results, b: &Results, all: &Contrasts, one: &Contrast, said: &str) -> Verdict {
+    let pairs = pairs(a, b, one);
+    let same_policy = one.policy_a == one.policy_b;
+    let (name_a, name_b) = if same_policy { ("old", "new") } else { (&*one.policy_a, &*one.policy_b) };
+    // b over a.
+    let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
+    let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
+    let of_logs = summarise(&logs).filter(|_| positive);
+    let ratio = of_logs.as_ref().map(|s| (s.mean.exp(), s.ci95.map(|[lo, hi]| [lo.exp(), hi.exp()])));
+    let (words, rest) = said.rsplit_once(": ").ok_or("no means")?;
+    let timed = one.unit == "s" || one.metric == "slowdown";
+
+    // What is said about the direction holds for the interval, as computed and as printed.
+    let claims = |longer: bool, text: &str| -> Verdict {
+        let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
+        let (mean, ci) = ratio.ok_or("a factor without a ratio")?;
+        let turned = |x: f64| if longer { x } else { 1.0 / x };
+        ensure(close(value, tolerance, turned(mean)), || format!("the ratio is {}", turned(mean)))?;
+        let [lo, hi] = interval.ok_or("no interval")?;
+        let wanted = ci.ok_or("an interval of one pair")?.map(turned);
+        let [low, high] = if longer { wanted } else { [wanted[1], wanted[0]] };
+        ensure(close(lo, tolerance, low) && close(hi, tolerance, high), || format!("{low} to {high}"))
+    };
+    let apart = |longer: bool| -> Verdict {
+        let text = words.split_once(" takes ").or_else(|| words.split_once(" is "));
+        let (_, text) = text.ok_or("no verb")?;
+        claims(longer, text)?;
+        let (_, interval, _) = factor(text).ok_or("no factor")?;
+        ensure(interval.is_some_and(|[lo, _]| lo > 1.0), || "the printed interval contains 1".into())
+    };
+    if words.ends_with(&format!(" times as fast as {name_a}")) {
+        ensure(timed && words.starts_with(name_b), || "not a time".into())?;
+        apart(false)?;
+    } else if words.ends_with(&format!(" times as long as {name_a}")) {
+        ensure(timed && words.starts_with(name_b), || "not a time".into())?;
+        apart(true)?;
+    } else if let Some(text) = words.strip_prefix(&format!("{} of {name_b} is ", one.metric)) {
+        ensure(!timed && text.ends_with(&format!(" times that of {name_a}")), || "a time".into())?;
+        claims(true, text)?;
+        let (_, interval, _) = factor(text).ok_or("no factor")?;
+        ensure(interval.is_some_and(|[lo, hi]| lo > 1.0 || hi < 1.0), || "contains 1".into())?;
+    } else if words == format!("{name_b} and {name_a} have exactly the same values") {
+        ensure(pairs.len() > 1 && pairs.iter().all(|(a, b)| (a - b).abs() < 1e-300), || "not equal".into())?;
+    } else if let Some(text) =
+        words.strip_prefix(&format!("no significant difference, {name_b} / {name_a} is "))
+    {
+        claims(true, text)?;
+        let [lo, hi] = ratio.and_then(|(_, ci)| ci).ok_or("no interval")?;
+        ensure(lo <= 1.0 + 1e-9 && hi >= 1.0 - 1e-9, || format!("{lo} to {hi} is significant"))?;
+    } else if let Some(text) = words.strip_prefix(&format!("{name_b} / {name_a} is ")) {
+        ensure(pairs.len() == 1, || "an interval is known".into())?;
+        let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
+        let mean = ratio.ok_or("no ratio")?.0;
+        ensure(interval.is_none() && close(value, tolerance, mean), || format!("{mean}"))?;
+    } else {
+        // Without a ratio: the interval of the difference decides.
+        ensure(ratio.is_none_or(|(mean, _)| !mean.is_normal() || pairs.len() > 1), || {
+            "a ratio exists".into()
+        })?;
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+        let ci = summarise(&differences).and_then(|s| s.ci95);
+        let want = match ci {
+            None => format!("{name_b} and {name_a}, without an interval"),
+            Some([lo, hi]) if lo <= 0.0 && hi >= 0.0 => {
+                format!("no significant difference between {name_b} and {name_a}")
+            }
+            Some([lo, _]) if timed => {
+                format!("{name_b} is {} than {name_a}", if lo > 0.0 { "slower" } else { "faster" })
+            }
+            Some([lo, _]) => {
+                let word = if lo > 0.0 { "higher" } else { "lower" };
+                format!("{} is {word} for {name_b} than for {name_a}", one.metric)
+            }
+        };
+        ensure(words == want, || format!("expected: {want}"))?;
+    }
+    means(&pairs, one, rest)?;
+    let direction = |x: f64, y: f64| x.total_cmp(&y);
+    let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+    let significant = ["faster", "slower", "higher", "lower"].contains(&one.verdict.word());
+    if let Some((ratio, _)) = ratio.filter(|_| significant && one.speedup.is_some()) {
+        let differ = direction(ratio, 1.0) != direction(mean(|p| p.1), mean(|p| p.0));
+        ensure(differ == rest.contains("the means differ the other way"), || {
+            "direction of the means".into()
+        })?;
+    }
+    // A slowdown is marked when its interval is larger than the threshold.
+    let limit = 1.0 + all.threshold / 100.0;
+    if let Some([lo, _]) = ratio.and_then(|(_, ci)| ci).filter(|_| one.speedup.is_some()) {
+        let marked = timed && lo > limit.max(1.0);
+        let on_the_limit = (lo - limit).abs() < 1e-6;
+        ensure(on_the_limit || one.too_slow == marked, || format!("marked {}, from {lo}", one.too_slow))?;
+    }
+    Ok(())
+}
+
+/// `7.063 s -> 10.03 s (p < 0.001, 5 pairs, about 24 needed)`.
+fn means(pairs: &[(f64, f64)], one: &Contrast, text: &str) -> Verdict {
+    let value = |text: &str| -> Option<(f64, f64)> {
+        let (value, tolerance, _) = if one.unit == "s" { quantity(text)? } else { number(text)? };
+        Some((value, tolerance))
+    };
+    let (a, rest) = text.split_once(" -> ").ok_or("no arrow")?;
+    let (b, bracket) = rest.split_once(" (").ok_or("no bracket")?;
+    let sides: [(&str, fn(&(f64, f64)) -> f64); 2] = [(a, |pair| pair.0), (b, |pair| pair.1)];
+    for (text, side) in sides {
+        let (written, tolerance) = value(text).ok_or_else(|| format!("no number in {text}"))?;
+        let mean = pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+        ensure(close(written, tolerance, mean), || format!("the mean is {mean}, not {text}"))?;
+    }
+    let count = format!("{} pair{}", pairs.len(), if pairs.len() == 1 { "" } else { "s" });
+    ensure(bracket.contains(&count), || format!("there are {count}"))?;
+    if let Some((_, needed)) = bracket.split_once("about ") {
+        let (needed, _, _) = number(needed).ok_or("no number of pairs")?;
+        ensure(needed > pairs.len() as f64 && one.verdict.word() == "no difference", || "needed".into())?;
+    }
+    let p = one.p.filter(|_| pairs.len() > 1);
+    match (p, bracket.split_once("p ")) {
+        (None, None) => Ok(()),
+        (Some(p), Some((_, text))) => {
+            let (written, tolerance, _) = number(&text[2..]).ok_or("no p")?;
+            let significant = !["no difference", "undecided"].contains(&one.verdict.word());
+            let holds = if text.starts_with('<') { p < written } else { close(written, tolerance, p) };
+            // The confidence of the interval and the p-value say the same.
+            ensure(holds && (significant == (p < 0.05) || (p - 0.05).abs() < 1e-6), || format!("p is {p}"))
+        }
+        _ => Err("p without interval, or the other way round".into()),
+    }
+}
+
+/// `12 comparisons at 95 % confidence: 1 faster; 3 slower, 2 of them by more than 1 % (marked with !).`
+fn conclusion(all: &Contrasts, text: &str) -> Verdict {
+    let line = text.lines().find(|line| line.contains(" at 95 % confidence: ")).ok_or("no conclusion")?;
+    let (total, _, _) = number(line).ok_or("no total")?;
+    ensure(total as usize == all.contrasts.len(), || "total".into())?;
+    let count = |word: &str| all.contrasts.iter().filter(|one| one.verdict.word() == word).count();
+    let (_, parts) = line.split_once(": ").ok_or("no parts")?;
+    let parts: Vec<&str> = parts.split("; ").collect();
+    for (word, start) in [
+        ("faster", "faster"),
+        ("slower", "slower"),
+        ("higher", "higher"),
+        ("lower", "lower"),
+        ("no difference", "without"),
+        ("undecided", "undecided"),
+    ] {
+        let found = parts.iter().find_map(|part| {
+            let (count, _, rest) = number(part)?;
+            rest.trim_start().starts_with(start).then_some(count as usize)
+        });
+        ensure(found.unwrap_or(0) == count(word), || format!("{word}: {found:?}, {} are", count(word)))?;
+    }
+    let marked = text.lines().filter(|line| line.starts_with("! ")).count();
+    let slow = all.contrasts.iter().filter(|one| one.too_slow).count();
+    let said = match line.split_once("slower") {
+        Some((_, rest)) if rest.starts_with(", none of them") => 0,
+        Some((_, rest)) if rest.starts_with(" by more") || rest.starts_with(" (marked") => count("slower"),
+        Some((_, rest)) => number(&rest[2..]).map_or(usize::MAX, |(count, _, _)| count as usize),
+        None => 0,
+    };
+    ensure(marked == slow && said == slow, || format!("{marked} marked, {said} said, {slow} are too slow"))
+}
