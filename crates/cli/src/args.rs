@@ -115,6 +115,9 @@ pub(crate) struct Reproduce {
     /// Also write every simulated cell to this file, as CSV.
     #[arg(long, value_name = "FILE", conflicts_with = "sensitivity")]
     pub(crate) cells: Option<PathBuf>,
+    /// Replace the file of --cells if it exists.
+    #[arg(long, requires = "cells")]
+    pub(crate) force: bool,
     /// Also write docs/validation.md and its pictures below this directory, the root of the sources.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["claims", "groups", "machines", "quick"])]
     pub(crate) write: Option<PathBuf>,
@@ -175,6 +178,10 @@ pub(crate) struct Run {
     /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
+    /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a smaller --repeat.
+    /// The exit code still reports the signal.
+    #[arg(long, requires = "output", conflicts_with_all = ["record_schedule", "replay_schedule", "explain_decisions", "trace", "best_partition"])]
+    pub(crate) keep_finished: bool,
     /// Also write the actions of every policy in every run to this file, for --replay-schedule.
     #[arg(long, value_name = "FILE", group = "written")]
     pub(crate) record_schedule: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! Failures outside the simulation, and the exit code of each.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -22,8 +22,8 @@ pub(crate) enum Failure {
     Rendered(String),
     /// The result could not be delivered: a sentence.
     Output(String),
-    /// The reader of standard output has closed it: no message.
-    Closed,
+    /// A signal ended the work: a sentence and the exit code.
+    Stopped(String, u8),
 }
 
 impl Failure {
@@ -34,7 +34,7 @@ impl Failure {
             Self::Input(text) => (format!("{error} {text}"), BAD_INPUT),
             Self::Rendered(text) => (text.trim_end().to_owned(), BAD_INPUT),
             Self::Output(text) => (format!("{error} {text}"), BAD_END),
-            Self::Closed => return ExitCode::SUCCESS,
+            Self::Stopped(text, code) => (format!("{error} {text}"), *code),
         };
         // Colour goes to terminals only, and not where NO_COLOR is set. If standard error is closed, the exit code still reports.
         let _ = writeln!(anstream::stderr(), "{text}");
@@ -42,21 +42,7 @@ impl Failure {
     }
 
     /// A failure to write to standard output.
-    #[expect(clippy::needless_pass_by_value, reason = "used as a function in map_err")]
-    pub(crate) fn stdout(error: io::Error) -> Self {
-        if error.kind() == ErrorKind::BrokenPipe {
-            Self::Closed
-        } else {
-            Self::Output(format!("cannot write to standard output: {error}"))
-        }
-    }
-
-    /// A failure to write the file of decisions; a closed pipe is not an error.
-    pub(crate) fn decisions(error: &io::Error) -> Self {
-        if error.kind() == ErrorKind::BrokenPipe {
-            Self::Closed
-        } else {
-            Self::Output(format!("cannot write the decisions: {error}"))
-        }
+    pub(crate) fn stdout(error: &io::Error) -> Self {
+        Self::Output(format!("cannot write to standard output: {error}"))
     }
 }

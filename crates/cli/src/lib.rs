@@ -11,7 +11,9 @@ mod help;
 mod input;
 mod output;
 mod say;
+mod signals;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -21,7 +23,8 @@ use args::{Arguments, Command, Machine};
 use failure::Failure;
 
 /// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a run did not
-/// complete or output failed, 2 wrong usage or scenario).
+/// complete or output failed, 2 wrong usage or scenario). SIGINT, SIGTERM and SIGHUP remove files in the making and end the
+/// process with 128 plus their number.
 #[must_use]
 pub fn main() -> ExitCode {
     main_with(&[])
@@ -38,6 +41,7 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
             match Arguments::try_parse() {
                 Ok(arguments) => {
                     say::speak(arguments.quiet, arguments.verbose);
+                    signals::watch();
                     execute(&arguments.command, &policies)
                 }
                 Err(error) => return refused(error),
@@ -47,7 +51,6 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
@@ -57,8 +60,13 @@ fn refused(error: clap::Error) -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let error = advice::improved(error, &words);
-    // When the stream is closed, the exit code still reports.
-    let _ = error.print();
+    match error.print() {
+        // Help that was asked for and could not be delivered. When standard error is closed, the exit code still reports.
+        Err(e) if !error.use_stderr() && e.kind() != ErrorKind::BrokenPipe => {
+            return Failure::stdout(&e).report();
+        }
+        _ => {}
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT))
 }
 

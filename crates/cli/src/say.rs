@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -82,6 +82,16 @@ pub(crate) fn line(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
+/// The bar that is shown, for the thread that receives signals.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Removes the bar from the terminal.
+pub(crate) fn clear_bar() {
+    if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish_and_clear();
+    }
+}
+
 /// A bar on standard error, if that is a terminal, that counts up to `length`.
 pub(crate) fn bar(length: usize, unit: &str) -> ProgressBar {
     if quiet() || !io::stderr().is_terminal() {
@@ -92,5 +102,6 @@ pub(crate) fn bar(length: usize, unit: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     bar
 }

@@ -79,5 +79,5 @@ fn what_cannot_be_traced_is_refused_before_anything_runs() {
     assert_eq!(fs::read_to_string(path("there.txt")).unwrap(), "mine");
     let nowhere = path("no/such/folder/x.txt");
     let (code, _, err) = oversim(&["run", "-", "--trace", &nowhere, "--trace-run", "0"], TINY);
-    assert!(code == 1 && err.contains("cannot write"), "{code} {err}");
+    assert!(code == 2 && err.contains("there is no directory"), "{code} {err}");
 }

@@ -1,6 +1,6 @@
 //! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows nowhere.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use sim_core::kernel::Simulation;
@@ -33,6 +33,9 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// The run was stopped before a seed was finished.
+    #[error("interrupted before the first seed was finished")]
+    Stopped,
     /// The decisions could not be written.
     #[error("cannot write the decisions: {0}")]
     Decisions(std::io::Error),
@@ -58,6 +61,55 @@ pub fn run(
 ) -> Result<Results, RunError> {
     let reports = simulate(experiment, jobs, progress)?;
     results(experiment, jobs, &reports)
+}
+
+/// As [`run`], but ends early when `stop` is set: runs in progress end, no other one begins. Runs are then in the order of their
+/// seeds, and the results are those of the seeds that every policy and configuration has finished, as with a smaller `repeat`.
+/// The best partition is not searched.
+///
+/// # Errors
+/// As [`run`], and [`RunError::Stopped`] when not one seed is finished.
+pub fn run_until(
+    experiment: &Experiment,
+    jobs: usize,
+    progress: &(dyn Fn(usize, usize) + Sync),
+    stop: &AtomicBool,
+) -> Result<Results, RunError> {
+    let done = AtomicUsize::new(0);
+    let mut order: Vec<usize> = (0..experiment.runs.len()).collect();
+    order.sort_by_key(|run| experiment.runs[*run].replicate);
+    let one = |run: usize| {
+        if stop.load(Ordering::Relaxed) {
+            return (run, None);
+        }
+        let report = simulate_one(&experiment.runs[run], &mut ());
+        progress(done.fetch_add(1, Ordering::Relaxed) + 1, experiment.runs.len());
+        (run, Some(report))
+    };
+    let mut reports: Vec<(usize, Option<Result<RunReport, String>>)> =
+        pool(experiment, jobs)?.install(|| order.into_par_iter().with_max_len(1).map(one).collect());
+    reports.sort_by_key(|(run, _)| *run);
+    let missing = reports.iter().filter(|(_, report)| report.is_none());
+    let Some(finished) = missing.map(|(run, _)| experiment.runs[*run].replicate).min() else {
+        let plans = experiment.runs.iter();
+        let reports = reports.into_iter().filter_map(|(_, report)| report).zip(plans);
+        let reports: Vec<RunReport> = reports
+            .map(|(report, plan)| report.map_err(|reason| refused(experiment, plan, reason)))
+            .collect::<Result<_, _>>()?;
+        return results(experiment, jobs, &reports);
+    };
+    if finished == 0 {
+        return Err(RunError::Stopped);
+    }
+    let (mut runs, mut kept) = (Vec::new(), Vec::new());
+    for ((_, report), plan) in reports.into_iter().zip(&experiment.runs) {
+        if let Some(report) = report.filter(|_| plan.replicate < finished) {
+            kept.push(report.map_err(|reason| refused(experiment, plan, reason))?);
+            runs.push(plan.clone());
+        }
+    }
+    let experiment = Experiment { repeat: finished, runs, best_partition: false, ..experiment.clone() };
+    Ok(Results::of(&experiment, &kept, &[]))
 }
 
 /// The results of all reports, with the best partition if that is asked for.

@@ -9,7 +9,7 @@ use calibration::{Derivation, document, files};
 
 use crate::args::Calibrate;
 use crate::failure::{BAD_END, Failure};
-use crate::output::to_stdout;
+use crate::output::{self, Folder, to_stdout};
 
 /// Derives everything; then checks, writes or shows it.
 pub(crate) fn calibrate(args: &Calibrate) -> Result<ExitCode, Failure> {
@@ -74,9 +74,12 @@ fn write(
     let page = document::with_section(&page, document::RESIDUALS, residuals)
         .and_then(|page| document::with_section(&page, document::SENSITIVITY, sensitivity))
         .ok_or_else(|| Failure::Input(format!("{} has no markers for the tables", document.display())))?;
-    for (name, text) in files::texts(derived, data) {
-        let path = root.join(files::FOLDER).join(name);
-        fs::write(&path, text).map_err(|e| failed(&path, &e))?;
-    }
-    fs::write(&document, page).map_err(|e| failed(&document, &e))
+    let texts = files::texts(derived, data);
+    let mut all: Vec<_> = texts
+        .iter()
+        .map(|(name, text)| (Path::new(files::FOLDER).join(name), output::bytes(text.as_bytes())))
+        .collect();
+    all.push((document::PATH.into(), output::bytes(page.as_bytes())));
+    let (folder, _) = Folder::check(root, true, std::iter::empty())?;
+    folder.write(&all)
 }

@@ -9,6 +9,7 @@ use experiment::scenarios::{self, BuiltIn, STARTER};
 
 use crate::args::Init;
 use crate::failure::Failure;
+use crate::output::Target;
 use crate::{advice, output};
 
 /// The schema for editors, as `oversim schema > oversim.schema.json` writes it.
@@ -26,9 +27,9 @@ pub(crate) fn init(args: &Init) -> Result<ExitCode, Failure> {
         output::to_stdout(|out| out.write_all(scenario.copy(scenario.name, None).as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::check_file(path, args.force)?;
-    let text = copy(scenario, path)?;
-    output::to_file(path, args.force, &|out| out.write_all(text.as_bytes()))?;
+    let target = Target::check(path, args.force)?;
+    let text = copy(scenario, path);
+    target.write(&|out| out.write_all(text.as_bytes()))?;
     let file = quoted(&path.display().to_string());
     output::to_stdout(|out| {
         writeln!(out, "wrote {file}; next:\n  oversim check {file}\n  oversim run {file}")
@@ -37,16 +38,12 @@ pub(crate) fn init(args: &Init) -> Result<ExitCode, Failure> {
 }
 
 /// The text for this file: named like it, and with the schema beside it if there is one.
-fn copy(scenario: &BuiltIn, path: &Path) -> Result<String, Failure> {
+fn copy(scenario: &BuiltIn, path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let (file, folder) = (path.display(), folder.display());
-        return Err(Failure::Input(format!("cannot write {file}: there is no directory {folder}")));
-    }
     let text_of =
         |part: Option<&OsStr>| part.map_or_else(String::new, |part| part.to_string_lossy().into_owned());
     let schema = folder.join(SCHEMA).is_file().then_some(SCHEMA);
     let text = scenario.copy(&text_of(path.file_stem()), schema);
     // The commands in the comment of the starter name its file.
-    Ok(text.replace(&format!("{}.yaml", STARTER.name), &quoted(&text_of(path.file_name()))))
+    text.replace(&format!("{}.yaml", STARTER.name), &quoted(&text_of(path.file_name())))
 }

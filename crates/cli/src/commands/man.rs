@@ -1,6 +1,5 @@
 //! `oversim man`: manual pages, made from the help.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,7 +9,7 @@ use clap_mangen::Man;
 use crate::advice;
 use crate::args::{Arguments, Man as Args};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Folder};
 
 /// Prints the page of a command, or writes all pages to a directory.
 pub(crate) fn man(args: &Args) -> Result<ExitCode, Failure> {
@@ -64,14 +63,9 @@ fn add(command: &Command, name: &str, pages: &mut Vec<Page>) -> Result<(), Failu
 
 /// Writes every page as `NAME.1`; none when one exists and may not be replaced.
 fn write(pages: &[Page], directory: &Path, force: bool) -> Result<(), Failure> {
-    let path = |page: &Page| directory.join(format!("{}.1", page.name));
-    for page in pages {
-        output::check_file(&path(page), force)?;
-    }
-    fs::create_dir_all(directory)
-        .map_err(|e| Failure::Input(format!("cannot make the directory {}: {e}", directory.display())))?;
-    for page in pages {
-        output::to_file(&path(page), force, &|out| out.write_all(&page.text))?;
-    }
-    Ok(())
+    let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
+    let (folder, _) = Folder::check(directory, force, names.iter().map(String::as_str))?;
+    let files: Vec<_> =
+        names.iter().zip(pages).map(|(name, page)| (name, output::bytes(&page.text))).collect();
+    folder.write(&files)
 }

@@ -1,8 +1,5 @@
 //! `oversim plot`: figures of a result, each with its numbers in a CSV file.
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
@@ -12,6 +9,7 @@ use figures::{Drawn, Figure};
 use super::source;
 use crate::args::{Picture, Plot};
 use crate::failure::{BAD_END, Failure};
+use crate::output::Folder;
 use crate::{advice, output, say};
 
 /// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
@@ -19,7 +17,7 @@ const PNG_SCALE: f32 = 2.0;
 
 /// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    check(args)?;
+    let folder = check(args)?;
     let opened = source::open(&args.file, &args.changes, args.best_partition, policies)?;
     let flags = source::given(&args.changes, args.best_partition);
     if !opened.simulated && !flags.is_empty() {
@@ -28,10 +26,10 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     let results = opened.results;
     let drawn = figures::draw(&results, &args.figures).map_err(Failure::Output)?;
     let files = files(args, &drawn)?;
-    write(args, &files)?;
+    write(&folder, &files)?;
     output::to_stdout(|out| {
-        for (figure, (path, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
-            writeln!(out, "{}: {}", path.display(), figure.title)?;
+        for (figure, (name, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
+            writeln!(out, "{}: {}", args.output.join(name).display(), figure.title)?;
         }
         for omitted in &drawn.omitted {
             writeln!(out, "{} skipped: {}", omitted.name, omitted.why)?;
@@ -60,25 +58,17 @@ fn summary(args: &Plot, figures: usize) -> String {
 }
 
 /// Checks names and files before anything is simulated.
-fn check(args: &Plot) -> Result<(), Failure> {
+fn check(args: &Plot) -> Result<Folder, Failure> {
     for wanted in &args.figures {
         if !figures::names().any(|name| name == wanted) {
             let all: Vec<&str> = figures::names().collect();
             return Err(Failure::Input(advice::unknown("figure", wanted, &all)));
         }
     }
-    let there = args.output.ancestors().find(|path| path.exists());
-    if let Some(file) = there.filter(|path| !path.is_dir()) {
-        return Err(Failure::Input(format!("{} is not a directory", file.display())));
-    }
     let wanted = |name: &&str| args.figures.is_empty() || args.figures.iter().any(|f| f == name);
-    let taken = figures::names().filter(wanted).flat_map(|name| both(args, name)).find(|path| path.exists());
-    match taken {
-        Some(path) if !args.force => {
-            Err(Failure::Input(format!("{} exists; --force replaces it", path.display())))
-        }
-        _ => Ok(()),
-    }
+    let names: Vec<String> = figures::names().filter(wanted).flat_map(|name| both(args, name)).collect();
+    let (folder, _) = Folder::check(&args.output, args.force, names.iter().map(String::as_str))?;
+    Ok(folder)
 }
 
 /// How names of pictures end.
@@ -90,12 +80,12 @@ const fn ending(format: Picture) -> &'static str {
 }
 
 /// The files of a figure: its picture and its numbers.
-fn both(args: &Plot, name: &str) -> [PathBuf; 2] {
-    [ending(args.format), "csv"].map(|ending| args.output.join(format!("{name}.{ending}")))
+fn both(args: &Plot, name: &str) -> [String; 2] {
+    [ending(args.format), "csv"].map(|ending| format!("{name}.{ending}"))
 }
 
-/// A file and what it holds.
-type File = (PathBuf, Vec<u8>);
+/// The name of a file and what it holds.
+type File = (String, Vec<u8>);
 
 /// All files: of each figure the picture, then the numbers.
 fn files(args: &Plot, drawn: &Drawn) -> Result<Vec<File>, Failure> {
@@ -115,16 +105,10 @@ fn bytes(figure: &Figure, format: Picture) -> Result<Vec<u8>, String> {
     }
 }
 
-fn write(args: &Plot, files: &[File]) -> Result<(), Failure> {
+fn write(folder: &Folder, files: &[File]) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
     }
-    let failed = |directory: &Path, e: &std::io::Error| {
-        Failure::Output(format!("cannot make the directory {}: {e}", directory.display()))
-    };
-    fs::create_dir_all(&args.output).map_err(|e| failed(&args.output, &e))?;
-    for (path, bytes) in files {
-        output::to_file(path, args.force, &|out: &mut dyn Write| out.write_all(bytes))?;
-    }
-    Ok(())
+    let files: Vec<_> = files.iter().map(|(name, all)| (name, output::bytes(all))).collect();
+    folder.write(&files)
 }

@@ -17,14 +17,14 @@ use timeline::{Medium, Request, Subject};
 use super::source;
 use crate::args::{Changes, Report};
 use crate::failure::{BAD_END, Failure};
+use crate::output::Target;
 use crate::{input, output, say};
 
 /// Runs the scenario and writes the page.
 pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let standard = args.output.as_os_str() == "-";
-    if !standard {
-        output::check_file(&args.output, args.force)?;
-    }
+    let target = (!standard).then(|| Target::check(&args.output, args.force)).transpose()?;
+    output::distinct(&target.iter().collect::<Vec<_>>(), &[&args.file])?;
     let (name, text) = input::scenario(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
@@ -48,10 +48,9 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     };
     let html = page(&story);
     let write = |out: &mut dyn Write| out.write_all(html.as_bytes());
-    if standard {
-        output::to_stdout(|out| write(out))?;
-    } else {
-        output::to_file(&args.output, args.force, &write)?;
+    match target {
+        None => output::to_stdout(|out| write(out))?,
+        Some(target) => target.write(&write)?,
     }
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);

@@ -1,11 +1,11 @@
 //! `oversim reproduce`: every published claim next to the simulated outcome.
 
 use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use experiment::number::plural;
 use reproduction::claims::{self, Claim};
 use reproduction::lab::{Campaign, Store};
 use reproduction::report::page;
@@ -14,6 +14,7 @@ use reproduction::{fields, report, sensitivity, studies};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
+use crate::output::{Folder, Target};
 use crate::{advice, input, output, say};
 
 /// Most bytes of a file of claims, as its reader has it.
@@ -26,6 +27,9 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if let Some(root) = &args.write {
         page_of(root)?;
     }
+    let cells = args.cells.as_ref().map(|path| Target::check(path, args.force)).transpose()?;
+    let inputs: Vec<&Path> = args.claims.iter().map(PathBuf::as_path).collect();
+    output::distinct(&cells.iter().collect::<Vec<_>>(), &inputs)?;
     let store = store(args)?;
     let bar = say::bar(0, "cells");
     let campaign = Campaign {
@@ -55,8 +59,8 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     if let Some(root) = &args.write {
         write(root, &done)?;
     }
-    if let Some(path) = &args.cells {
-        output::to_file(path, true, &|out| report::cells(&done, out))?;
+    if let Some(target) = &cells {
+        target.write(&|out| report::cells(&done, out))?;
     }
     let Some(form) = report::form(args.format.name()) else {
         return Err(Failure::Output(format!("no format {}", args.format.name())));
@@ -77,23 +81,18 @@ fn page_of(root: &Path) -> Result<String, Failure> {
 fn write(root: &Path, done: &Reproduction) -> Result<(), Failure> {
     let old = page_of(root)?;
     let files = page::files(done, page::sensitivity_of(&old)).map_err(Failure::Output)?;
-    let pictures = root.join(page::PICTURES);
-    let failed = |path: &Path, e: &io::Error| Failure::Output(format!("{}: {e}", path.display()));
-    fs::create_dir_all(&pictures).map_err(|e| failed(&pictures, &e))?;
-    for (name, text) in files {
-        let path = root.join(name);
-        fs::write(&path, text).map_err(|e| failed(&path, &e))?;
-    }
-    Ok(())
+    let files: Vec<_> = files.iter().map(|(name, text)| (name, output::bytes(text.as_bytes()))).collect();
+    let (folder, _) = Folder::check(root, true, std::iter::empty())?;
+    folder.make(page::PICTURES)?;
+    folder.write(&files)
 }
 
 /// Writes the table of sensitivities into the page.
 fn write_sensitivity(root: &Path, table: &str) -> Result<(), Failure> {
     let old = page_of(root)?;
-    let path = root.join(page::PATH);
     let marked = |text: &str| format!("{}{text}{}", page::SENSITIVITY.0, page::SENSITIVITY.1);
     let new = old.replacen(&marked(page::sensitivity_of(&old)), &marked(table), 1);
-    fs::write(&path, new).map_err(|e| Failure::Output(format!("{}: {e}", path.display())))
+    Target::check(&root.join(page::PATH), true)?.write(&|out| out.write_all(new.as_bytes()))
 }
 
 /// The requested claims of the file, or of the built-in ones.
@@ -144,7 +143,16 @@ fn store(args: &Reproduce) -> Result<Store, Failure> {
     };
     let variant = if args.quick { "quick" } else { "full" };
     match Store::open(&directory, variant, args.fresh) {
-        Ok(store) => Ok(store),
+        Ok(store) => {
+            if store.damaged > 0 {
+                say::remark(format_args!(
+                    "{}: {} damaged, computed again",
+                    directory.display(),
+                    plural(store.damaged, "entry is", "entries are")
+                ));
+            }
+            Ok(store)
+        }
         // A directory that the user names must be usable. The default one (a read-only home) may be unusable.
         Err(e) if args.cache.is_some() => {
             Err(Failure::Input(format!("cannot keep runs in {}: {e}", directory.display())))

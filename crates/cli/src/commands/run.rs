@@ -1,9 +1,9 @@
 //! `oversim run`: a scenario from text to report.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use experiment::PolicyShelf;
 use experiment::plan::Experiment;
 use experiment::report::{self, View};
 use experiment::result::Results;
-use experiment::run::RunError;
+use experiment::run::{RunError, run_until};
 use experiment::scenario::Overrides;
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
@@ -19,54 +19,112 @@ use indicatif::ProgressBar;
 use super::{source, trace};
 use crate::args::{Format, Run, Table};
 use crate::failure::{BAD_END, Failure};
-use crate::output::Decisions;
-use crate::{input, output, say};
+use crate::output::{Folder, Stream, Target};
+use crate::{input, output, say, signals};
 
 /// Remarks on standard error name at most this many runs that did not complete.
 const NOTES_SHOWN: usize = 5;
 
+/// What a run writes besides its result on standard output, checked before the simulation.
+struct Outputs {
+    folder: Option<Folder>,
+    schedule: Option<Target>,
+    trace: Option<trace::Wanted>,
+    decisions: Option<Decisions>,
+}
+
+/// Where decisions go.
+enum Decisions {
+    /// To standard output, instead of the result.
+    Standard,
+    /// To a file, a pipe or a device.
+    To(Target),
+}
+
+impl Decisions {
+    fn open(&self) -> Result<Stream, Failure> {
+        match self {
+            Self::Standard => Ok(output::standard()),
+            Self::To(target) => target.open(),
+        }
+    }
+
+    fn finish(&self, mut stream: Stream) -> Result<(), Failure> {
+        match self {
+            Self::Standard => stream.flush().map_err(|e| Failure::stdout(&e)),
+            Self::To(target) => target.finish(stream),
+        }
+    }
+}
+
+impl Outputs {
+    fn check(args: &Run) -> Result<Self, Failure> {
+        let target = |path: &PathBuf| Target::check(path, args.force);
+        let folder = args.output.as_ref().map(|path| Folder::check(path, args.force, output::result_names()));
+        let (folder, files) = folder.transpose()?.unzip();
+        let schedule = args.record_schedule.as_ref().map(target).transpose()?;
+        let trace = trace::wanted(args)?;
+        let decisions = match &args.explain_decisions {
+            None => None,
+            Some(path) if path.as_os_str() == "-" => Some(Decisions::Standard),
+            Some(path) => Some(Decisions::To(target(path)?)),
+        };
+        let mut all: Vec<&Target> = files.iter().flatten().chain(&schedule).collect();
+        all.extend(trace.as_ref().map(trace::Wanted::target));
+        if let Some(Decisions::To(target)) = &decisions {
+            all.push(target);
+        }
+        let inputs: Vec<&Path> = [Some(&args.file), args.replay_schedule.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(AsRef::as_ref)
+            .collect();
+        output::distinct(&all, &inputs)?;
+        Ok(Self { folder, schedule, trace, decisions })
+    }
+}
+
 /// Runs the scenario; the exit code reports whether every run completed.
 pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
-    if let Some(directory) = &args.output {
-        output::check_directory(directory, args.force)?;
-    }
-    if let Some(path) = &args.record_schedule {
-        output::check_file(path, args.force)?;
-    }
-    if let Some(path) = &args.explain_decisions {
-        output::check_decisions(path, args.force)?;
-    }
-    let traced = trace::wanted(args)?;
+    let outputs = Outputs::check(args)?;
     let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
+    if let Some(folder) = &outputs.folder {
+        folder.room(experiment.result_bytes())?;
+    }
+    let traced = outputs.trace.as_ref();
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
-    let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
-    let mut decisions = decisions.transpose()?;
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
-    let (results, recording) = match &mut decisions {
+    let (results, recording) = match &outputs.decisions {
         Some(decisions) => (explain(args, &experiment, decisions, &bar)?, None),
         None => execute(args, &experiment, replayed.as_ref(), &bar)?,
     };
-    say::took(began, experiment.runs.len(), "runs");
-    let standard = decisions.as_ref().is_none_or(|decisions| !decisions.takes_standard_output());
-    if let Some(decisions) = decisions {
-        decisions.finish()?;
+    say::took(began, results.provenance.runs, "runs");
+    // All outputs are written, also when one of them fails: the first failure decides.
+    let done = [
+        outputs.folder.as_ref().map_or(Ok(()), |folder| output::write_results(&results, folder)),
+        match (&outputs.schedule, &recording) {
+            (Some(target), Some(recording)) => target.write(&|out| schedule::write(recording, out)),
+            _ => Ok(()),
+        },
+        traced.map_or(Ok(()), |(wanted, run)| trace::write(wanted, run, &experiment, &results)),
+        match outputs.decisions {
+            Some(Decisions::Standard) => Ok(()),
+            _ => print(args, &results),
+        },
+    ];
+    done.into_iter().collect::<Result<(), Failure>>()?;
+    if !results.all_completed() {
+        warn(&results);
     }
-    deliver(args, &results, standard)?;
-    if let (Some(path), Some(recording)) = (&args.record_schedule, recording) {
-        output::to_file(path, args.force, &|out| schedule::write(&recording, out))?;
-    }
-    if let Some((wanted, run)) = traced {
-        trace::write(&wanted, run, &experiment, &results, args.force)?;
-    }
-    if results.all_completed() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    warn(&results);
-    Ok(ExitCode::from(BAD_END))
+    Ok(match signals::stopped() {
+        Some(code) => ExitCode::from(code),
+        None if results.all_completed() => ExitCode::SUCCESS,
+        None => ExitCode::from(BAD_END),
+    })
 }
 
 /// A schedule and the SHA-256 of its file.
@@ -95,6 +153,18 @@ fn execute(
         (None, Some(_)) => schedule::record(experiment, jobs, &progress)
             .map(|(results, recording)| (results, Some(recording)))
             .map_err(|error| error.to_string()),
+        (None, None) if args.keep_finished => {
+            match run_until(experiment, jobs, &progress, signals::keep_finished()) {
+                Err(RunError::Stopped) => {
+                    bar.finish_and_clear();
+                    return Err(Failure::Stopped(
+                        RunError::Stopped.to_string(),
+                        signals::stopped().unwrap_or(BAD_END),
+                    ));
+                }
+                done => done.map(|results| (results, None)).map_err(|error| error.to_string()),
+            }
+        }
         (None, None) => experiment::run::run(experiment, jobs, &progress)
             .map(|results| (results, None))
             .map_err(|error| error.to_string()),
@@ -107,30 +177,27 @@ fn execute(
 fn explain(
     args: &Run,
     experiment: &Experiment,
-    decisions: &mut Decisions,
+    decisions: &Decisions,
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
+    let mut stream = decisions.open()?;
     let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
-    let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), decisions);
+    let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), &mut stream);
     bar.finish_and_clear();
-    results.map_err(|error| match error {
-        RunError::Decisions(error) => Failure::decisions(&error),
+    let results = results.map_err(|error| match error {
+        RunError::Decisions(error) => Failure::Output(format!("cannot write the decisions: {error}")),
         other => Failure::Input(other.to_string()),
-    })
+    })?;
+    decisions.finish(stream)?;
+    Ok(results)
 }
 
 fn overrides(args: &Run) -> Overrides {
     Overrides { stepwise: args.stepwise, ..source::changed(&args.changes, args.best_partition) }
 }
 
-/// To the directory, if there is one, and to standard output, if that is free.
-fn deliver(args: &Run, results: &Results, standard: bool) -> Result<(), Failure> {
-    if let Some(directory) = &args.output {
-        output::to_directory(results, directory, args.force)?;
-    }
-    if !standard {
-        return Ok(());
-    }
+/// The result on standard output.
+fn print(args: &Run, results: &Results) -> Result<(), Failure> {
     // Standard input cannot be read again by the commands that are recommended.
     let subject = args.file.to_str().filter(|subject| *subject != "-");
     let view = View {

@@ -1,26 +1,31 @@
 //! `oversim run --trace`: which run is traced, and the file that it goes to.
 
-use std::path::Path;
-
 use experiment::plan::{Experiment, RunPlan};
 use experiment::result::{DEDICATED, Results};
 use timeline::trace::{self, About, Form};
 
 use crate::args::Run;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::Target;
 
 /// Runs that an error names at most.
 const NAMED: usize = 6;
 
 /// A requested trace.
-pub(super) struct Wanted<'a> {
-    path: &'a Path,
+pub(super) struct Wanted {
+    target: Target,
     form: Form,
 }
 
+impl Wanted {
+    /// Its file.
+    pub(super) const fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
 /// The form that the name of the file requests, before anything is read.
-pub(super) fn wanted(args: &Run) -> Result<Option<Wanted<'_>>, Failure> {
+pub(super) fn wanted(args: &Run) -> Result<Option<Wanted>, Failure> {
     let Some(path) = &args.trace else { return Ok(None) };
     let Some(form) = Form::of(path) else {
         return Err(Failure::Input(format!(
@@ -28,8 +33,7 @@ pub(super) fn wanted(args: &Run) -> Result<Option<Wanted<'_>>, Failure> {
             path.display()
         )));
     };
-    output::check_file(path, args.force)?;
-    Ok(Some(Wanted { path, form }))
+    Ok(Some(Wanted { target: Target::check(path, args.force)?, form }))
 }
 
 /// The number of the run that is traced: the requested one, or the only one under a policy.
@@ -80,11 +84,10 @@ fn label(experiment: &Experiment, plan: &RunPlan) -> String {
 
 /// Simulates the run once more, as it repeats exactly, and writes its trace: whole or not at all.
 pub(super) fn write(
-    wanted: &Wanted<'_>,
+    wanted: &Wanted,
     run: usize,
     experiment: &Experiment,
     results: &Results,
-    force: bool,
 ) -> Result<(), Failure> {
     let Some(plan) = experiment.runs.get(run) else { return Ok(()) };
     let p = &results.provenance;
@@ -101,7 +104,7 @@ pub(super) fn write(
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
     let about = About { facts: facts.map(|(key, value)| (key.to_owned(), value)).collect() };
-    output::to_file(wanted.path, force, &|out| match trace::run(plan, &about, wanted.form, out) {
+    wanted.target.write(&|out| match trace::run(plan, &about, wanted.form, out) {
         Ok(_) => Ok(()),
         Err(trace::Failure::Write(error)) => Err(error),
         Err(trace::Failure::Refused(reason)) => Err(std::io::Error::other(reason)),

@@ -41,8 +41,11 @@ fn pairs(a: &Results, b: &Results, one: &Contrast) -> Vec<(f64, f64)> {
     of_a.iter().zip(&of_b).filter_map(|(a, b)| Some((rounded((*a)?), rounded((*b)?)))).collect()
 }
 
+/// A ratio with its tolerance, the ends of its interval, and the text behind them.
+type Factor<'t> = ((f64, f64), Option<[f64; 2]>, &'t str);
+
 /// `1.34 (1.29 to 1.39)` or `1.34` at the beginning of a text.
-fn factor(text: &str) -> Option<((f64, f64), Option<[f64; 2]>, &str)> {
+fn factor(text: &str) -> Option<Factor<'_>> {
     let (value, tolerance, rest) = number(text)?;
     let Some(inner) = rest.strip_prefix(" (") else { return Some(((value, tolerance), None, rest)) };
     let (lo, _, inner) = number(inner)?;
@@ -158,10 +161,9 @@ fn means(pairs: &[(f64, f64)], one: &Contrast, text: &str) -> Verdict {
     };
     let (a, rest) = text.split_once(" -> ").ok_or("no arrow")?;
     let (b, bracket) = rest.split_once(" (").ok_or("no bracket")?;
-    let sides: [(&str, fn(&(f64, f64)) -> f64); 2] = [(a, |pair| pair.0), (b, |pair| pair.1)];
-    for (text, side) in sides {
+    let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+    for (text, mean) in [(a, mean(|pair| pair.0)), (b, mean(|pair| pair.1))] {
         let (written, tolerance) = value(text).ok_or_else(|| format!("no number in {text}"))?;
-        let mean = pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
         ensure(close(written, tolerance, mean), || format!("the mean is {mean}, not {text}"))?;
     }
     let count = format!("{} pair{}", pairs.len(), if pairs.len() == 1 { "" } else { "s" });

@@ -11,6 +11,7 @@ use timeline::{Medium, Request, Subject, Track, terminal};
 use super::source;
 use crate::args::Timeline as Args;
 use crate::failure::Failure;
+use crate::output::Target;
 use crate::{input, output, say};
 
 mod panels;
@@ -49,7 +50,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
     let timeline = timeline::record(&subjects, &request, medium).map_err(Failure::Input)?;
     equal(&choice, &timeline);
-    let Some((path, form)) = target else {
+    let Some((target, form)) = target else {
         let text = terminal::text(&timeline, &choice.title, width, output::colours());
         output::to_stdout(|out| out.write_all(text.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
@@ -59,8 +60,8 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
         Form::Svg => svg.into_bytes(),
         Form::Png => drawing::png::from_svg(&svg, SCALE).map_err(Failure::Output)?,
     };
-    output::to_file(path, args.force, &|out| out.write_all(&bytes))?;
-    say::written(path.display(), format_args!("{} {}", timeline.message(), timeline.headline()));
+    target.write(&|out| out.write_all(&bytes))?;
+    say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -76,7 +77,7 @@ fn equal(choice: &panels::Choice<'_>, timeline: &timeline::Timeline) {
 }
 
 /// Where the picture goes and in which form; refused before anything is simulated.
-fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
+fn target(path: &Path, force: bool) -> Result<(Target, Form), Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     let form = match extension.as_deref() {
         Some("svg") => Form::Svg,
@@ -88,13 +89,7 @@ fn target(path: &Path, force: bool) -> Result<(&Path, Form), Failure> {
             )));
         }
     };
-    output::check_file(path, force)?;
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !directory.is_dir() {
-        let (name, directory) = (path.display(), directory.display());
-        return Err(Failure::Input(format!("cannot write {name}: there is no directory {directory}")));
-    }
-    Ok((path, form))
+    Ok((Target::check(path, force)?, form))
 }
 
 /// The cpus asked for, of those that the machine has.

@@ -1,0 +1,126 @@
+//! Several files of one directory: all are written before the first gets its name, and two writers cannot mix.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::target::{Stream, Target, accepts, write_all};
+use crate::failure::Failure;
+
+/// A directory that receives files.
+pub(crate) struct Folder {
+    path: PathBuf,
+    force: bool,
+}
+
+impl Folder {
+    /// Checks that files of these names can be written there: the directory exists or can be made, and nothing is lost without
+    /// `force`.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] with the reason.
+    pub(crate) fn check<'n>(
+        path: &Path,
+        force: bool,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<(Self, Vec<Target>), Failure> {
+        let folder = Self { path: path.to_owned(), force };
+        let shown = path.display();
+        let there = existing(path);
+        if !there.is_dir() {
+            return Err(Failure::Input(format!("{} is not a directory", there.display())));
+        }
+        accepts(there).map_err(|e| Failure::Input(format!("cannot write to {shown}: {e}")))?;
+        let targets = if path.is_dir() {
+            names.map(|name| Target::check(&path.join(name), force)).collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        Ok((folder, targets))
+    }
+
+    /// Checks that the file system has room for so many bytes, where it tells.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] with what is needed and what is free.
+    pub(crate) fn room(&self, needed: u64) -> Result<(), Failure> {
+        #[cfg(unix)]
+        if let Ok(found) = rustix::fs::statvfs(existing(&self.path)) {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            if free < needed {
+                return Err(Failure::Input(format!(
+                    "{} has {} KiB free, and the results need about {} KiB: choose another directory or fewer configurations",
+                    self.path.display(),
+                    free >> 10,
+                    needed >> 10
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a directory in it.
+    ///
+    /// # Errors
+    /// [`Failure::Output`] with the reason.
+    pub(crate) fn make(&self, name: &str) -> Result<(), Failure> {
+        let path = self.path.join(name);
+        fs::create_dir_all(&path).map_err(|e| Failure::Output(format!("cannot make {}: {e}", path.display())))
+    }
+
+    /// Makes the directory and writes the files.
+    ///
+    /// # Errors
+    /// [`Failure::Output`] with the reason. No file has its name then, unless the last step fails.
+    pub(crate) fn write<C>(&self, files: &[(impl AsRef<Path>, C)]) -> Result<(), Failure>
+    where
+        C: Fn(&mut dyn Write) -> io::Result<()>,
+    {
+        self.make("")?;
+        // Another writer waits until this one has named its files. File systems without locks do without.
+        let directory = File::open(&self.path);
+        if let Ok(directory) = &directory {
+            let _ = directory.lock();
+        }
+        let check = |name: &Path| match Target::check(&self.path.join(name), self.force) {
+            Err(Failure::Input(why)) => Err(Failure::Output(why)),
+            checked => checked,
+        };
+        let targets: Vec<Target> =
+            files.iter().map(|(name, _)| check(name.as_ref())).collect::<Result<_, _>>()?;
+        let mut streams: Vec<(&Target, Stream)> = Vec::new();
+        for (target, (_, content)) in targets.iter().zip(files) {
+            let mut stream = target.open()?;
+            content(&mut stream).map_err(|e| target.failed(&e))?;
+            streams.push((target, stream));
+        }
+        write_all(streams)
+    }
+}
+
+/// Writes what is in memory.
+pub(crate) fn bytes(all: &[u8]) -> impl Fn(&mut dyn Write) -> io::Result<()> {
+    move |out| out.write_all(all)
+}
+
+/// The path, or its nearest ancestor that exists.
+fn existing(path: &Path) -> &Path {
+    let there =
+        path.ancestors().find(|path| path.as_os_str().is_empty() || fs::symlink_metadata(path).is_ok());
+    there.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_room_is_refused_before_the_work() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, _) =
+            Folder::check(&directory.path().join("new/results"), false, ["a"].into_iter()).unwrap();
+        assert!(folder.room(0).is_ok());
+        let refused = folder.room(u64::MAX).unwrap_err();
+        assert!(matches!(refused, Failure::Input(why) if why.contains("KiB free")));
+    }
+}

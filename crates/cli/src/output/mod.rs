@@ -1,0 +1,80 @@
+//! The one place that writes: to standard output, to pipes and devices, and to files, which appear whole or not at all.
+
+mod folder;
+mod target;
+mod unfinished;
+
+use std::io::{self, Write};
+
+use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
+use experiment::result::Results;
+
+pub(crate) use folder::{Folder, bytes};
+pub(crate) use target::{Stream, Target, distinct};
+pub(crate) use unfinished::remove_all;
+
+use crate::failure::Failure;
+
+/// The formats that a directory receives.
+const IN_DIRECTORY: &[&str] = &[
+    "json",
+    "csv",
+    "tidy",
+    "markdown",
+    "text",
+    #[cfg(feature = "parquet")]
+    "parquet",
+];
+
+/// Lines have at least this width, because tables need it.
+const MIN_WIDTH: usize = 60;
+
+/// Columns of pictures in text when the width is unknown, and the largest number of them.
+const DEFAULT_COLUMNS: usize = 80;
+const MOST_COLUMNS: usize = 1000;
+
+/// Standard output, buffered. A reader that goes away ends the output and nothing else.
+pub(crate) fn standard() -> Stream {
+    Stream::through(Box::new(io::stdout()))
+}
+
+/// Calls `write` with standard output, buffered.
+pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = standard();
+    write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::stdout(&e))
+}
+
+/// Columns of the terminal on standard output, or the default when it is none.
+pub(crate) fn width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
+}
+
+/// Columns for what is drawn with characters: those of the terminal on standard output, else the variable COLUMNS, else 80.
+pub(crate) fn columns() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(variable).unwrap_or(DEFAULT_COLUMNS).clamp(MIN_WIDTH, MOST_COLUMNS)
+}
+
+/// True when standard output shows colours: a terminal, and NO_COLOR is not set.
+pub(crate) fn colours() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+fn forms() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|f| IN_DIRECTORY.contains(&f.name))
+}
+
+/// The names of the files that a directory of results receives.
+pub(crate) fn result_names() -> impl Iterator<Item = &'static str> {
+    forms().map(|format| format.file)
+}
+
+/// Writes the result in every form.
+pub(crate) fn write_results(results: &Results, folder: &Folder) -> Result<(), Failure> {
+    let content =
+        |format: &'static Format| move |out: &mut dyn Write| (format.write)(results, out, &View::FILE);
+    let files: Vec<_> = forms().map(|format| (format.file, content(format))).collect();
+    folder.write(&files)
+}
