@@ -361,3 +361,52 @@ fn a_cache_directory_keeps_the_files_of_others() {
     let said = String::from_utf8(again.stderr).unwrap();
     assert!(said.contains("1 entry is damaged, computed again"), "{said}");
 }
+
+#[test]
+fn an_interrupted_reproduction_continues_and_says_the_same() {
+    let folder = folder();
+    let reproduce = |cache| {
+        let args =
+            ["reproduce", "--quick", "--quiet", "--group", "counters", "--format", "json", "--jobs", "1"];
+        command(folder.path(), &[&args[..], &["--cache", cache]].concat())
+    };
+    let lines = |cache: &str| {
+        let files = fs::read_dir(folder.path().join(cache)).into_iter().flatten();
+        files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap().lines().count()).sum::<usize>()
+    };
+    let child = reproduce("c").stdout(Stdio::null()).spawn().unwrap();
+    eventually("finished cells", || lines("c") > 3);
+    signal(&child, Signal::INT);
+    assert_eq!({ child }.wait().unwrap().code(), Some(130));
+    let before = lines("c");
+    let (resumed, whole) = (reproduce("c").output().unwrap(), reproduce("fresh").output().unwrap());
+    assert!(resumed.status.success() && before < lines("fresh"), "{before} of {}", lines("fresh"));
+    assert_eq!(resumed.stdout, whole.stdout);
+}
+
+#[test]
+fn every_test_that_the_document_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/reliability.md")).unwrap();
+    let mut tests = String::new();
+    let mut folders = vec![root.join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                tests += &fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    let mut named = 0;
+    for row in page.lines().filter(|line| line.starts_with('|')) {
+        let last = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        for name in last.split('`').skip(1).step_by(2) {
+            assert!(tests.contains(&format!("fn {name}(")), "no test {name}");
+            named += 1;
+        }
+    }
+    assert!(named > 10, "{named}");
+}
