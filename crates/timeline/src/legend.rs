@@ -58,7 +58,7 @@ pub(crate) fn patterns(svg: &mut Svg, palette: &Palette, seen: &Seen, prefix: &s
     let mut done = BTreeSet::new();
     svg.raw("<defs>");
     for (owner, state) in &seen.drawn {
-        let id = escape(&id(palette, prefix, *owner, *state));
+        let id = xml(&id(palette, prefix, *owner, *state));
         if word(*state).is_some() && done.insert(id.clone()) {
             svg.raw(&pattern(&id, *state, palette.of(*owner)));
         }

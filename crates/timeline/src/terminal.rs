@@ -242,7 +242,8 @@ pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> Str
     scale(&mut lines, timeline, width);
     lines.push(String::new());
     legend(&mut lines, timeline, &seen, &script, width);
-    lines.join("\n") + "\n"
+    // The names come from files.
+    neutral::coloured(&(lines.join("\n") + "\n"))
 }
 
 /// Rows and lanes of a run; the classes in them are added to those seen.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::older::{self, OLDER};
-use super::{Results, SCHEMA};
+use super::{Results, SCHEMA, check};
 
 /// What names of schemas of results begin with.
 const FAMILY: &str = "oversim.result/";
@@ -47,6 +47,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
         Some(other) => return Err(format!("{name} is an `{other}` and not a result: {wanted}")),
         None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
+    check::texts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
     let repeat = results.provenance.repeat as usize;
     let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
     match broken {
@@ -63,7 +64,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
 
 /// File, line and column.
 fn at(name: &str, error: &serde_json::Error) -> String {
-    format!("{name}:{}:{}", error.line(), error.column())
+    format!("{name}:{}:{}", error.line().max(1), error.column().max(1))
 }
 
 #[cfg(test)]
