@@ -3,6 +3,7 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
+use experiment::neutral;
 use experiment::scenarios;
 use experiment::suggest::{hint, nearest};
 
@@ -24,6 +25,7 @@ pub(crate) fn no_scenario(name: &str) -> String {
 
 /// The error of the parser with the nearest valid word: ``did you mean `run`?``.
 pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
+    show_invisible(&mut error);
     let mut program = Arguments::command();
     program.build();
     let command = innermost(&program, words);
@@ -44,6 +46,24 @@ pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
+}
+
+/// Shows the invisible characters of the words that the error repeats.
+fn show_invisible(error: &mut Error) {
+    let shown = |text: &String| neutral::line(text).into_owned();
+    let values: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
+            ContextValue::Strings(all) => {
+                Some((kind, ContextValue::Strings(all.iter().map(shown).collect())))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in values {
+        error.insert(kind, value);
+    }
 }
 
 /// The command that the words name, as far as they name one.

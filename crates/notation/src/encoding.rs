@@ -133,7 +133,11 @@ mod tests {
     #[test]
     fn a_size_is_given_with_its_limit() {
         let text = Unreadable::too_long("scenario", Some(2_000_000), 1 << 20).render("l.yaml");
-        assert!(text.contains("l.yaml:1:1") && text.contains("has 2000000 bytes, and at most 1048576 bytes (1 MiB)"), "{text}");
+        assert!(
+            text.contains("l.yaml:1:1")
+                && text.contains("has 2000000 bytes, and at most 1048576 bytes (1 MiB)"),
+            "{text}"
+        );
         let text = Unreadable::too_long("scenario", None, 1 << 20).render("<stdin>");
         assert!(text.contains("has more than 1048576 bytes (1 MiB),"), "{text}");
     }

@@ -114,8 +114,9 @@ pub fn markdown(text: &str) -> String {
 #[must_use]
 pub fn markdown_paragraph(text: &str) -> String {
     let text = markdown(text.trim_start());
-    let opens =
-        text.starts_with(['#', '>', '-', '+', '*', '=']) || text.starts_with("```") || text.starts_with("~~~");
+    let opens = text.starts_with(['#', '>', '-', '+', '*', '='])
+        || text.starts_with("```")
+        || text.starts_with("~~~");
     if opens { format!("\\{text}") } else { text }
 }
 
@@ -181,7 +182,9 @@ mod tests {
         for text in [line(NASTY), lines(NASTY), cell(NASTY)] {
             assert!(!text.contains(is_invisible), "{text:?}");
         }
-        for text in [markdown(NASTY), markdown_paragraph(NASTY), markdown_prose(NASTY), xml(NASTY), coloured(NASTY)] {
+        for text in
+            [markdown(NASTY), markdown_paragraph(NASTY), markdown_prose(NASTY), xml(NASTY), coloured(NASTY)]
+        {
             assert!(!text.contains(is_invisible), "{text:?}");
         }
         assert_eq!(first_invisible("ab\nc\u{200b}"), Some((4, '\u{200b}')));
@@ -189,7 +192,8 @@ mod tests {
 
     #[test]
     fn plain_text_is_left_alone() {
-        for text in ["", "cg_ft", "threads_per_core=2, cpus=[0, 1]", "±0.05 → „ü“ µs 日本", "x\ty\nz"] {
+        for text in ["", "cg_ft", "threads_per_core=2, cpus=[0, 1]", "±0.05 → „ü“ µs 日本", "x\ty\nz"]
+        {
             assert!(matches!(lines(text), Cow::Borrowed(same) if same == text));
         }
         assert_eq!(lines("a\r\nb\r"), "a\nb␍");
@@ -207,7 +211,10 @@ mod tests {
     #[test]
     fn text_cannot_break_out_of_markdown() {
         assert_eq!(markdown("a|b\nc\\"), "a\\|b c\\\\");
-        assert_eq!(markdown("<script>x</script><!-- <https://a>"), "&lt;script>x&lt;/script>&lt;!-- &lt;https://a>");
+        assert_eq!(
+            markdown("<script>x</script><!-- <https://a>"),
+            "&lt;script>x&lt;/script>&lt;!-- &lt;https://a>"
+        );
         assert_eq!(markdown("![a](b) [c][d]"), "![a]\\(b) [c]\\[d]");
         assert_eq!(markdown_paragraph("# a"), "\\# a");
         assert_eq!(markdown_paragraph("```\nx"), "\\``` x");

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use notation::neutral::xml;
+
 use crate::palette::{Palette, Rgb, grey};
 use crate::seen::Seen;
 use crate::states::{Owner, State};
-use crate::svg::{Anchor, Font, Svg, escape, number};
+use crate::svg::{Anchor, Font, Svg, number};
 use crate::timeline::Timeline;
 
 /// White in the colour of memory stalls, per cent.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use notation::neutral;
+
 use crate::axis::axis;
 use crate::palette::{Palette, dark};
 use crate::record::Cell;

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
 use experiment::number::plural;
+use experiment::{PolicyShelf, neutral};
 use figures::{Drawn, Figure};
 
 use super::source;
@@ -31,12 +31,12 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     write(args, &files)?;
     output::to_stdout(|out| {
         for (figure, (path, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
-            writeln!(out, "{}: {}", path.display(), figure.title)?;
+            writeln!(out, "{}", neutral::line(&format!("{}: {}", path.display(), figure.title)))?;
         }
         for omitted in &drawn.omitted {
-            writeln!(out, "{} skipped: {}", omitted.name, omitted.why)?;
+            writeln!(out, "{}", neutral::line(&format!("{} skipped: {}", omitted.name, omitted.why)))?;
         }
-        writeln!(out, "{}", summary(args, drawn.figures.len()))
+        writeln!(out, "{}", neutral::line(&summary(args, drawn.figures.len())))
     })?;
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);

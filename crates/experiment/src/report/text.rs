@@ -24,7 +24,11 @@ pub(super) const NOTES_SHOWN: usize = 10;
 /// Writes the answer, or all tables.
 pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
     let mut text = Vec::new();
-    if view.full { full(results, &mut text, view.width)? } else { answer::write(results, &mut text, view)? }
+    if view.full {
+        full(results, &mut text, view.width)?
+    } else {
+        answer::write(results, &mut text, view)?
+    }
     // The names come from files.
     out.write_all(neutral::coloured(&String::from_utf8_lossy(&text)).as_bytes())
 }

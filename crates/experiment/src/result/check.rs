@@ -40,8 +40,12 @@ pub(super) fn texts(results: &Results) -> Result<(), String> {
     }
     for (at, one) in results.comparisons.iter().enumerate() {
         let place = |field: &str| format!("comparisons[{at}].{field}");
-        let names =
-            [("app", &one.app), ("metric", &one.metric), ("baseline", &one.baseline), ("policy", &one.policy)];
+        let names = [
+            ("app", &one.app),
+            ("metric", &one.metric),
+            ("baseline", &one.baseline),
+            ("policy", &one.policy),
+        ];
         names.into_iter().try_for_each(|(field, text)| check(Form::Name, text, || place(field)))?;
         check(Form::Line, &one.configuration, || place("configuration"))?;
     }
@@ -72,8 +76,7 @@ fn provenance(results: &Results) -> Result<(), String> {
     let one = |form: Form, field: &str, text: &str| check(form, text, || format!("provenance.{field}"));
     let all = |form: Form, field: &str, texts: &[String]| {
         let each = texts.iter().enumerate();
-        each.into_iter()
-            .try_for_each(|(at, text)| check(form, text, || format!("provenance.{field}[{at}]")))
+        each.into_iter().try_for_each(|(at, text)| check(form, text, || format!("provenance.{field}[{at}]")))
     };
     one(Form::Name, "scenario", &p.scenario)?;
     one(Form::Text, "about", &p.about)?;
@@ -148,10 +151,22 @@ mod tests {
     fn the_field_of_a_bad_text_is_named() {
         let good = serde_json::to_string(&fixture::two_apps()).unwrap();
         for (from, to, field) in [
-            ("\"policy\":\"PIN\",\"app\":\"cg\"", "\"policy\":\"PIN\",\"app\":\"=A1\"", "`=A1`: a name has letters"),
-            ("\"apps\":[\"cg\"", "\"apps\":[\"\\u001b[31mX\"", "`provenance.apps[0]` contains the invisible character U+001B"),
+            (
+                "\"policy\":\"PIN\",\"app\":\"cg\"",
+                "\"policy\":\"PIN\",\"app\":\"=A1\"",
+                "`=A1`: a name has letters",
+            ),
+            (
+                "\"apps\":[\"cg\"",
+                "\"apps\":[\"\\u001b[31mX\"",
+                "`provenance.apps[0]` contains the invisible character U+001B",
+            ),
             ("\"scenario\":\"share\"", "\"scenario\":\"<b>\"", "`provenance.scenario` is `<b>`"),
-            ("\"label\":\"threads", "\"label\":\"\\u202ethreads", "`provenance.configurations[0].label` contains"),
+            (
+                "\"label\":\"threads",
+                "\"label\":\"\\u202ethreads",
+                "`provenance.configurations[0].label` contains",
+            ),
         ] {
             assert!(good.contains(from), "{good}");
             let said = read("r.json", &good.replacen(from, to, 1)).unwrap_err();

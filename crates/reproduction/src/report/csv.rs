@@ -7,6 +7,7 @@ use notation::neutral;
 use super::simulated;
 use crate::claims::{Claim, Value};
 use crate::reproduce::Reproduction;
+use crate::verdict::Finding;
 
 /// Writes it.
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
@@ -37,7 +38,7 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
             word(&claim.metric),
             claim.form.name().to_owned(),
             published(claim),
-            simulated(finding),
+            found(finding),
             finding.error.map(|e| e.to_string()).unwrap_or_default(),
             claim.tolerance.kind.name().to_owned(),
             claim.tolerance.amount.to_string(),
@@ -58,7 +59,13 @@ fn word(text: &str) -> String {
 /// What was published; numbers stay as they are.
 fn published(claim: &Claim) -> String {
     match &claim.value {
-        Value::Text(text) => word(text),
+        Value::Text(_) | Value::Parts(_) => word(&claim.published()),
         _ => claim.published(),
     }
+}
+
+/// What was simulated; the names of parts are those of the claim.
+fn found(finding: &Finding) -> String {
+    let text = simulated(finding);
+    if finding.pairs.len() > 1 { word(&text) } else { text }
 }
