@@ -24,8 +24,11 @@ pub(crate) fn no_scenario(name: &str) -> String {
 }
 
 /// The error of the parser with the nearest valid word: ``did you mean `run`?``.
-pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
-    show_invisible(&mut error);
+pub(crate) fn improved(error: Error, words: &[String]) -> Error {
+    visible(advised(error, words))
+}
+
+fn advised(mut error: Error, words: &[String]) -> Error {
     let mut program = Arguments::command();
     program.build();
     let command = innermost(&program, words);
@@ -48,22 +51,14 @@ pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
     error
 }
 
-/// Shows the invisible characters of the words that the error repeats.
-fn show_invisible(error: &mut Error) {
-    let shown = |text: &String| neutral::line(text).into_owned();
-    let values: Vec<(ContextKind, ContextValue)> = error
-        .context()
-        .filter_map(|(kind, value)| match value {
-            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
-            ContextValue::Strings(all) => {
-                Some((kind, ContextValue::Strings(all.iter().map(shown).collect())))
-            }
-            _ => None,
-        })
-        .collect();
-    for (kind, value) in values {
-        error.insert(kind, value);
+/// The error with the invisible characters of the words that it repeats shown.
+fn visible(error: Error) -> Error {
+    let text = error.render().to_string();
+    let shown = neutral::lines(&text);
+    if shown == text {
+        return error;
     }
+    Error::raw(error.kind(), shown.strip_prefix("error: ").unwrap_or(&shown))
 }
 
 /// The command that the words name, as far as they name one.

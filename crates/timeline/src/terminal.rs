@@ -245,7 +245,8 @@ pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> Str
     lines.push(String::new());
     legend(&mut lines, timeline, &seen, &script, width);
     // The names come from files.
-    neutral::coloured(&(lines.join("\n") + "\n"))
+    let text = lines.join("\n") + "\n";
+    if colour { neutral::coloured(&text) } else { neutral::lines(&text).into_owned() }
 }
 
 /// Rows and lanes of a run; the classes in them are added to those seen.

@@ -30,7 +30,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> 
         answer::write(results, &mut text, view)?
     }
     // The names come from files.
-    out.write_all(neutral::coloured(&String::from_utf8_lossy(&text)).as_bytes())
+    let text = String::from_utf8_lossy(&text);
+    let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
+    out.write_all(shown.as_bytes())
 }
 
 /// Writes all tables with what they show.

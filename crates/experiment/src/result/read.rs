@@ -1,5 +1,6 @@
 //! Reads results from their JSON form, and reports what is wrong with other files.
 
+use notation::neutral;
 use serde::Deserialize;
 
 use super::older::{self, OLDER};
@@ -26,6 +27,10 @@ pub fn is_result(text: &str) -> bool {
 /// # Errors
 /// A sentence that names the file, where it is wrong, and what would be right.
 pub fn read(name: &str, text: &str) -> Result<Results, String> {
+    understood(name, text).map_err(|wrong| neutral::lines(&wrong).into_owned())
+}
+
+fn understood(name: &str, text: &str) -> Result<Results, String> {
     let wanted = "`oversim run SCENARIO --format json` prints a result";
     let head: Head = serde_json::from_str(text)
         .map_err(|e| format!("{} is not a JSON object: {e}; {wanted}", at(name, &e)))?;
