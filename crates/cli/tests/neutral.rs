@@ -363,7 +363,7 @@ fn strings_of_claims_are_refused_or_harmless() {
     ];
     let mut dice = Dice(0xc1a1);
     let mut accepted = 0;
-    for _ in 0..120 {
+    for _ in 0..600 {
         let key = keys[dice.below(keys.len())];
         let bad = dice.nasty();
         let name = key.split(':').next().unwrap();
