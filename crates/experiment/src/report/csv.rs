@@ -49,7 +49,7 @@ pub(super) fn text(text: &str) -> String {
 /// The values of the swept parameters in the order of their columns; empty where a configuration has no such parameter.
 pub(super) fn settings<'a>(settings: &'a Settings, swept: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     swept.iter().map(|path| match settings.get(path) {
-        Some(Setting::Text(word)) => text(&Setting::Text(word.clone()).to_string()),
+        Some(value @ Setting::Text(_)) => text(&value.to_string()),
         Some(value) => value.to_string(),
         None => String::new(),
     })

@@ -25,9 +25,9 @@ pub(super) const NOTES_SHOWN: usize = 10;
 pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
     let mut text = Vec::new();
     if view.full {
-        full(results, &mut text, view.width)?
+        full(results, &mut text, view.width)?;
     } else {
-        answer::write(results, &mut text, view)?
+        answer::write(results, &mut text, view)?;
     }
     // The names come from files.
     let text = String::from_utf8_lossy(&text);
