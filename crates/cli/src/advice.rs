@@ -3,6 +3,7 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
+use experiment::neutral;
 use experiment::scenarios;
 use experiment::suggest::{hint, nearest};
 
@@ -23,7 +24,11 @@ pub(crate) fn no_scenario(name: &str) -> String {
 }
 
 /// The error of the parser with the nearest valid word: ``did you mean `run`?``.
-pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
+pub(crate) fn improved(error: Error, words: &[String]) -> Error {
+    visible(advised(error, words))
+}
+
+fn advised(mut error: Error, words: &[String]) -> Error {
     let mut program = Arguments::command();
     program.build();
     let command = innermost(&program, words);
@@ -44,6 +49,16 @@ pub(crate) fn improved(mut error: Error, words: &[String]) -> Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
+}
+
+/// The error with the invisible characters of the words that it repeats shown.
+fn visible(error: Error) -> Error {
+    let text = error.render().to_string();
+    let shown = neutral::lines(&text);
+    if shown == text {
+        return error;
+    }
+    Error::raw(error.kind(), shown.strip_prefix("error: ").unwrap_or(&shown))
 }
 
 /// The command that the words name, as far as they name one.

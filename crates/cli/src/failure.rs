@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+use experiment::neutral;
 
 /// As the parser of the command line shows it.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -30,11 +31,12 @@ impl Failure {
     /// Prints the failure on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let error = format!("{ERROR}error:{ERROR:#}");
+        // Sentences name files and words of the user.
         let (text, code) = match self {
-            Self::Input(text) => (format!("{error} {text}"), BAD_INPUT),
-            Self::Rendered(text) => (text.trim_end().to_owned(), BAD_INPUT),
-            Self::Output(text) => (format!("{error} {text}"), BAD_END),
-            Self::Stopped(text, code) => (format!("{error} {text}"), *code),
+            Self::Input(text) => (format!("{error} {}", neutral::lines(text)), BAD_INPUT),
+            Self::Rendered(text) => (neutral::lines(text.trim_end()).into_owned(), BAD_INPUT),
+            Self::Output(text) => (format!("{error} {}", neutral::lines(text)), BAD_END),
+            Self::Stopped(text, code) => (format!("{error} {}", neutral::lines(text)), *code),
         };
         // Colour goes to terminals only, and not where NO_COLOR is set. If standard error is closed, the exit code still reports.
         let _ = writeln!(anstream::stderr(), "{text}");

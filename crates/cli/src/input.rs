@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use experiment::encoding::{Unreadable, decode};
 use experiment::scenarios;
 use experiment::suggest::nearest;
 
@@ -98,9 +99,9 @@ pub(crate) fn file(path: &Path, most: u64, what: &str) -> Result<(String, String
         .and_then(|s| s.take(most + 1).read_to_end(&mut bytes))
         .map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
     if bytes.len() as u64 > most {
-        return Err(Failure::Input(format!("{name} is not a {what}: it is larger than {most} bytes")));
+        let size = fs::metadata(path).ok().filter(|_| !standard).map(|about| about.len());
+        return Err(Failure::Rendered(Unreadable::too_long(what, size, most).render(&name)));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|e| Failure::Input(format!("{name} is not UTF-8 text: {}", e.utf8_error())))?;
+    let text = decode(bytes).map_err(|refused| Failure::Rendered(refused.render(&name)))?;
     Ok((name, text))
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use clap::builder::styling::{AnsiColor, Style};
+use experiment::neutral;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -59,7 +60,7 @@ pub(crate) fn took(began: Instant, count: usize, unit: &str) {
 /// A warning on standard error, unless `--quiet`.
 pub(crate) fn warning(text: impl Display) {
     if !quiet() {
-        line(format_args!("{WARNING}warning:{WARNING:#} {text}"));
+        print(&format!("{WARNING}warning:{WARNING:#} {}", neutral::lines(&text.to_string())));
     }
 }
 
@@ -77,8 +78,13 @@ pub(crate) fn written(file: impl Display, text: impl Display) {
     }
 }
 
-/// A line on standard error. When that is closed the exit code still reports.
+/// A line on standard error, without invisible characters.
 pub(crate) fn line(text: impl Display) {
+    print(&neutral::lines(&text.to_string()));
+}
+
+/// A line on standard error as it is. When that is closed the exit code still reports.
+fn print(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 
+use notation::neutral;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -127,17 +128,13 @@ pub fn svg(size: Point, title: &str, draw: impl FnOnce(&mut Canvas<'_>)) -> Resu
 fn headed(text: &str, size: Point, title: &str) -> String {
     let body = text.split_once(">\n").map_or(text, |(_, body)| body);
     let (width, height) = (size.0.round(), size.1.round());
-    let title = escaped(title);
+    let title = neutral::xml(title);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\" role=\"img\" \
          aria-label=\"{title}\">\n<title>{title}</title>\n{body}",
         unit(size.0),
         unit(size.1)
     )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The picture for a page with a theme of its own: text, lines and paper in the colours of the page (CSS `color`, `--muted`, `--grid`
@@ -276,7 +273,7 @@ impl Canvas<'_> {
         let colour = rgb(letters.colour);
         let style =
             TextStyle::from(font.transform(turn)).color(&colour).pos(Pos::new(horizontal, VPos::Center));
-        let drawn = self.area.draw_text(text, &style, units(at));
+        let drawn = self.area.draw_text(&neutral::line(text), &style, units(at));
         self.keep(&drawn);
     }
 }

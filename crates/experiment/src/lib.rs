@@ -24,5 +24,5 @@ pub mod statements;
 pub mod statistics;
 pub mod sweep;
 
-pub use notation::suggest;
+pub use notation::{encoding, neutral, suggest};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

@@ -1,6 +1,7 @@
 //! A figure: its picture, what it says, and the numbers that it shows.
 
 use experiment::result::Cell;
+use notation::neutral;
 
 /// A picture with its data.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,7 +67,7 @@ impl Table {
         Self { header: CELL.to_vec(), rows: cells.into_iter().map(row).collect() }
     }
 
-    /// As CSV with a header line.
+    /// As CSV with a header line; no program for tables takes a text for a formula.
     ///
     /// # Errors
     /// What the writer of CSV says.
@@ -74,7 +75,8 @@ impl Table {
         let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
         writer.write_record(&self.header).map_err(|e| e.to_string())?;
         for row in &self.rows {
-            writer.write_record(row).map_err(|e| e.to_string())?;
+            let cells = row.iter().map(|text| neutral::cell(text).into_owned());
+            writer.write_record(cells).map_err(|e| e.to_string())?;
         }
         let bytes = writer.into_inner().map_err(|e| e.to_string())?;
         String::from_utf8(bytes).map_err(|e| e.to_string())

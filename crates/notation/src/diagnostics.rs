@@ -5,6 +5,8 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::neutral;
+
 /// Most diagnostics shown of one text: nobody reads more at a time.
 const MAX_RENDERED: usize = 50;
 
@@ -99,7 +101,8 @@ impl Sources {
             .unwrap_or("")
     }
 
-    /// All diagnostics in the order of their places, each once, without colour.
+    /// All diagnostics in the order of their places, each once, without colour and without invisible characters. A source as a
+    /// whole is named with its first line and column.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic]) -> String {
         let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
@@ -111,17 +114,19 @@ impl Sources {
         if left > 0 {
             rendered.push(format!("... and {left} more errors"));
         }
-        rendered.join("\n\n")
+        neutral::lines(&rendered.join("\n\n")).into_owned()
     }
 
     fn render_one(&self, diagnostic: &Diagnostic) -> String {
         let mut group = Group::with_title(Level::ERROR.primary_title(diagnostic.message.as_str()));
-        group = match self.snippet(diagnostic.place, AnnotationKind::Primary, &diagnostic.hint) {
-            Some(snippet) => group.element(snippet),
-            None => group.element(Origin::path(self.name(diagnostic.place))),
-        };
-        if !diagnostic.place.is_known() && !diagnostic.hint.is_empty() {
-            group = group.element(Level::HELP.message(diagnostic.hint.as_str()));
+        match self.snippet(diagnostic.place, AnnotationKind::Primary, &diagnostic.hint) {
+            Some(snippet) => group = group.element(snippet),
+            None => {
+                group = group.element(Origin::path(self.name(diagnostic.place)).line(1).char_column(1));
+                if !diagnostic.hint.is_empty() {
+                    group = group.element(Level::HELP.message(diagnostic.hint.as_str()));
+                }
+            }
         }
         if let Some((place, why)) = &diagnostic.related
             && let Some(snippet) = self.snippet(*place, AnnotationKind::Context, why)
@@ -170,9 +175,18 @@ error: unknown key `machne`
     }
 
     #[test]
+    fn what_is_not_seen_is_shown_in_all_parts() {
+        let sources = Sources::new("a\u{1b}.yaml", "name: \u{1b}[31m\u{200b}\r\nx: 1\r\n");
+        let diagnostic = Diagnostic::new(Place::range(0, 0..4), "bad \u{7}").hint("no \u{202e}");
+        let text = sources.render(&[diagnostic]);
+        assert!(text.contains("a␛.yaml:1:1") && text.contains("name: ␛[31m"), "{text}");
+        assert!(!text.contains(|c| neutral::is_invisible(c) && c != '\n'), "{text:?}");
+    }
+
+    #[test]
     fn a_diagnostic_without_place_names_the_file() {
         let sources = Sources::new("a.yaml", "");
         let text = sources.render(&[Diagnostic::new(Place::NONE, "the file is empty")]);
-        assert_eq!(text, "error: the file is empty\n--> a.yaml");
+        assert_eq!(text, "error: the file is empty\n--> a.yaml:1:1");
     }
 }

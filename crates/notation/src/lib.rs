@@ -3,7 +3,9 @@
 //! This crate knows nothing of simulation; it reads no file and no environment.
 
 pub mod diagnostics;
+pub mod encoding;
 pub mod lists;
+pub mod neutral;
 pub mod parameter;
 pub mod suggest;
 pub mod units;

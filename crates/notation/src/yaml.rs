@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{MessageFormatter, Spanned};
 
 use crate::diagnostics::{Diagnostic, Place, Sources};
+use crate::neutral;
 
 /// Longest text accepted, in bytes: scenarios are written by hand.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -23,7 +24,8 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
     read(text).map_err(|diagnostic| Sources::new(name, text).render(&[diagnostic]))
 }
 
-/// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry.
+/// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry. Its keys and values
+/// hold no invisible characters but line feeds.
 ///
 /// # Errors
 /// A diagnostic, to be rendered with the sources.
@@ -54,7 +56,34 @@ fn tree_within(source: u32, text: &str, limits: Limits) -> Result<Node, Diagnost
         diagnostic.place.source = source;
         diagnostic
     })?;
-    Ok(node(spanned, source, text))
+    let root = node(spanned, source, text);
+    match invisible(&root, text) {
+        Some(problem) => Err(problem),
+        None => Ok(root),
+    }
+}
+
+/// The first key or value with an invisible character.
+fn invisible(node: &Node, text: &str) -> Option<Diagnostic> {
+    match &node.content {
+        Content::Null => None,
+        Content::Scalar(words) => invisible_in(words, node.place, text),
+        Content::List(items) => items.iter().find_map(|item| invisible(item, text)),
+        Content::Map(entries) => entries.iter().find_map(|entry| {
+            invisible_in(&entry.key, entry.place, text).or_else(|| invisible(&entry.value, text))
+        }),
+    }
+}
+
+/// The error about an invisible character: at this character where the text has it as it is, else at the node.
+fn invisible_in(words: &str, place: Place, text: &str) -> Option<Diagnostic> {
+    let (_, c) = neutral::first_invisible(words)?;
+    let place = match text.get(place.start..place.end).and_then(|written| written.find(c)) {
+        Some(at) => Place { start: place.start + at, end: place.start + at + c.len_utf8(), ..place },
+        None => place,
+    };
+    let message = format!("the invisible character U+{:04X} in a name or value", u32::from(c));
+    Some(Diagnostic::new(place, message).hint("use only characters that can be seen"))
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
@@ -68,6 +97,11 @@ fn read_within<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Dia
     }
     if let Some(at) = text.find('\0') {
         return Err(Diagnostic::new(Place::range(0, at..at + 1), "a zero byte: this is not a text file"));
+    }
+    let raw = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if let Some((at, c)) = text.char_indices().find(|(_, c)| raw(*c)) {
+        let message = format!("the control character U+{:04X}: YAML does not allow it", u32::from(c));
+        return Err(Diagnostic::new(Place::range(0, at..at + c.len_utf8()), message));
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -366,6 +400,23 @@ mod tests {
             format!("{text}a{i}: &a{i} [{inside}]\n")
         });
         assert!(tree(0, &bomb).is_err());
+    }
+
+    #[test]
+    fn invisible_characters_are_refused_where_they_are() {
+        for (text, at) in [
+            ("a: 1\nb: x\u{1b}y\n", 9),
+            ("a: 1\nb: \"x\\e\"\n", 8),
+            ("a: 1\nb: [c, d\u{202e}]\n", 13),
+            ("a: 1\nb: {\u{200b}c: d}\n", 9),
+            ("a: \"x\\ty\"\n", 3),
+            ("# \u{9b}\n", 2),
+        ] {
+            let problem = tree(3, text).unwrap_err();
+            assert_eq!((problem.place.source, problem.place.start), (3, at), "{text:?}: {}", problem.message);
+        }
+        assert!(tree(0, "a: |\n  two\n  lines\nb: 'ü µ 日本'\t# \u{202e}\r\n").is_ok());
+        assert!(tree(0, "\u{feff}a: 1\n").is_ok());
     }
 
     #[test]

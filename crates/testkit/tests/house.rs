@@ -22,9 +22,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("workloads", 2),
     ("machines", 2),
     ("testkit", 2),
+    ("drawing", 2),
     ("sim-core", 1),
     ("notation", 1),
-    ("drawing", 1),
 ];
 /// Folders of the crates in the order of the map.
 const ORDER: [&str; 13] = [

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use notation::neutral::xml;
+
 use crate::palette::{Palette, Rgb, grey};
 use crate::seen::Seen;
 use crate::states::{Owner, State};
-use crate::svg::{Anchor, Font, Svg, escape, number};
+use crate::svg::{Anchor, Font, Svg, number};
 use crate::timeline::Timeline;
 
 /// White in the colour of memory stalls, per cent.
@@ -58,7 +60,7 @@ pub(crate) fn patterns(svg: &mut Svg, palette: &Palette, seen: &Seen, prefix: &s
     let mut done = BTreeSet::new();
     svg.raw("<defs>");
     for (owner, state) in &seen.drawn {
-        let id = escape(&id(palette, prefix, *owner, *state));
+        let id = xml(&id(palette, prefix, *owner, *state));
         if word(*state).is_some() && done.insert(id.clone()) {
             svg.raw(&pattern(&id, *state, palette.of(*owner)));
         }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use notation::neutral;
+
 use crate::axis::axis;
 use crate::palette::{Palette, dark};
 use crate::record::Cell;
@@ -242,7 +244,9 @@ pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> Str
     scale(&mut lines, timeline, width);
     lines.push(String::new());
     legend(&mut lines, timeline, &seen, &script, width);
-    lines.join("\n") + "\n"
+    // The names come from files.
+    let text = lines.join("\n") + "\n";
+    if colour { neutral::coloured(&text) } else { neutral::lines(&text).into_owned() }
 }
 
 /// Rows and lanes of a run; the classes in them are added to those seen.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
+use experiment::{PolicyShelf, neutral};
 
 use super::source;
 use crate::args::Check;
@@ -20,7 +20,9 @@ pub(crate) fn check(args: &Check, policies: &PolicyShelf) -> Result<ExitCode, Fa
             Ok((name, loaded))
         });
         match loaded {
-            Ok((name, experiment)) => to_stdout(|out| writeln!(out, "{name}: ok, {}", experiment.size()))?,
+            Ok((name, experiment)) => {
+                to_stdout(|out| writeln!(out, "{}: ok, {}", neutral::line(&name), experiment.size()))?;
+            }
             Err(failure) => {
                 // The exit code follows when all scenarios have been checked.
                 let _ = failure.report();

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use experiment::PolicyShelf;
 use experiment::number::plural;
+use experiment::{PolicyShelf, neutral};
 use figures::{Drawn, Figure};
 
 use super::source;
@@ -29,12 +29,13 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
     write(&folder, &files)?;
     output::to_stdout(|out| {
         for (figure, (name, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
-            writeln!(out, "{}: {}", args.output.join(name).display(), figure.title)?;
+            let path = args.output.join(name);
+            writeln!(out, "{}", neutral::line(&format!("{}: {}", path.display(), figure.title)))?;
         }
         for omitted in &drawn.omitted {
-            writeln!(out, "{} skipped: {}", omitted.name, omitted.why)?;
+            writeln!(out, "{}", neutral::line(&format!("{} skipped: {}", omitted.name, omitted.why)))?;
         }
-        writeln!(out, "{}", summary(args, drawn.figures.len()))
+        writeln!(out, "{}", neutral::line(&summary(args, drawn.figures.len())))
     })?;
     if results.all_completed() {
         return Ok(ExitCode::SUCCESS);

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use notation::neutral::{self, markdown};
+
 use super::Verdict;
 use super::contrast::{Contrast, Contrasts};
 use crate::metrics::ALL_APPS;
@@ -22,7 +24,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "text", write: text },
     Form { name: "json", write: json },
     Form { name: "csv", write: csv },
-    Form { name: "markdown", write: markdown },
+    Form { name: "markdown", write: as_markdown },
 ];
 
 /// The form of this name.
@@ -180,6 +182,14 @@ fn by_configuration(all: &Contrasts) -> Vec<(&str, Vec<&Contrast>)> {
 }
 
 fn text(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    plain(all, &mut text)?;
+    // The names come from files.
+    out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// The text as the names have it.
+fn plain(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", title(all))?;
     let width = all.contrasts.iter().map(|one| place(one).chars().count()).max().unwrap_or(0);
     for (configuration, here) in by_configuration(all) {
@@ -227,17 +237,18 @@ const COLUMNS: [&str; 19] = [
 fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS)?;
+    let word = |text: &str| neutral::cell(text).into_owned();
     let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for one in &all.contrasts {
         let ratio = one.speedup;
         let bound = |ci: Option<[f64; 2]>, at: usize| known(ci.map(|ci| ci[at]));
         csv.write_record([
-            one.configuration.clone(),
-            one.app.clone(),
-            one.metric.clone(),
-            one.unit.clone(),
-            one.policy_a.clone(),
-            one.policy_b.clone(),
+            word(&one.configuration),
+            word(&one.app),
+            word(&one.metric),
+            word(&one.unit),
+            word(&one.policy_a),
+            word(&one.policy_b),
             one.mean_a.to_string(),
             one.mean_b.to_string(),
             one.difference.to_string(),
@@ -256,20 +267,19 @@ fn csv(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
     csv.flush()
 }
 
-fn markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
-    let escaped = |text: &str| text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ");
-    writeln!(out, "# {}", escaped(&title(all)))?;
+fn as_markdown(all: &Contrasts, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# {}", markdown(&title(all)))?;
     for (configuration, here) in by_configuration(all) {
         writeln!(out)?;
         if !configuration.is_empty() {
-            writeln!(out, "## {}\n", escaped(configuration))?;
+            writeln!(out, "## {}\n", markdown(configuration))?;
         }
         writeln!(out, "| | | |\n|---|---|---|")?;
         for one in here {
             let verdict = if one.too_slow { "**slower**" } else { one.verdict.word() };
-            writeln!(out, "| {} | {verdict} | {} |", escaped(&place(one)), escaped(&sentence(all, one)))?;
+            writeln!(out, "| {} | {verdict} | {} |", markdown(&place(one)), markdown(&sentence(all, one)))?;
         }
     }
     writeln!(out, "\n{}", conclusion(all))?;
-    all.remarks.iter().try_for_each(|remark| writeln!(out, "\n{}", escaped(remark)))
+    all.remarks.iter().try_for_each(|remark| writeln!(out, "\n{}", markdown(remark)))
 }

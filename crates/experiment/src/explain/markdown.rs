@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use notation::neutral::markdown_prose;
+
 use super::reference::link;
 use super::text::range;
 use super::{Block, Link, Page};
@@ -15,7 +17,7 @@ pub fn write_markdown(pages: &[Page], level: usize, out: &mut dyn Write) -> io::
         if i > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{} {}\n\n{}.", "#".repeat(level), page.name, escaped(&capital(&page.summary)))?;
+        writeln!(out, "{} {}\n\n{}.", "#".repeat(level), page.name, markdown_prose(&capital(&page.summary)))?;
         for section in &page.sections {
             writeln!(out)?;
             if !section.title.is_empty() {
@@ -34,7 +36,7 @@ pub fn write_markdown(pages: &[Page], level: usize, out: &mut dyn Write) -> io::
 
 fn write_block(out: &mut dyn Write, block: &Block) -> io::Result<()> {
     match block {
-        Block::Text(text) => writeln!(out, "{}", escaped(text)),
+        Block::Text(text) => writeln!(out, "{}", markdown_prose(text)),
         Block::Yaml(yaml) => writeln!(out, "```yaml\n{}\n```", yaml.trim_end()),
         Block::Command(command) => writeln!(out, "```console\n$ {command}\n```"),
         Block::Parameters(rows) => {
@@ -69,19 +71,7 @@ pub(super) fn capital(text: &str) -> String {
 
 /// Text in a cell of a table.
 pub(super) fn cell(text: &str) -> String {
-    escaped(text).replace('|', "\\|").replace('\n', " ")
-}
-
-/// Text without what Markdown would take for HTML or links, outside of code.
-fn escaped(text: &str) -> String {
-    let part = |(i, part): (usize, &str)| {
-        if i % 2 == 1 {
-            part.to_owned()
-        } else {
-            part.replace('<', "&lt;").replace('[', "\\[").replace('*', "\\*")
-        }
-    };
-    text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
+    markdown_prose(text).replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]
@@ -89,8 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_left_alone_and_the_rest_escaped() {
-        assert_eq!(escaped("a < b, `a < b`, [c] * d"), "a &lt; b, `a < b`, \\[c] \\* d");
+    fn cells_are_one_line_and_names_keep_their_case() {
         assert_eq!(cell("never | always"), "never \\| always");
         assert_eq!(capital("each task"), "Each task");
     }

@@ -12,6 +12,7 @@ use notation::parameter::Values;
 use serde::Serialize;
 use sim_core::machine::{Level, Machine};
 
+use crate::scenario::machine_files::Refused;
 use crate::scenario::{default_kernel, machine_files};
 
 pub use text::write_text;
@@ -139,8 +140,10 @@ fn find(machine: &str) -> Result<Entry, Refusal> {
     if !machine_files::is_file(machine) {
         return machines::resolve(machine).map_err(Refusal::Sentence);
     }
-    let text = machine_files::text_of(Path::new(machine))
-        .map_err(|why| Refusal::Sentence(format!("cannot read the machine file {machine}: {why}")))?;
+    let text = machine_files::text_of(Path::new(machine)).map_err(|refused| match refused {
+        Refused::Absent(why) => Refusal::Sentence(format!("cannot read the machine file {machine}: {why}")),
+        Refused::Unreadable(refused) => Refusal::Rendered(refused.render(machine)),
+    })?;
     machine_files::entry(0, &text)
         .map_err(|problems| Refusal::Rendered(Sources::new(machine, &text).render(&problems)))
 }

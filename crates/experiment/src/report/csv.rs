@@ -2,19 +2,21 @@
 
 use std::io::{self, Write};
 
+use notation::neutral;
+
 use super::View;
-use crate::configuration::{Settings, columns};
+use crate::configuration::{Setting, Settings, columns};
 use crate::result::Results;
 
 /// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`].
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let swept = columns(&results.provenance.configurations);
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["scenario"].iter().chain(&swept).chain(&COLUMNS))?;
+    csv.write_record(head(&swept, &COLUMNS))?;
     for cell in &results.cells {
         let s = &cell.summary;
         let bound = |at: usize| s.ci95.map_or_else(String::new, |ci| ci[at].to_string());
-        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
+        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(|word| text(word));
         let numbers = [
             s.mean.to_string(),
             s.median.to_string(),
@@ -24,7 +26,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
             s.max.to_string(),
             s.n.to_string(),
         ];
-        let row = [cell.scenario.clone()].into_iter().chain(settings(&cell.settings, &swept));
+        let row = [text(&cell.scenario)].into_iter().chain(settings(&cell.settings, &swept));
         csv.write_record(row.chain(words).chain(numbers))?;
     }
     csv.flush()
@@ -34,7 +36,21 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
 const COLUMNS: [&str; 11] =
     ["policy", "app", "metric", "unit", "mean", "median", "ci95_lo", "ci95_hi", "min", "max", "n"];
 
+/// The names of all columns.
+pub(super) fn head<'a>(swept: &'a [&str], columns: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    ["scenario"].iter().chain(swept).chain(columns).map(|name| text(name))
+}
+
+/// A text, which no program for tables takes for a formula.
+pub(super) fn text(text: &str) -> String {
+    neutral::cell(text).into_owned()
+}
+
 /// The values of the swept parameters in the order of their columns; empty where a configuration has no such parameter.
 pub(super) fn settings<'a>(settings: &'a Settings, swept: &'a [&str]) -> impl Iterator<Item = String> + 'a {
-    swept.iter().map(|path| settings.get(path).map_or_else(String::new, ToString::to_string))
+    swept.iter().map(|path| match settings.get(path) {
+        Some(value @ Setting::Text(_)) => text(&value.to_string()),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    })
 }

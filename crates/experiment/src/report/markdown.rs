@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use notation::neutral::{self, markdown};
+
 use super::View;
 use crate::result::Results;
 use crate::statements::{self, Extremes};
@@ -12,46 +14,47 @@ use super::text::{footer, note_lines, replay_line, setting};
 /// Writes the report.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let p = &results.provenance;
-    writeln!(out, "# {}\n", escaped(&p.scenario))?;
+    writeln!(out, "# {}\n", markdown(&p.scenario))?;
     if !p.about.is_empty() {
-        writeln!(out, "{}\n", p.about.split_whitespace().collect::<Vec<_>>().join(" "))?;
+        let about = p.about.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(out, "{}\n", neutral::markdown_paragraph(&about))?;
     }
-    writeln!(out, "{}\n", setting(results))?;
+    writeln!(out, "{}\n", markdown(&setting(results)))?;
     let index = statements::Table::of(results);
     let extremes = Extremes::of(&index);
     for line in extremes.iter().flat_map(|extremes| statements::answer::lines(&index, extremes)) {
-        writeln!(out, "- **{}**: {}", line.label, escaped(&line.text))?;
+        writeln!(out, "- **{}**: {}", line.label, markdown(&line.text))?;
     }
     for doubt in statements::doubts::doubts(&index, extremes.as_ref()) {
-        writeln!(out, "- **Doubt**: {}", escaped(&doubt))?;
+        writeln!(out, "- **Doubt**: {}", markdown(&doubt))?;
     }
     for (at, configuration) in p.configurations.iter().enumerate() {
         writeln!(out)?;
         if !configuration.label.is_empty() {
-            writeln!(out, "## {}\n", escaped(&configuration.label))?;
+            writeln!(out, "## {}\n", markdown(&configuration.label))?;
         }
         table(out, &Comparison::at(results, &configuration.label))?;
         let sentences = statements::each::at(&index, at);
         if !sentences.is_empty() {
-            writeln!(out, "\n{}", sentences.join(" "))?;
+            writeln!(out, "\n{}", markdown(&sentences.join(" ")))?;
         }
     }
-    writeln!(out, "\n{}\n", legend(results))?;
+    writeln!(out, "\n{}\n", markdown(&legend(results)))?;
     for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
-        writeln!(out, "- {line}")?;
+        writeln!(out, "- {}", markdown(&line))?;
     }
-    writeln!(out, "\n`{}`", footer(results))
+    writeln!(out, "\n`{}`", markdown(&footer(results)))
 }
 
 fn table(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     let groups = comparison.groups.iter().flatten();
     let columns: Vec<&Column> = [&comparison.rows].into_iter().chain(groups).collect();
-    let heads: Vec<String> = columns.iter().map(|c| escaped(&head(c))).collect();
+    let heads: Vec<String> = columns.iter().map(|c| markdown(&head(c))).collect();
     writeln!(out, "| {} |", heads.join(" | "))?;
     writeln!(out, "|:---{}|", "|---:".repeat(columns.len() - 1))?;
     for row in 0..comparison.rows.entries.len() {
         let cells: Vec<String> =
-            columns.iter().map(|c| escaped(c.entries.get(row).map_or("", String::as_str))).collect();
+            columns.iter().map(|c| markdown(c.entries.get(row).map_or("", String::as_str))).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     Ok(())
@@ -62,19 +65,9 @@ pub(super) fn head(column: &Column) -> String {
     column.head.join(" ").trim_end().to_owned()
 }
 
-/// Names come from scenarios: a bar would end the cell.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('\n', " ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_cannot_break_a_table() {
-        assert_eq!(escaped("a|b\nc"), "a\\|b c");
-    }
 
     #[test]
     fn heads_become_one_line() {

@@ -15,6 +15,8 @@ pub(crate) use ndjson::Line;
 
 use std::io::{self, Write};
 
+use notation::neutral;
+
 use crate::result::Results;
 
 /// Columns of a text report that does not go to a terminal.
@@ -51,9 +53,11 @@ impl View<'_> {
     pub const FILE: Self = Self { width: DEFAULT_WIDTH, colour: false, full: true, subject: None };
 }
 
-/// A word as a shell wants it.
+/// A word as a shell wants it; invisible characters are shown.
 #[must_use]
 pub fn quoted(word: &str) -> String {
+    let word = neutral::line(word);
+    let word = word.as_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use notation::neutral;
 
 use crate::number;
 use crate::provenance::MachineOrigin;
@@ -22,7 +23,16 @@ pub(super) const NOTES_SHOWN: usize = 10;
 
 /// Writes the answer, or all tables.
 pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
-    if view.full { full(results, out, view.width) } else { answer::write(results, out, view) }
+    let mut text = Vec::new();
+    if view.full {
+        full(results, &mut text, view.width)?;
+    } else {
+        answer::write(results, &mut text, view)?;
+    }
+    // The names come from files.
+    let text = String::from_utf8_lossy(&text);
+    let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
+    out.write_all(shown.as_bytes())
 }
 
 /// Writes all tables with what they show.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::View;
-use super::csv::settings;
+use super::csv::{head, settings, text};
 use crate::configuration::columns;
 use crate::result::Results;
 
@@ -14,11 +14,11 @@ pub(super) const COLUMNS: [&str; 7] = ["policy", "app", "metric", "unit", "repli
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     let swept = columns(&results.provenance.configurations);
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(["scenario"].iter().chain(&swept).chain(&COLUMNS))?;
+    csv.write_record(head(&swept, &COLUMNS))?;
     for (cell, replicate, seed, value) in results.samples() {
-        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(Clone::clone);
+        let words = [&cell.policy, &cell.app, &cell.metric, &cell.unit].map(|word| text(word));
         let numbers = [replicate.to_string(), seed.to_string(), value.to_string()];
-        let row = [cell.scenario.clone()].into_iter().chain(settings(&cell.settings, &swept));
+        let row = [text(&cell.scenario)].into_iter().chain(settings(&cell.settings, &swept));
         csv.write_record(row.chain(words).chain(numbers))?;
     }
     csv.flush()

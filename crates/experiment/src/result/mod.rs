@@ -1,6 +1,7 @@
 //! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is documented in
 //! `docs/results.md`.
 
+mod check;
 mod older;
 mod read;
 

@@ -1,9 +1,10 @@
 //! Reads results from their JSON form, and reports what is wrong with other files.
 
+use notation::neutral;
 use serde::Deserialize;
 
 use super::older::{self, OLDER};
-use super::{Results, SCHEMA};
+use super::{Results, SCHEMA, check};
 
 /// What names of schemas of results begin with.
 const FAMILY: &str = "oversim.result/";
@@ -26,6 +27,10 @@ pub fn is_result(text: &str) -> bool {
 /// # Errors
 /// A sentence that names the file, where it is wrong, and what would be right.
 pub fn read(name: &str, text: &str) -> Result<Results, String> {
+    understood(name, text).map_err(|wrong| neutral::lines(&wrong).into_owned())
+}
+
+fn understood(name: &str, text: &str) -> Result<Results, String> {
     let wanted = "`oversim run SCENARIO --format json` prints a result";
     let head: Head = serde_json::from_str(text)
         .map_err(|e| format!("{} is not a JSON object: {e}; {wanted}", at(name, &e)))?;
@@ -47,6 +52,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
         Some(other) => return Err(format!("{name} is an `{other}` and not a result: {wanted}")),
         None => return Err(format!("{name} is not a result, because it has no `schema`: {wanted}")),
     };
+    check::texts(&results).map_err(|wrong| format!("{name}: {wrong}"))?;
     let repeat = results.provenance.repeat as usize;
     let broken = results.cells.iter().find(|cell| !cell.values.is_empty() && cell.values.len() != repeat);
     match broken {
@@ -63,7 +69,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
 
 /// File, line and column.
 fn at(name: &str, error: &serde_json::Error) -> String {
-    format!("{name}:{}:{}", error.line(), error.column())
+    format!("{name}:{}:{}", error.line().max(1), error.column().max(1))
 }
 
 #[cfg(test)]

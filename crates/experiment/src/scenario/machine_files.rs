@@ -1,12 +1,13 @@
 //! Machine files that a scenario names: `machine: path/to/file.yaml`, relative to the scenario's own file.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use machines::Entry;
 use notation::diagnostics::{Diagnostic, Place, Sources};
-use notation::yaml::{Content, MAX_BYTES, Node};
+use notation::encoding::{Unreadable, decode};
+use notation::yaml::{self, Content, MAX_BYTES, Node};
 
 use super::reader::Reader;
 
@@ -26,8 +27,15 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
         }
         let path = folder.join(name);
         let entry = match text_of(&path) {
-            Err(why) => {
+            Err(Refused::Absent(why)) => {
                 reader.wrong(place, format!("cannot read the machine file {}: {why}", path.display()));
+                None
+            }
+            Err(Refused::Unreadable(refused)) => {
+                let source = sources.add(&path.display().to_string(), &refused.text);
+                let mut problem = refused.problem.related(place, "the machine file is named here");
+                problem.place.source = source;
+                reader.add(problem);
                 None
             }
             Ok(text) => {
@@ -45,22 +53,34 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
 pub(crate) fn entry(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
     let entry = machines::read_file(source, text)?;
     if machines::names().any(|name| name == entry.name) {
-        let message =
-            format!("`{}` is the name of a built-in machine; give this one another `name`", entry.name);
-        return Err(vec![Diagnostic::new(Place { source, ..Place::NONE }, message)]);
+        let message = format!("`{}` is the name of a built-in machine", entry.name);
+        let name = yaml::tree(source, text).ok().and_then(|root| Some(root.get("name")?.value.place));
+        let place = name.unwrap_or(Place { source, ..Place::NONE });
+        return Err(vec![Diagnostic::new(place, message).hint("give this one another `name`")]);
     }
     Ok(entry)
 }
 
+/// Why there is no text of a machine file.
+pub(crate) enum Refused {
+    /// The file cannot be read: a half-sentence.
+    Absent(String),
+    /// It is no text, or longer than any machine needs.
+    Unreadable(Box<Unreadable>),
+}
+
 /// The text of a file, up to the size no machine needs.
-pub(crate) fn text_of(path: &Path) -> Result<String, String> {
+pub(crate) fn text_of(path: &Path) -> Result<String, Refused> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|e| e.to_string())?;
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    let absent = |e: io::Error| Refused::Absent(e.to_string());
+    let file = File::open(path).map_err(absent)?;
+    let size = file.metadata().ok().map(|about| about.len());
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(absent)?;
     if bytes.len() > MAX_BYTES {
-        return Err(format!("it is larger than {MAX_BYTES} bytes"));
+        let refused = Unreadable::too_long("machine file", size, MAX_BYTES as u64);
+        return Err(Refused::Unreadable(Box::new(refused)));
     }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".into())
+    decode(bytes).map_err(Refused::Unreadable)
 }
 
 /// The machines a scenario names: at `machine`, and in its sweep.

@@ -1,6 +1,7 @@
 //! What the command line changes in a scenario: single values, axes of the sweep, policies, seeds.
 
 use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::neutral::first_invisible;
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
@@ -189,6 +190,7 @@ fn split<'a>(
     sources: &mut Sources,
 ) -> Result<(&'a str, &'a str, Place, u32), Diagnostic> {
     let source = sources.add(option, pair);
+    visible(pair, source)?;
     let Some((path, value)) = pair.split_once('=') else {
         let whole = Place::range(source, 0..pair.len());
         return Err(Diagnostic::new(whole, "the value is missing").hint("write `path=value`"));
@@ -200,6 +202,13 @@ fn split<'a>(
         );
     }
     Ok((path, value, at, source))
+}
+
+/// Refuses a change with an invisible character anywhere, even in a comment: results repeat it.
+fn visible(change: &str, source: u32) -> Result<(), Diagnostic> {
+    let Some((at, c)) = first_invisible(change) else { return Ok(()) };
+    let place = Place::range(source, at..at + c.len_utf8());
+    Err(Diagnostic::new(place, format!("the invisible character U+{:04X}", u32::from(c))))
 }
 
 /// Sets one `path=value`; the value is YAML. A swept path is swept no more.

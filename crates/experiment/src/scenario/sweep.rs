@@ -92,6 +92,9 @@ fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
         return None;
     }
     for (i, value) in values.iter().enumerate() {
+        if written(value).contains('\n') {
+            reader.wrong_node(value, format!("a value of `{}` must be on one line", axis.key), "");
+        }
         if values[..i].iter().any(|earlier| earlier.content == value.content) {
             reader.wrong_node(value, format!("`{}` has the same value twice", axis.key), "");
         }

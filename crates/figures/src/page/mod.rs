@@ -14,6 +14,7 @@ use experiment::PolicyShelf;
 use experiment::plan::Experiment;
 use experiment::result::Results;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use notation::neutral;
 
 use crate::Drawn;
 use view::View;
@@ -61,7 +62,7 @@ pub fn page(story: &Story<'_>) -> String {
     let p = &story.results.provenance;
     let sections = sections(story);
     let title = format!("{}: {} {}", p.scenario, p.tool, p.version);
-    html! {
+    let text = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -101,7 +102,9 @@ pub fn page(story: &Story<'_>) -> String {
             }
         }
     }
-    .into_string()
+    .into_string();
+    // Tags are escaped where the text is made; what is not seen is shown here.
+    neutral::lines(&text).into_owned()
 }
 
 fn sections(story: &Story<'_>) -> Vec<Section> {

@@ -5,6 +5,9 @@ use maud::{Markup, html};
 
 use super::{Grid, Story, strings};
 
+/// A tab of a scenario's text, as errors about it show one.
+const TAB: &str = "    ";
+
 /// Who made it.
 pub(super) fn line(results: &Results) -> String {
     let p = &results.provenance;
@@ -37,7 +40,7 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
         dl class="facts" { @for (name, value) in &rows { dt { (name) } dd { (value) } } }
         details {
             summary { "The scenario: " (story.file) }
-            pre { code { (story.experiment.scenario_text) } }
+            pre { code { (story.experiment.scenario_text.replace('\t', TAB)) } }
         }
     }
 }

@@ -28,6 +28,9 @@ const TEXTS: [&str; 15] = [
 ];
 /// Texts that may be left out: they explain and are not resolved.
 const OPTIONAL: [&str; 3] = ["source", "wait", "unit"];
+/// Those of them that name files, headings and rows of reports.
+const NAMES: [&str; 3] = ["id", "group", "metric"];
+
 /// The predictions of a file; entries of the kind `calibration` are inputs and left out, other keys than those of a [`Claim`] ignored.
 ///
 /// # Errors
@@ -95,6 +98,7 @@ impl Reader {
             }
         }
         let texts: Vec<Option<String>> = TEXTS.iter().map(|key| self.text(item, key)).collect();
+        NAMES.iter().for_each(|key| self.name(item, key));
         let form = self.form(item);
         let tolerance = self.tolerance(item);
         let uncertain = self.uncertain(item);
@@ -138,6 +142,16 @@ impl Reader {
                     None
                 }
             },
+        }
+    }
+
+    /// Checks that a text, if it is there, is a name.
+    fn name(&mut self, item: &Node, key: &str) {
+        let Some(node) = item.get(key).map(|entry| &entry.value) else { return };
+        let Content::Scalar(text) = &node.content else { return };
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if text.is_empty() || !text.chars().all(fits) {
+            self.wrong(node, format!("`{text}` is not a valid `{key}`"), "use letters, digits, `_` and `-`");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use experiment::statistics::summarise;
+use notation::neutral;
 
 use crate::reproduce::Reproduction;
 
@@ -28,9 +29,11 @@ pub fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()>
     table.write_record(header).map_err(io::Error::other)?;
     for (key, runs) in &reproduction.cells {
         let mut words = key.splitn(3, ' ');
-        let mut next = || words.next().unwrap_or_default().to_owned();
+        let word = |text: &str| neutral::cell(text).into_owned();
+        let mut next = || word(words.next().unwrap_or_default());
         let cell = [next(), next(), next()];
-        let trouble = runs.iter().find_map(|run| run.trouble.clone()).unwrap_or_default();
+        let trouble = runs.iter().find_map(|run| run.trouble.as_deref()).unwrap_or_default();
+        let trouble = word(trouble);
         let Some(first) = runs.first() else { continue };
         for (at, app) in first.apps.iter().enumerate() {
             let times: Vec<f64> = runs.iter().filter_map(|run| Some(run.apps.get(at)?.timed)).collect();
@@ -46,7 +49,7 @@ pub fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()>
                 number(summary.map(|s| s.max)),
                 trouble.clone(),
             ];
-            let name = [app.name.clone()];
+            let name = [word(&app.name)];
             table.write_record(cell.iter().chain(&name).chain(&numbers)).map_err(io::Error::other)?;
         }
         if first.apps.is_empty() {

@@ -2,8 +2,12 @@
 
 use std::io::{self, Write};
 
+use notation::neutral;
+
 use super::simulated;
+use crate::claims::{Claim, Value};
 use crate::reproduce::Reproduction;
+use crate::verdict::Finding;
 
 /// Writes it.
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
@@ -27,22 +31,41 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
     table.write_record(header).map_err(io::Error::other)?;
     for (claim, finding) in reproduction.claims.iter().zip(&reproduction.findings) {
         let row = [
-            claim.id.clone(),
-            claim.group.clone(),
-            claim.machine.clone(),
-            claim.workload.clone(),
-            claim.metric.clone(),
+            word(&claim.id),
+            word(&claim.group),
+            word(&claim.machine),
+            word(&claim.workload),
+            word(&claim.metric),
             claim.form.name().to_owned(),
-            claim.published(),
-            simulated(finding),
+            published(claim),
+            found(finding),
             finding.error.map(|e| e.to_string()).unwrap_or_default(),
             claim.tolerance.kind.name().to_owned(),
             claim.tolerance.amount.to_string(),
             finding.verdict.name().to_owned(),
             claim.uncertain.is_some().to_string(),
-            finding.reason.clone(),
+            word(&finding.reason),
         ];
         table.write_record(row).map_err(io::Error::other)?;
     }
     table.flush()
+}
+
+/// A text, which no program for tables takes for a formula.
+fn word(text: &str) -> String {
+    neutral::cell(text).into_owned()
+}
+
+/// What was published; numbers stay as they are.
+fn published(claim: &Claim) -> String {
+    match &claim.value {
+        Value::Text(_) | Value::Parts(_) => word(&claim.published()),
+        _ => claim.published(),
+    }
+}
+
+/// What was simulated; the names of parts are those of the claim.
+fn found(finding: &Finding) -> String {
+    let text = simulated(finding);
+    if finding.pairs.len() > 1 { word(&text) } else { text }
 }

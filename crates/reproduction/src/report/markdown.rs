@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use notation::neutral::markdown;
+
 use super::{short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
@@ -10,7 +12,7 @@ use crate::score;
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
     summary(reproduction, out)?;
     for group in &reproduction.groups {
-        writeln!(out, "\n## {}\n", group.group)?;
+        writeln!(out, "\n## {}\n", markdown(&group.group))?;
         table(reproduction, &group.group, out)?;
     }
     Ok(())
@@ -26,7 +28,7 @@ pub(super) fn summary(reproduction: &Reproduction, out: &mut dyn Write) -> io::R
         writeln!(
             out,
             "| {} | {} | {} | {} | {} |",
-            group.group,
+            markdown(&group.group),
             of(group.passed, group.n),
             of(group.uncertain_passed, group.uncertain),
             number(group.median_abs_error),
@@ -53,20 +55,16 @@ pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Writ
         writeln!(
             out,
             "| {}{mark} | {} | {} | {} | {} | {} | {} {} | {} |",
-            claim.id,
-            claim.machine,
-            cell(&claim.workload),
-            claim.metric,
-            cell(&claim.published()),
-            if finding.points.is_empty() { cell(&finding.reason) } else { simulated(finding) },
+            markdown(&claim.id),
+            markdown(&claim.machine),
+            markdown(&claim.workload),
+            markdown(&claim.metric),
+            markdown(&claim.published()),
+            if finding.points.is_empty() { markdown(&finding.reason) } else { markdown(&simulated(finding)) },
             claim.tolerance.kind.name(),
             claim.tolerance.amount,
             finding.verdict.name(),
         )?;
     }
     Ok(())
-}
-
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }

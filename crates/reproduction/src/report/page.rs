@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use notation::neutral;
+
 use super::markdown;
 use super::{short, simulated};
 use crate::claims::Claim;
@@ -59,7 +61,7 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
     let _ = writeln!(page, "## Score\n\n{}", String::from_utf8_lossy(&summary));
     for group in &reproduction.groups {
         let about = about.get(&group.group).map_or("", String::as_str);
-        let _ = writeln!(page, "## {}\n\n{about}\n", group.group);
+        let _ = writeln!(page, "## {}\n\n{about}\n", neutral::markdown(&group.group));
         for (metric, unit, dots) in panels(reproduction, group) {
             let title = format!("{}: {metric}", group.group);
             let name = format!("{}-{metric}.svg", group.group);
@@ -155,5 +157,5 @@ fn named(claim: &Claim, finding: &Finding) -> String {
     let off = finding.error.map_or(String::new(), |error| format!(", off by {}", short(error)));
     let said = simulated(finding);
     let said = if said.is_empty() { finding.reason.clone() } else { said };
-    format!("`{}` (simulated: {said}{off})", claim.id)
+    format!("`{}` (simulated: {}{off})", neutral::markdown(&claim.id), neutral::markdown(&said))
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use notation::neutral;
 
 use super::{short, simulated};
 use crate::reproduce::Reproduction;
@@ -16,6 +17,14 @@ const REASON: usize = 60;
 
 /// Writes it.
 pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    plain(reproduction, &mut text)?;
+    // The texts of claims come from a file.
+    out.write_all(neutral::lines(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// The text as the claims have it.
+fn plain(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
     for group in &reproduction.groups {
         writeln!(out, "{}: {} of {} reproduced{}", group.group, group.passed, group.n, uncertain(group))?;
         let mut table = Table::new();
