@@ -153,8 +153,12 @@ impl FairRing {
             if turns % 2 == 1 {
                 let most = if limit.is_never() { TURNS_FORETOLD.saturating_sub(turns) } else { usize::MAX };
                 match self.skip(limit, most, tasks) {
-                    Some(skipped) => turns += skipped,
                     None => return Time::NEVER,
+                    Some(0) => {}
+                    Some(skipped) => {
+                        turns += skipped;
+                        continue;
+                    }
                 }
             }
             self.reach(1, tasks);
@@ -281,14 +285,16 @@ impl FairRing {
         let end = self.queue[..group].iter().map(|member| member.sight).fold(end, Time::min);
         let room = end.since(self.since);
         let mut rounds = if end.is_never() { u64::MAX } else { room.ns().saturating_sub(1) / round.ns() };
-        let mut apart = u64::MAX;
+        let (mut apart, mut computes) = (u64::MAX, false);
         if let Some(next) = self.queue.get(group) {
             // Behind those who are further ahead nobody falls.
             let room = (next.vruntime - self.queue[group - 1].vruntime - 1).max(0);
             apart = room as u64 / self.turn.max(1) as u64;
+            computes = !next.polls;
         }
-        if rounds == 0 && apart > 0 {
-            return Some(self.go_part(group, end, most));
+        // One that polls could join the group in the course of the round.
+        if (rounds == 0 && apart > 0) || (apart == 0 && computes) {
+            return Some(self.go_part(group, end, most, tasks));
         }
         rounds = rounds.min(apart);
         if rounds == u64::MAX {
@@ -311,7 +317,7 @@ impl FairRing {
 
     /// Books one turn of each of the first members, but the last, as long as it ends before `end`, and at most `most`; the number
     /// of turns.
-    fn go_part(&mut self, group: usize, end: Time, most: usize) -> usize {
+    fn go_part(&mut self, group: usize, end: Time, most: usize, tasks: &Tasks) -> usize {
         let (cycle, turn) = (self.cycle(), self.turn);
         let mut turns = 0;
         while turns < most.min(group - 1) {
@@ -333,7 +339,16 @@ impl FairRing {
             turns += 1;
         }
         if turns > 0 {
-            self.queue[..group].rotate_left(turns);
+            let last = self.queue[turns - 1].vruntime;
+            let mut behind = group;
+            while self.reach(behind, tasks) && self.queue[behind].vruntime <= last {
+                behind += 1;
+            }
+            self.queue[..behind].rotate_left(turns);
+            if behind > group {
+                // Each stands behind its equals.
+                self.queue[group - turns..behind].sort_by_key(|member| member.vruntime);
+            }
             self.cycles += turns as u64;
             self.switches += turns as u64;
             self.charged = (self.since + self.lead).saturating_sub(self.origin.charge);
