@@ -345,9 +345,12 @@ impl FairRing {
                 behind += 1;
             }
             self.queue[..behind].rotate_left(turns);
-            if behind > group {
-                // Each stands behind its equals.
-                self.queue[group - turns..behind].sort_by_key(|member| member.vruntime);
+            // Those that had stood behind the group, the last one first: each goes before the first that is not ahead of it now.
+            let began = group - turns;
+            for at in (began..behind - turns).rev() {
+                let vruntime = self.queue[at].vruntime;
+                let ahead = self.queue[at + 1..behind].partition_point(|member| member.vruntime < vruntime);
+                self.queue[at..=at + ahead].rotate_left(1);
             }
             self.cycles += turns as u64;
             self.switches += turns as u64;
@@ -460,6 +463,8 @@ impl<O: Observer> Kernel<'_, O> {
         (ring.switching, ring.cycles, ring.switches) = (Span::ZERO, 0, 0);
         ring.queue.clear();
         ring.records.clear();
+        ring.queue.reserve(record.running as usize);
+        ring.records.reserve(record.running as usize);
         ring.band = first.band;
         ring.load(record.current, &self.world.tasks);
         ring.rest = Some(record.head);
