@@ -104,10 +104,10 @@ impl Samples {
     fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let (configuration, policy, replicate) = (plan.configuration, plan.policy, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
-        for app in 0..experiment.apps.len() {
-            let copies = plan.entries.iter().enumerate().filter(|(_, entry)| **entry == app);
+        for (app, copies) in copies(experiment, plan).into_iter().enumerate() {
             let samples: Vec<Sample<'_>> = copies
-                .map(|(copy, _)| Sample {
+                .into_iter()
+                .map(|copy| Sample {
                     run,
                     app: copy,
                     alone_mean: alone.mean(configuration, app),
@@ -125,6 +125,7 @@ impl Samples {
     fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
+        let copies = copies(experiment, plan);
         for reading in references::read(plan, run, &dedicated) {
             let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
                 let place =
@@ -133,9 +134,8 @@ impl Samples {
                     self.values.entry((place, at)).or_default().insert(plan.replicate, value);
                 }
             };
-            for app in 0..experiment.apps.len() {
-                let copies = plan.entries.iter().zip(&reading.run_times).filter(|(entry, _)| **entry == app);
-                let times: Option<Vec<f64>> = copies.map(|(_, time)| *time).collect();
+            for (app, copies) in copies.iter().enumerate() {
+                let times: Option<Vec<f64>> = copies.iter().map(|copy| reading.run_times[*copy]).collect();
                 let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
                 add(Some(app), "run_time", mean);
                 let slowdown =
@@ -198,6 +198,15 @@ impl Samples {
     pub(crate) fn values(&self, place: Place, name: &str) -> Option<&BTreeMap<u32, f64>> {
         self.values.get(&(place, position(place.app, name)?))
     }
+}
+
+/// Of each application of the scenario: its copies in a run, in order.
+fn copies(experiment: &Experiment, plan: &RunPlan) -> Vec<Vec<usize>> {
+    let mut copies = vec![Vec::new(); experiment.apps.len()];
+    for (copy, app) in plan.entries.iter().enumerate() {
+        copies[*app].push(copy);
+    }
+    copies
 }
 
 /// The position of a metric of an application, or of the whole machine, in [`METRICS`].

@@ -1,6 +1,6 @@
 //! A tests-only system with queues that a test sets: no time, no costs, no execution.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub(crate) struct FakeSystem {
     pub(crate) buddy: Option<TaskId>,
     /// Reasons and remarks in the order given.
     pub(crate) reasons: RefCell<Vec<Why>>,
+    /// How often the load of a cpu was read.
+    pub(crate) reads: Cell<u64>,
     entered: u64,
 }
 
@@ -92,6 +94,7 @@ impl FakeSystem {
             slots: Vec::new(),
             buddy: None,
             reasons: RefCell::new(Vec::new()),
+            reads: Cell::new(0),
             entered: 0,
         }
     }
@@ -215,6 +218,7 @@ impl View for FakeSystem {
         self.on(cpu).count() as u32
     }
     fn load(&self, cpu: CpuId) -> u64 {
+        self.reads.set(self.reads.get() + 1);
         self.on(cpu).map(|t| u64::from(t.view.weight)).sum()
     }
     fn task(&self, task: TaskId) -> TaskView {

@@ -141,6 +141,10 @@ impl Queues {
 
     /// The first cpu of a range with at least so many tasks.
     pub(crate) fn first_at_least(&self, cpus: Range<u32>, tasks: u32) -> Option<CpuId> {
+        // Most often it is the first of the range: the tree need not be searched.
+        if !cpus.is_empty() && self.lengths.get(cpus.start) >= tasks {
+            return Some(CpuId(cpus.start));
+        }
         self.find(Wanted::AtLeast(tasks), &cpus, false)
     }
 

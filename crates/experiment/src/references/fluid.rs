@@ -3,6 +3,8 @@
 //! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N tasks that all
 //! want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.
 
+use std::collections::VecDeque;
+
 use sim_core::outcome::Admission;
 
 /// When a job arrives.
@@ -41,109 +43,161 @@ pub(crate) struct Stay {
     pub(crate) end: f64,
 }
 
+/// A job that runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum State {
-    /// Arrives at this time; never, as long as that is infinite.
-    Due(f64),
-    /// Has arrived and is not admitted yet.
-    Queued,
-    /// Runs since the first time; the second number is the cpu time it still needs.
-    Runs(f64, f64),
-    Ended(Stay),
+struct Running {
+    job: usize,
+    start: f64,
+    /// Cpu time it still needs, seconds.
+    left: f64,
+    /// The cpus that it gets.
+    rate: f64,
+    /// When it ends at this rate.
+    end: f64,
+}
+
+/// The jobs by what they do.
+struct States<'a> {
+    jobs: &'a [Job],
+    /// Place of each job in the order in which jobs are satisfied.
+    rank: Vec<usize>,
+    /// Of each job: those that arrive after its end.
+    followers: Vec<Vec<usize>>,
+    /// Jobs that have not arrived and whose time is known, the next one last.
+    due: Vec<(f64, usize)>,
+    /// Jobs that have arrived and are not admitted, first come first.
+    queue: VecDeque<usize>,
+    /// Jobs that run, by rank once they are ordered.
+    running: Vec<Running>,
+    ordered: bool,
+    /// Foreground jobs that run, and their tasks.
+    inside: (u64, u64),
+    ended: Vec<Option<Stay>>,
 }
 
 /// The stay of each job on a machine of `capacity` cpus; `None` for background jobs and those that never end.
 pub(crate) fn stays(jobs: &[Job], capacity: f64, admission: Admission) -> Vec<Option<Stay>> {
-    let due = |job: &Job| match job.arrival {
-        Arrival::At(at) => State::Due(at),
-        Arrival::After(..) => State::Due(f64::INFINITY),
-    };
-    let mut states: Vec<State> = jobs.iter().map(due).collect();
-    let mut queue: Vec<usize> = Vec::new();
+    let mut states = States::new(jobs);
     let mut now = 0.0;
     // Each step ends a job, starts one or lets one arrive.
     for _ in 0..=3 * jobs.len() {
-        arrive(jobs, &mut states, &mut queue, now);
-        admit(jobs, &mut states, &mut queue, now, admission);
-        let rates = rates(jobs, &states, capacity);
-        let next = states.iter().zip(&rates).map(|(state, rate)| match state {
-            State::Due(at) => *at,
-            State::Runs(_, left) if *rate > 0.0 => now + left / rate,
-            _ => f64::INFINITY,
-        });
-        let next = next.fold(f64::INFINITY, f64::min);
+        states.arrive(now);
+        states.admit(now, admission);
+        states.share(capacity, now);
+        let ends = states.running.iter().map(|running| running.end);
+        let next = ends.chain(states.due.last().map(|(at, _)| *at)).fold(f64::INFINITY, f64::min);
         if !next.is_finite() {
             break;
         }
-        advance(jobs, &mut states, &rates, (now, next));
+        states.advance(now, next);
         now = next;
     }
-    let ended = |state| if let State::Ended(stay) = state { Some(stay) } else { None };
-    states.into_iter().map(ended).collect()
+    states.ended
 }
 
-fn arrive(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64) {
-    for (at, job) in jobs.iter().enumerate() {
-        if matches!(states[at], State::Due(due) if due <= now) {
-            if job.foreground() {
-                states[at] = State::Queued;
-                queue.push(at);
+impl<'a> States<'a> {
+    fn new(jobs: &'a [Job]) -> Self {
+        // Who is satisfied first gets what it wants; what it leaves is shared by the others.
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        let wish = |at: usize| jobs[at].want / jobs[at].weight;
+        order.sort_by(|a, b| wish(*a).total_cmp(&wish(*b)));
+        let mut states = Self {
+            jobs,
+            rank: vec![0; jobs.len()],
+            followers: vec![Vec::new(); jobs.len()],
+            due: Vec::new(),
+            queue: VecDeque::new(),
+            running: Vec::new(),
+            ordered: true,
+            inside: (0, 0),
+            ended: vec![None; jobs.len()],
+        };
+        for (rank, job) in order.into_iter().enumerate() {
+            states.rank[job] = rank;
+        }
+        for (at, job) in jobs.iter().enumerate() {
+            match job.arrival {
+                Arrival::At(time) => states.due.push((time, at)),
+                Arrival::After(before, _) => states.followers[before].push(at),
+            }
+        }
+        states.due.sort_by(|a, b| b.0.total_cmp(&a.0));
+        states
+    }
+
+    fn arrive(&mut self, now: f64) {
+        let later = self.due.partition_point(|(at, _)| *at > now);
+        let mut arrived: Vec<usize> = self.due.drain(later..).map(|(_, job)| job).collect();
+        arrived.sort_unstable();
+        for job in arrived {
+            if self.jobs[job].foreground() {
+                self.queue.push_back(job);
             } else {
-                states[at] = State::Runs(now, f64::INFINITY);
+                self.start(job, now);
             }
         }
     }
-}
 
-/// First come, first served, without overtaking.
-fn admit(jobs: &[Job], states: &mut [State], queue: &mut Vec<usize>, now: f64, admission: Admission) {
-    while let Some(head) = queue.first().copied() {
-        let running = |at: &usize| jobs[*at].foreground() && matches!(states[*at], State::Runs(..));
-        let inside: Vec<usize> = (0..jobs.len()).filter(running).collect();
-        let tasks: u64 = inside.iter().chain([&head]).map(|at| u64::from(jobs[*at].tasks)).sum();
-        if inside.len() as u64 >= u64::from(admission.jobs) || tasks > admission.tasks {
-            return;
+    /// First come, first served, without overtaking.
+    fn admit(&mut self, now: f64, admission: Admission) {
+        while let Some(head) = self.queue.front().copied() {
+            let (inside, tasks) = self.inside;
+            let tasks = tasks + u64::from(self.jobs[head].tasks);
+            if inside >= u64::from(admission.jobs) || tasks > admission.tasks {
+                return;
+            }
+            self.queue.pop_front();
+            self.inside = (inside + 1, tasks);
+            self.start(head, now);
         }
-        queue.remove(0);
-        states[head] = State::Runs(now, jobs[head].demand);
     }
-}
 
-/// The cpus that each job gets: equal shares by weight, up to what its tasks can use.
-fn rates(jobs: &[Job], states: &[State], capacity: f64) -> Vec<f64> {
-    let mut rates = vec![0.0; jobs.len()];
-    let mut open: Vec<usize> = (0..jobs.len()).filter(|at| matches!(states[*at], State::Runs(..))).collect();
-    // Who is satisfied first gets what it wants; what it leaves is shared by the others.
-    open.sort_by(|a, b| (jobs[*a].want / jobs[*a].weight).total_cmp(&(jobs[*b].want / jobs[*b].weight)));
-    let mut left = capacity;
-    for (i, at) in open.iter().enumerate() {
-        let weight: f64 = open[i..].iter().map(|at| f64::from(jobs[*at].tasks) * jobs[*at].weight).sum();
-        let job = &jobs[*at];
-        let share = (left * job.weight / weight).min(job.want);
-        rates[*at] = share * f64::from(job.tasks);
-        left = (left - rates[*at]).max(0.0);
+    fn start(&mut self, job: usize, now: f64) {
+        let running = Running { job, start: now, left: self.jobs[job].demand, rate: 0.0, end: f64::INFINITY };
+        self.ordered &= self.running.last().is_none_or(|last| self.rank[last.job] < self.rank[job]);
+        self.running.push(running);
     }
-    rates
-}
 
-/// Work is done from one instant to the next; the jobs that end then release those that follow them.
-fn advance(jobs: &[Job], states: &mut [State], rates: &[f64], (now, next): (f64, f64)) {
-    for at in 0..jobs.len() {
-        let State::Runs(start, left) = states[at] else { continue };
-        // The job that sets the pace ends exactly, whatever rounding leaves.
-        let ends = rates[at] > 0.0 && now + left / rates[at] <= next;
-        states[at] = if ends {
-            State::Ended(Stay { start, end: next })
-        } else {
-            State::Runs(start, left - rates[at] * (next - now))
-        };
-        if ends {
-            for (follower, job) in jobs.iter().enumerate() {
-                if let Arrival::After(before, delay) = job.arrival
-                    && before == at
-                {
-                    states[follower] = State::Due(next + delay);
-                }
+    /// Sets the cpus that each job gets: equal shares by weight, up to what its tasks can use.
+    fn share(&mut self, capacity: f64, now: f64) {
+        if !std::mem::replace(&mut self.ordered, true) {
+            self.running.sort_unstable_by_key(|running| self.rank[running.job]);
+        }
+        // Tasks and weights are whole numbers: their sum is exact, in whichever order it is made.
+        let weight_of = |job: &Job| f64::from(job.tasks) * job.weight;
+        let mut weight: f64 = self.running.iter().map(|running| weight_of(&self.jobs[running.job])).sum();
+        let mut left = capacity;
+        for running in &mut self.running {
+            let job = &self.jobs[running.job];
+            let share = (left * job.weight / weight).min(job.want);
+            weight -= weight_of(job);
+            running.rate = share * f64::from(job.tasks);
+            left = (left - running.rate).max(0.0);
+            running.end = if running.rate > 0.0 { now + running.left / running.rate } else { f64::INFINITY };
+        }
+    }
+
+    /// Work is done from one instant to the next; the jobs that end then release those that follow them.
+    fn advance(&mut self, now: f64, next: f64) {
+        let mut released = Vec::new();
+        let Self { jobs, followers, running, inside, ended, .. } = self;
+        running.retain_mut(|running| {
+            running.left -= running.rate * (next - now);
+            // The job that sets the pace ends exactly, whatever rounding leaves.
+            let ends = running.rate > 0.0 && running.end <= next;
+            if ends {
+                ended[running.job] = Some(Stay { start: running.start, end: next });
+                inside.0 -= 1;
+                inside.1 -= u64::from(jobs[running.job].tasks);
+                released.append(&mut followers[running.job]);
+            }
+            !ends
+        });
+        for follower in released {
+            if let Arrival::After(_, delay) = self.jobs[follower].arrival {
+                let at = next + delay;
+                let place = self.due.partition_point(|(other, _)| *other > at);
+                self.due.insert(place, (at, follower));
             }
         }
     }

@@ -323,10 +323,9 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
     runs
 }
 
-/// True when a baseline run is the one of application `index` at this configuration, too.
-fn serves(plan: &RunPlan, index: usize, alone: &AppSpec, configuration: &Resolved) -> bool {
-    plan.alone == Some(index)
-        && plan.options.horizon == configuration.horizon
+/// True when a baseline run of an application is the one at this configuration, too.
+fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
+    plan.options.horizon == configuration.horizon
         && plan.options.start_jitter == configuration.start_jitter
         && plan.machine == configuration.machine
         && plan.kernel == configuration.kernel
@@ -339,15 +338,22 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
         return Vec::new();
     };
     let mut distinct: Vec<RunPlan> = Vec::new();
+    // Of each application: its runs among them.
+    let mut of_app: Vec<Vec<usize>> = Vec::new();
     for (at, configuration) in resolved.iter().enumerate() {
         for (index, app) in configuration.apps.iter().enumerate() {
             let Some(alone) = &app.alone else {
                 continue;
             };
-            if let Some(plan) = distinct.iter_mut().find(|plan| serves(plan, index, alone, configuration)) {
-                plan.serves.push(at);
+            if of_app.len() <= index {
+                of_app.resize(index + 1, Vec::new());
+            }
+            let known = of_app[index].iter().find(|known| serves(&distinct[**known], alone, configuration));
+            if let Some(known) = known {
+                distinct[*known].serves.push(at);
                 continue;
             }
+            of_app[index].push(distinct.len());
             distinct.push(RunPlan {
                 configuration: at,
                 policy: NO_POLICY,

@@ -70,27 +70,36 @@ impl Load {
         me: CpuId,
         as_a: Situation,
     ) -> Finding {
+        self.queues.refresh(view);
         let domain = self.domains[level].clone();
         let index = as_a.index(&domain.template);
-        if self.release.designated
-            && as_a != Situation::NewlyIdle
-            && designated(view, &domain.local(me)) != me
+        if self.release.designated && as_a != Situation::NewlyIdle && self.designated(&domain.local(me)) != me
         {
             return Finding::NotDesignated;
+        }
+        if domain.group == 1 && !self.anyone_crowded(&domain, me) {
+            return Finding::Balanced;
         }
         let local = self.sum_group(view, &domain, domain.local(me), index, true);
         if u64::from(self.runnable[level][domain.instance(me)]) <= local.tasks {
             return Finding::Balanced;
         }
-        let (mut total, mut power) = (local.estimate, domain.power);
+        let mut total = local.estimate;
+        let power = domain.power * domain.groups(me);
         let mut busiest: Option<Group> = None;
-        for cpus in domain.remote(me) {
-            let group = self.sum_group(view, &domain, cpus, index, false);
-            total += group.estimate;
-            power += domain.power;
-            let crowded = group.tasks > domain.power / UNIT || group.uneven;
-            if crowded && group.average > busiest.as_ref().map_or(0, |b| b.average) {
-                busiest = Some(group);
+        // A group without tasks adds nothing to the total and is never the busiest.
+        for part in domain.others(me) {
+            let mut at = part.start;
+            while let Some(busy) = self.next_busy(at..part.end) {
+                let start = busy - (busy - at) % domain.group;
+                let cpus = start..start + domain.group;
+                at = cpus.end;
+                let group = self.sum_group(view, &domain, cpus, index, false);
+                total += group.estimate;
+                let crowded = group.tasks > domain.power / UNIT || group.uneven;
+                if crowded && group.average > busiest.as_ref().map_or(0, |b| b.average) {
+                    busiest = Some(group);
+                }
             }
         }
         let Some(busiest) = busiest else {
@@ -105,6 +114,23 @@ impl Load {
         let rule = rules::pulled(as_a, amount);
         self.why = rules::pull(rule, busiest.average, local.average, tolerated, imbalance);
         Finding::Pull { from: busiest.cpus, imbalance }
+    }
+
+    /// The cpu of a group that balances for it: its first idle one, else its first.
+    fn designated(&self, group: &Range<u32>) -> CpuId {
+        self.queues.first_at_most(group.clone(), 0).unwrap_or(CpuId(group.start))
+    }
+
+    /// In a domain whose groups are single cpus: another cpu than `me` has more tasks than a group has power for. Only such
+    /// a cpu can be the busiest group.
+    fn anyone_crowded(&self, domain: &Domain, me: CpuId) -> bool {
+        let tasks = (domain.power / UNIT) as u32 + 1;
+        domain.others(me).into_iter().any(|cpus| self.queues.first_at_least(cpus, tasks).is_some())
+    }
+
+    /// The first cpu of a range that has a task.
+    fn next_busy(&self, cpus: Range<u32>) -> Option<u32> {
+        self.queues.first_at_least(cpus, 1).map(|cpu| cpu.0)
     }
 
     fn sum_group(
@@ -136,11 +162,6 @@ impl Load {
             && max.saturating_sub(min) > 2 * (per_task * UNIT / domain.power);
         group
     }
-}
-
-/// The cpu of a group that balances for it: its first idle one, else its first.
-fn designated(view: &dyn View, group: &Range<u32>) -> CpuId {
-    group.clone().map(CpuId).find(|cpu| view.nr_running(*cpu) == 0).unwrap_or(CpuId(group.start))
 }
 
 fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {

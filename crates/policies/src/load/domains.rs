@@ -61,6 +61,18 @@ impl Domain {
         })
     }
 
+    /// The cpus of the other groups in the same order, as two ranges.
+    pub(super) const fn others(&self, cpu: CpuId) -> [Range<u32>; 2] {
+        let (members, local) = (self.members(cpu), self.local(cpu));
+        [local.end..members.end, members.start..local.start]
+    }
+
+    /// The number of groups of the domain of `cpu`.
+    pub(super) const fn groups(&self, cpu: CpuId) -> u64 {
+        let members = self.members(cpu);
+        ((members.end - members.start) / self.group) as u64
+    }
+
     /// Which domain of this level holds `cpu`.
     pub(super) const fn instance(&self, cpu: CpuId) -> usize {
         (cpu.0 / self.span) as usize

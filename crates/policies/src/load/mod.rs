@@ -20,6 +20,7 @@ use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
 use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::queues::Queues;
 use cpu_load::Loads;
 use domains::Domain;
 use releases::Release;
@@ -253,6 +254,8 @@ struct Load {
     options: Options,
     domains: Vec<Domain>,
     loads: Loads,
+    /// Lengths of all queues: looks at a domain pass over its idle cpus.
+    queues: Queues,
     /// Per level: what each cpu remembers.
     progress: Vec<PerCpu<Progress>>,
     /// Per level: runnable tasks in each domain.
@@ -291,6 +294,7 @@ impl Load {
             release,
             options,
             loads: Loads::new(setting.kernel, setting.machine.cpus()),
+            queues: Queues::new(setting.machine.cpus(), 1),
             progress: domains.iter().map(|d| PerCpu::filled(cpus, fresh(d))).collect(),
             runnable: domains.iter().map(|d| vec![0; d.instances()]).collect(),
             next_balance: PerCpu::filled(cpus, 0),
@@ -355,6 +359,7 @@ impl Policy for Load {
     }
 
     fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
         self.loads.set(cpu, view.now(), view.load(cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             counts[domain.instance(cpu)] += 1;
@@ -362,6 +367,7 @@ impl Policy for Load {
     }
 
     fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
+        self.queues.note(view, cpu);
         self.loads.set(cpu, view.now(), view.load(cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             let count = &mut counts[domain.instance(cpu)];

@@ -335,3 +335,27 @@ fn an_idle_machine_costs_one_tick_per_interval() {
     assert!(system.moves.is_empty());
     assert_eq!(system.ticks.len(), 17);
 }
+
+/// How often a balancing pass of every cpu of a machine without packages reads the load of a cpu.
+fn reads(cpus: u32, counts: &[u32]) -> u64 {
+    let mut all = vec![0; cpus as usize];
+    all[..counts.len()].copy_from_slice(counts);
+    let (mut system, mut policy) = steady(&[(Tree::Core, cpus)], &all);
+    system.reads.set(0);
+    for cpu in system.machine.cpu_ids() {
+        policy.rebalance(&mut system, cpu);
+    }
+    assert_eq!(system.moves, []);
+    system.reads.get()
+}
+
+#[test]
+fn passes_do_not_read_the_loads_of_idle_cpus() {
+    // Each cpu reads its own load and that of a few others: twice as many cpus, twice as many reads.
+    for counts in [&[1][..], &[1, 1, 1]] {
+        for cpus in [64, 128, 256] {
+            let reads = reads(cpus, counts);
+            assert!(reads <= 8 * u64::from(cpus), "{reads} reads on {cpus} cpus with {counts:?}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod observation;
 mod peers;
 mod policies;
 mod polling;
+mod slopes;
 mod steps;
 mod support;
 
@@ -21,6 +22,7 @@ criterion_group!(
     contention::bench,
     observation::bench,
     policies::bench,
+    slopes::bench,
     peers::bench
 );
 criterion_main!(benches);
