@@ -1,6 +1,6 @@
 //! What the runs measured, sorted by configuration, policy, application, metric and replicate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sim_core::outcome::{Outcome, RunReport};
 
@@ -69,9 +69,8 @@ impl Samples {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
-        // What references need is the same under every policy: one completed run per configuration and replicate tells it.
-        let mut measured = BTreeSet::new();
-        for (plan, run) in experiment.runs.iter().zip(reports) {
+        let told = Self::told(experiment, reports);
+        for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
             if run.outcome != Outcome::Completed {
                 continue;
             }
@@ -79,7 +78,7 @@ impl Samples {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
                     samples.add_shared(experiment, &alone, plan, run);
-                    if measured.insert((plan.configuration, plan.replicate)) {
+                    if told.get(&(plan.configuration, plan.replicate)) == Some(&at) {
                         samples.add_references(experiment, &alone, plan, run);
                     }
                 }
@@ -93,6 +92,23 @@ impl Samples {
         samples
     }
 
+    /// By configuration and replicate the run that references are read from. They need the arrivals and the work of the programs,
+    /// which are the same under every policy but for rounding, which depends on the tasks that did the work. The completed run of the
+    /// policy whose label sorts first is taken, so that the order of the policies does not matter.
+    fn told(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
+        let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
+        let mut told: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
+            if plan.alone.is_none() && run.outcome == Outcome::Completed {
+                let best = told.entry((plan.configuration, plan.replicate)).or_insert(at);
+                if label(at) < label(*best) {
+                    *best = at;
+                }
+            }
+        }
+        told
+    }
+
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
         let sample = Sample { run, app: 0, alone_mean: None, alone_paired: None, sequence: None };
         for configuration in &plan.serves {
@@ -104,10 +120,10 @@ impl Samples {
     fn add_shared(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let (configuration, policy, replicate) = (plan.configuration, plan.policy, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
-        for app in 0..experiment.apps.len() {
-            let copies = plan.entries.iter().enumerate().filter(|(_, entry)| **entry == app);
+        for (app, copies) in copies(experiment, plan).into_iter().enumerate() {
             let samples: Vec<Sample<'_>> = copies
-                .map(|(copy, _)| Sample {
+                .into_iter()
+                .map(|copy| Sample {
                     run,
                     app: copy,
                     alone_mean: alone.mean(configuration, app),
@@ -125,6 +141,7 @@ impl Samples {
     fn add_references(&mut self, experiment: &Experiment, alone: &Alone, plan: &RunPlan, run: &RunReport) {
         let dedicated = alone.replicate(plan.configuration, plan.replicate);
         let sequence = alone.sequence(experiment, plan);
+        let copies = copies(experiment, plan);
         for reading in references::read(plan, run, &dedicated) {
             let mut add = |app: Option<usize>, name: &str, value: Option<f64>| {
                 let place =
@@ -133,9 +150,8 @@ impl Samples {
                     self.values.entry((place, at)).or_default().insert(plan.replicate, value);
                 }
             };
-            for app in 0..experiment.apps.len() {
-                let copies = plan.entries.iter().zip(&reading.run_times).filter(|(entry, _)| **entry == app);
-                let times: Option<Vec<f64>> = copies.map(|(_, time)| *time).collect();
+            for (app, copies) in copies.iter().enumerate() {
+                let times: Option<Vec<f64>> = copies.iter().map(|copy| reading.run_times[*copy]).collect();
                 let mean = times.filter(|t| !t.is_empty()).map(|t| t.iter().sum::<f64>() / t.len() as f64);
                 add(Some(app), "run_time", mean);
                 let slowdown =
@@ -198,6 +214,15 @@ impl Samples {
     pub(crate) fn values(&self, place: Place, name: &str) -> Option<&BTreeMap<u32, f64>> {
         self.values.get(&(place, position(place.app, name)?))
     }
+}
+
+/// For each application of the scenario the positions of its copies in a run.
+fn copies(experiment: &Experiment, plan: &RunPlan) -> Vec<Vec<usize>> {
+    let mut copies = vec![Vec::new(); experiment.apps.len()];
+    for (copy, app) in plan.entries.iter().enumerate() {
+        copies[*app].push(copy);
+    }
+    copies
 }
 
 /// The position of a metric of an application, or of the whole machine, in [`METRICS`].

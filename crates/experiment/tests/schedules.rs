@@ -38,7 +38,7 @@ fn text(recording: &Recording) -> String {
 }
 
 fn again(text: &str) -> Result<Recording, String> {
-    read("s.ndjson", &mut text.as_bytes()).map(|(recording, _)| recording)
+    read("s.ndjson", &mut text.as_bytes(), 1 << 22).map(|(recording, _)| recording)
 }
 
 fn replayed(experiment: &Experiment, recording: &Recording) -> Results {

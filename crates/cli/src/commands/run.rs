@@ -37,9 +37,9 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
         output::check_decisions(path, args.force)?;
     }
     let traced = trace::wanted(args)?;
-    let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
+    let replayed = args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
 }
 
 /// A schedule and the SHA-256 of its file.
-fn read_schedule(path: &Path) -> Result<(Recording, String), Failure> {
+fn read_schedule(path: &Path, experiment: &Experiment) -> Result<(Recording, String), Failure> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
-    schedule::read(&name, &mut BufReader::new(file)).map_err(Failure::Input)
+    schedule::read(&name, &mut BufReader::new(file), experiment.cpus()).map_err(Failure::Input)
 }
 
 /// Runs the experiment, and replays or records a schedule if the flags ask for it.
