@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -40,6 +39,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
     let replayed = args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
+    let jobs = source::jobs(&args.changes, &experiment)?;
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));
     let mut decisions = decisions.transpose()?;
@@ -47,8 +47,8 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
     let (results, recording) = match &mut decisions {
-        Some(decisions) => (explain(args, &experiment, decisions, &bar)?, None),
-        None => execute(args, &experiment, replayed.as_ref(), &bar)?,
+        Some(decisions) => (explain(&experiment, jobs, decisions, &bar)?, None),
+        None => execute(args, &experiment, jobs, replayed.as_ref(), &bar)?,
     };
     say::took(began, experiment.runs.len(), "runs");
     let standard = decisions.as_ref().is_none_or(|decisions| !decisions.takes_standard_output());
@@ -80,10 +80,10 @@ fn read_schedule(path: &Path, experiment: &Experiment) -> Result<(Recording, Str
 fn execute(
     args: &Run,
     experiment: &Experiment,
+    jobs: usize,
     replayed: Option<&(Recording, String)>,
     bar: &ProgressBar,
 ) -> Result<(Results, Option<Recording>), Failure> {
-    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let progress = |_, _| bar.inc(1);
     let done = match (replayed, &args.record_schedule) {
         (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
@@ -105,12 +105,11 @@ fn execute(
 
 /// Runs the experiment and writes every decision with its reason.
 fn explain(
-    args: &Run,
     experiment: &Experiment,
+    jobs: usize,
     decisions: &mut Decisions,
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
-    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), decisions);
     bar.finish_and_clear();
     results.map_err(|error| match error {
