@@ -43,7 +43,10 @@ fn group() -> Option<u64> {
         // In a container the path may be that of the host, and the files those of the own group.
         let own = root.join(path.trim_start_matches('/'));
         let groups: Vec<_> = own.ancestors().take_while(|group| group.starts_with(root)).collect();
-        groups.into_iter().filter_map(|group| bytes(&fs::read_to_string(group.join(file)).ok()?)).collect::<Vec<_>>()
+        groups
+            .into_iter()
+            .filter_map(|group| bytes(&fs::read_to_string(group.join(file)).ok()?))
+            .collect::<Vec<_>>()
     });
     limits.min()
 }
@@ -84,7 +87,10 @@ mod tests {
         assert_eq!(path_of(groups, ""), Some("/user.slice/s:1"));
         assert_eq!(path_of(groups, "memory"), Some("/a/b"));
         assert_eq!(path_of("", "memory"), None);
-        assert_eq!((bytes("max\n"), bytes("9223372036854771712\n"), bytes("4096\n")), (None, None, Some(4_096)));
+        assert_eq!(
+            (bytes("max\n"), bytes("9223372036854771712\n"), bytes("4096\n")),
+            (None, None, Some(4_096))
+        );
         let memory = "MemTotal:  8 kB\nMemFree: 1 kB\nMemAvailable:    5 kB\n";
         assert_eq!((field(memory, "MemAvailable:"), field(memory, "MemTotal:")), (Some(5_120), Some(8_192)));
         assert_eq!(field("MemTotal: x kB", "MemTotal:"), None);

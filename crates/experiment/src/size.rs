@@ -72,7 +72,8 @@ impl Size {
     /// The estimate of an experiment.
     #[must_use]
     pub fn of(experiment: &Experiment) -> Self {
-        let mut runs: Vec<(u64, &RunPlan)> = experiment.runs.iter().map(|plan| (simulated(plan), plan)).collect();
+        let mut runs: Vec<(u64, &RunPlan)> =
+            experiment.runs.iter().map(|plan| (simulated(plan), plan)).collect();
         runs.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
         let largest = runs.first().map(|(_, plan)| *plan);
         let tasks = largest.map_or(0, tasks_of);
@@ -83,7 +84,11 @@ impl Size {
         Self {
             plan: experiment.runs.iter().map(planned).sum(),
             results: experiment.runs.iter().map(reported).sum::<u64>() + cells(experiment) + searched,
-            operations: experiment.runs.iter().map(|plan| plan.apps.iter().map(operations).sum::<f64>()).sum(),
+            operations: experiment
+                .runs
+                .iter()
+                .map(|plan| plan.apps.iter().map(operations).sum::<f64>())
+                .sum(),
             task_bytes: TASK as f64 + REPORTED_TASK as f64 * all_tasks / tasks.max(1) as f64,
             cpu_bytes: CPU as f64 + size_of::<Account>() as f64 * all_cpus / cpus.max(1) as f64,
             tasks,
@@ -191,7 +196,10 @@ fn planned(plan: &RunPlan) -> u64 {
         let cpus = app.allowed.as_ref().map_or(0, |_| u64::from(plan.machine.cpus()) / 8);
         (size_of::<AppSpec>() + 32 + app.name.len() + 4 * app.rank_scale.len()) as u64 + cpus
     };
-    size_of::<RunPlan>() as u64 + 512 + 8 * (plan.entries.len() + plan.serves.len()) as u64 + plan.apps.iter().map(app).sum::<u64>()
+    size_of::<RunPlan>() as u64
+        + 512
+        + 8 * (plan.entries.len() + plan.serves.len()) as u64
+        + plan.apps.iter().map(app).sum::<u64>()
 }
 
 /// Bytes of what a run reports, which are held until all runs have ended.
@@ -223,7 +231,9 @@ fn operations(app: &AppSpec) -> f64 {
         match op {
             Op::Repeat(times) => repeated.push(around * f64::from(*times).max(1.0)),
             // Its tasks divide the passes among them.
-            Op::RepeatShared(times) => repeated.push(around * (f64::from(*times) / f64::from(app.tasks)).max(1.0)),
+            Op::RepeatShared(times) => {
+                repeated.push(around * (f64::from(*times) / f64::from(app.tasks)).max(1.0))
+            }
             Op::End => {
                 repeated.pop();
             }

@@ -38,7 +38,8 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let traced = trace::wanted(args)?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
-    let replayed = args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
+    let replayed =
+        args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
     let jobs = source::jobs(&args.changes, &experiment)?;
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;
     let decisions = args.explain_decisions.as_deref().map(|path| Decisions::open(path, args.force));

@@ -16,8 +16,8 @@ use sim_core::time::{Span, Time};
 
 use super::apps::{self, App};
 use super::arrivals;
-use super::reader::{Reader, Scope};
 use super::overrides::Overrides;
+use super::reader::{Reader, Scope};
 use super::{MACHINE_KERNEL, policies, registries, sweep, together};
 use crate::configuration::{Axis, Configuration};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
@@ -118,7 +118,8 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides
 fn planned(resolved: &Resolved, repeat: u64) -> u64 {
     let app = |app: &App| {
         let cpus = app.spec.allowed.as_ref().map_or(0, |_| u64::from(resolved.machine.cpus()) / 8);
-        let one = (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
+        let one =
+            (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
         one * u64::from(app.copies.count)
     };
     // The specifications of each replicate are made once more than there are policies.
@@ -130,7 +131,11 @@ fn fits(root: &Node, reader: &mut Reader, bytes: u64, overrides: &Overrides) -> 
     let Some(limit) = overrides.limit.as_ref().filter(|limit| bytes > limit.bytes) else { return true };
     let (needed, most) = (size::shown(bytes), size::shown(limit.bytes));
     let message = format!("the plan of all runs needs about {needed}, and {} is {most}", limit.source);
-    reader.wrong_node(root, message, "use fewer configurations, policies, applications, copies or replicates");
+    reader.wrong_node(
+        root,
+        message,
+        "use fewer configurations, policies, applications, copies or replicates",
+    );
     false
 }
 
@@ -436,7 +441,8 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
             let times = (configuration.horizon, configuration.start_jitter);
             let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
             let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
-            let known = alike.iter().copied().find(|known| serves(&distinct[*known], index, alone, configuration));
+            let known =
+                alike.iter().copied().find(|known| serves(&distinct[*known], index, alone, configuration));
             if let Some(known) = known {
                 distinct[known].serves.push(at);
                 continue;

@@ -401,7 +401,8 @@ fn partition(table: &Table<'_>) -> Vec<Line> {
 /// Policies that gave the same numbers in every run.
 fn identical(table: &Table<'_>) -> Option<Line> {
     let policies = table.policies();
-    let places: BTreeMap<&str, usize> = policies.iter().zip(0..).map(|(policy, at)| (policy.as_str(), at)).collect();
+    let places: BTreeMap<&str, usize> =
+        policies.iter().zip(0..).map(|(policy, at)| (policy.as_str(), at)).collect();
     let mut all: Vec<Vec<(&str, &str, &str, &[Option<f64>])>> = vec![Vec::new(); policies.len()];
     for c in table.results.cells.iter().filter(|c| c.metric != "recovered") {
         if let Some(at) = places.get(c.policy.as_str()) {

@@ -93,7 +93,10 @@ impl Grid {
         let rows = self.rows.len();
         // A table that is cut has a line about the rows left out, and its last row.
         let shown = if rows <= most { rows } else { most.saturating_sub(2) + 2 };
-        wrapped(&self.title, width).lines().count() + self.head.len() + shown + usize::from(!self.remark.is_empty())
+        wrapped(&self.title, width).lines().count()
+            + self.head.len()
+            + shown
+            + usize::from(!self.remark.is_empty())
     }
 
     /// Lines with at most so many rows.
