@@ -7,6 +7,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::catalogue::Registry;
+use notation::parameter::Kind;
+use notation::units;
 
 use crate::{complete, help};
 
@@ -251,6 +253,9 @@ pub(crate) struct Edits {
     /// Seed of the first replicate; replicate i uses seed + i.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Refuse scenarios that need more memory than this, for example `4GiB`. Default: the memory that this process may use.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) memory: Option<u64>,
 }
 
 /// What can be changed in a scenario that is run.
@@ -555,6 +560,11 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let range = format!("a whole number from 1 to {MAX_JOBS}");
     let jobs: NonZeroUsize = text.parse().map_err(|_| range.clone())?;
     if jobs.get() > MAX_JOBS { Err(range) } else { Ok(jobs) }
+}
+
+/// A size in bytes, as scenarios write it.
+fn size(text: &str) -> Result<u64, String> {
+    units::parse(Kind::Size, text)
 }
 
 /// The default of `compare --threshold`, in per cent: smaller slowdowns are below what the model can state.

@@ -9,6 +9,7 @@ mod complete;
 mod failure;
 mod help;
 mod input;
+mod memory;
 mod output;
 mod say;
 mod signals;

@@ -19,6 +19,7 @@ pub mod scenario;
 pub mod scenarios;
 pub mod schedule;
 pub mod schema;
+pub mod size;
 pub mod snapshots;
 pub mod statements;
 pub mod statistics;

@@ -55,6 +55,12 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// Cpus of the largest machine.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.runs.iter().map(|run| run.machine.cpus()).max().unwrap_or(0)
+    }
+
     /// How many runs it has: `60 runs (6 policies x 3 configurations x 3 replicates, 6 dedicated)`.
     #[must_use]
     pub fn size(&self) -> String {

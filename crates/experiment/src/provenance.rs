@@ -1,5 +1,7 @@
 //! Where a result comes from: everything needed to produce the same bytes again, and nothing that differs between hosts.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -129,7 +131,7 @@ impl Provenance {
             sweep: experiment.axes.clone(),
             configurations: experiment.configurations.clone(),
             policies: experiment.policies.clone(),
-            stacks: (0..experiment.policies.len()).map(|policy| stacks(experiment, policy)).collect(),
+            stacks: stacks(experiment),
             apps: experiment.apps.clone(),
             background: background.filter(|(_, b)| **b).map(|(name, _)| name.clone()).collect(),
             programs: programs(experiment),
@@ -150,11 +152,15 @@ fn programs(experiment: &Experiment) -> Option<usize> {
     shared.map(|run| run.apps.iter().filter(|app| !app.background).count()).max()
 }
 
-/// The different forms in which a policy ran.
-fn stacks(experiment: &Experiment, policy: usize) -> String {
-    let runs = experiment.runs.iter().filter(|run| run.policy == policy);
-    let forms: Vec<String> = runs.map(|run| run.policy_choice.stack(&run.kernel)).collect();
-    distinct(forms.iter().map(String::as_str)).join("; ")
+/// For each policy the different forms in which it ran.
+fn stacks(experiment: &Experiment) -> Vec<String> {
+    let mut forms = vec![Vec::new(); experiment.policies.len()];
+    for run in &experiment.runs {
+        if let Some(forms) = forms.get_mut(run.policy) {
+            forms.push(run.policy_choice.stack(&run.kernel));
+        }
+    }
+    forms.iter().map(|forms| distinct(forms.iter().map(String::as_str)).join("; ")).collect()
 }
 
 impl Outcomes {
@@ -186,13 +192,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// The different names in order of first appearance.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
-    for name in names {
-        if !seen.iter().any(|s| s == name) {
-            seen.push(name.to_owned());
-        }
-    }
-    seen
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

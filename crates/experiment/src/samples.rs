@@ -1,6 +1,6 @@
 //! What the runs measured, sorted by configuration, policy, application, metric and replicate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sim_core::outcome::{Outcome, RunReport};
 
@@ -69,9 +69,8 @@ impl Samples {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
-        // What references need is the same under every policy: one completed run per configuration and replicate tells it.
-        let mut measured = BTreeSet::new();
-        for (plan, run) in experiment.runs.iter().zip(reports) {
+        let told = Self::told(experiment, reports);
+        for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
             if run.outcome != Outcome::Completed {
                 continue;
             }
@@ -79,7 +78,7 @@ impl Samples {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
                     samples.add_shared(experiment, &alone, plan, run);
-                    if measured.insert((plan.configuration, plan.replicate)) {
+                    if told.get(&(plan.configuration, plan.replicate)) == Some(&at) {
                         samples.add_references(experiment, &alone, plan, run);
                     }
                 }
@@ -91,6 +90,23 @@ impl Samples {
             }
         }
         samples
+    }
+
+    /// By configuration and replicate the run that references are read from. They need the arrivals and the work of the programs,
+    /// which are the same under every policy but for rounding, which depends on the tasks that did the work. The completed run of the
+    /// policy whose label sorts first is taken, so that the order of the policies does not matter.
+    fn told(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
+        let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
+        let mut told: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
+            if plan.alone.is_none() && run.outcome == Outcome::Completed {
+                let best = told.entry((plan.configuration, plan.replicate)).or_insert(at);
+                if label(at) < label(*best) {
+                    *best = at;
+                }
+            }
+        }
+        told
     }
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {
@@ -200,7 +216,7 @@ impl Samples {
     }
 }
 
-/// Of each application of the scenario: its copies in a run, in order.
+/// For each application of the scenario the positions of its copies in a run.
 fn copies(experiment: &Experiment, plan: &RunPlan) -> Vec<Vec<usize>> {
     let mut copies = vec![Vec::new(); experiment.apps.len()];
     for (copy, app) in plan.entries.iter().enumerate() {

@@ -38,7 +38,7 @@ fn text(recording: &Recording) -> String {
 }
 
 fn again(text: &str) -> Result<Recording, String> {
-    read("s.ndjson", &mut text.as_bytes()).map(|(recording, _)| recording)
+    read("s.ndjson", &mut text.as_bytes(), 1 << 22).map(|(recording, _)| recording)
 }
 
 fn replayed(experiment: &Experiment, recording: &Recording) -> Results {
@@ -123,4 +123,42 @@ fn wrong_files_are_refused_with_the_line() {
     let absurd = r#"{"at":0,"hook":"init","asks":[{"migrate":[4000000000,9]},{"charge":[4000000000,1]},{"attick":[4000000000,0]},{"bind":[0,"77,"]},{"priority_level":[99,3]},{"bind":[1,"77"]}]}"#;
     let results = replayed(&experiment(&["repeat=1"]), &again(&with(absurd)).unwrap());
     assert_eq!(results.replays[0].illegal, 4);
+}
+
+#[test]
+fn equal_sets_of_cpus_are_held_once_and_no_larger_than_the_machine() {
+    let (_, recording) = record(&experiment(&["repeat=1"]), 2, &|_, _| ()).unwrap();
+    let good = text(&recording);
+    let lines: Vec<&str> = good.lines().collect();
+    let calls = |count: usize, line: &dyn Fn(usize) -> String| {
+        let own = recording.runs[0].schedule.calls.len();
+        let head = lines[1].replace(&format!("\"calls\":{own}"), &format!("\"calls\":{}", own + count));
+        let extra: Vec<String> = (0..count).map(line).collect();
+        format!("{}\n{head}\n{}\n{}\n", lines[0], extra.join("\n"), lines[2..].join("\n"))
+    };
+    let bind = |set: String| format!(r#"{{"at":0,"hook":"init","asks":[{{"bind":[0,"{set}"]}}]}}"#);
+    let held = |recording: &Recording| {
+        let asked = recording.runs[0].schedule.calls.iter().flat_map(|call| &call.asked);
+        asked
+            .filter_map(|request| match request {
+                policies::Request::Bind(_, sim_core::policy::Affinity::Set(set)) => {
+                    Some(std::sync::Arc::clone(set))
+                }
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+    };
+    // Twenty thousand calls of 77 bytes, each a set of half a megabyte.
+    let bomb = calls(20_000, &|_| bind("0-4194303,".into()));
+    let (read, _) = read("s.ndjson", &mut bomb.as_bytes(), 4).unwrap();
+    let sets = held(&read);
+    assert_eq!(sets[0].iter().count(), 4, "only the cpus that there are");
+    assert!(sets[1..20_000].iter().all(|set| std::sync::Arc::ptr_eq(set, &sets[0])), "one set for all");
+    // Different ones are refused before they fill the memory, with the line.
+    let many = calls(20_000, &|at| bind(format!("{at}-4194303,")));
+    let said = again(&many).err().unwrap_or_default();
+    assert!(said.contains("line 5") && said.contains("more than 256 MiB"), "{said}");
+    let wrong = calls(1, &|_| bind("3,1-2,".into()));
+    let said = again(&wrong).err().unwrap_or_default();
+    assert!(said.contains("line 3") && said.contains("out of order"), "{said}");
 }

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -87,9 +86,11 @@ impl Outputs {
 /// Runs the scenario; the exit code reports whether every run completed.
 pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let outputs = Outputs::check(args)?;
-    let replayed = args.replay_schedule.as_deref().map(read_schedule).transpose()?;
     let (name, text) = input::scenario(&args.file)?;
     let experiment = source::load(policies, &name, &text, &overrides(args))?;
+    let replayed =
+        args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
+    let jobs = source::jobs(&args.changes, &experiment)?;
     if let Some(folder) = &outputs.folder {
         folder.room(experiment.result_bytes())?;
     }
@@ -99,8 +100,8 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
     let (results, recording) = match &outputs.decisions {
-        Some(decisions) => (explain(args, &experiment, decisions, &bar)?, None),
-        None => execute(args, &experiment, replayed.as_ref(), &bar)?,
+        Some(decisions) => (explain(&experiment, jobs, decisions, &bar)?, None),
+        None => execute(args, &experiment, jobs, replayed.as_ref(), &bar)?,
     };
     say::took(began, results.provenance.runs, "runs");
     // All outputs are written, also when one of them fails: the first failure decides.
@@ -128,20 +129,20 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
 }
 
 /// A schedule and the SHA-256 of its file.
-fn read_schedule(path: &Path) -> Result<(Recording, String), Failure> {
+fn read_schedule(path: &Path, experiment: &Experiment) -> Result<(Recording, String), Failure> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|e| Failure::Input(format!("cannot read {name}: {e}")))?;
-    schedule::read(&name, &mut BufReader::new(file)).map_err(Failure::Input)
+    schedule::read(&name, &mut BufReader::new(file), experiment.cpus()).map_err(Failure::Input)
 }
 
 /// Runs the experiment, and replays or records a schedule if the flags ask for it.
 fn execute(
     args: &Run,
     experiment: &Experiment,
+    jobs: usize,
     replayed: Option<&(Recording, String)>,
     bar: &ProgressBar,
 ) -> Result<(Results, Option<Recording>), Failure> {
-    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let progress = |_, _| bar.inc(1);
     let done = match (replayed, &args.record_schedule) {
         (Some((recording, sha256)), _) => schedule::replay(experiment, recording, sha256, jobs, &progress)
@@ -175,13 +176,12 @@ fn execute(
 
 /// Runs the experiment and writes every decision with its reason.
 fn explain(
-    args: &Run,
     experiment: &Experiment,
+    jobs: usize,
     decisions: &Decisions,
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
     let mut stream = decisions.open()?;
-    let jobs = args.changes.jobs.map_or(0, NonZeroUsize::get);
     let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), &mut stream);
     bar.finish_and_clear();
     let results = results.map_err(|error| match error {

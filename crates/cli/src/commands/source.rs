@@ -5,13 +5,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use experiment::PolicyShelf;
+use experiment::number;
 use experiment::plan::Experiment;
 use experiment::result::{self, Results};
 use experiment::scenario::{Overrides, load_with};
+use experiment::size::{Limit, Size, shown};
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;
-use crate::{input, say};
+use crate::{input, memory, say};
 
 /// The edits of the command line as the reader of scenarios wants them, with warnings.
 pub(crate) fn edited(edits: &Edits) -> Overrides {
@@ -21,6 +23,7 @@ pub(crate) fn edited(edits: &Edits) -> Overrides {
         policies: edits.policies.clone(),
         seed: edits.seed,
         warn: true,
+        limit: memory::limit(edits.memory),
         ..Overrides::default()
     }
 }
@@ -38,10 +41,41 @@ pub(crate) fn load(
     overrides: &Overrides,
 ) -> Result<Experiment, Failure> {
     let experiment = load_with(policies, name, text, overrides).map_err(Failure::Rendered)?;
+    check(&experiment, None, overrides.limit.as_ref())?;
     for warning in &experiment.warnings {
         say::warning(warning);
     }
     Ok(experiment)
+}
+
+/// Refuses an experiment that does not fit into the memory there is.
+fn check(experiment: &Experiment, jobs: Option<usize>, limit: Option<&Limit>) -> Result<(), Failure> {
+    let size = Size::of(experiment);
+    say::remark(format_args!(
+        "about {} of memory for one run at a time, at most {} operations of tasks",
+        shown(size.bytes(1)),
+        number::short(size.operations)
+    ));
+    limit.map_or(Ok(()), |limit| size.check(jobs, limit)).map_err(Failure::Input)
+}
+
+/// The number of threads to run on: as the user says, else as many as this process may use and as fit into memory; the results do not
+/// depend on it.
+pub(crate) fn jobs(changes: &Changes, experiment: &Experiment) -> Result<usize, Failure> {
+    let limit = memory::limit(changes.edits.memory);
+    let wanted = changes.jobs.map(NonZeroUsize::get);
+    let Some(limit) = limit else { return Ok(wanted.unwrap_or(0)) };
+    let size = Size::of(experiment);
+    if let Some(jobs) = wanted {
+        return size.check(Some(jobs), &limit).map(|()| jobs).map_err(Failure::Input);
+    }
+    let most = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(experiment.runs.len());
+    let fits = size.jobs(most, &limit).max(1);
+    if fits < most {
+        say::remark(format_args!("{fits} of {most} threads, because of {}", limit.source));
+        return Ok(fits);
+    }
+    Ok(0)
 }
 
 /// A result, and whether it was simulated just now.
@@ -72,7 +106,7 @@ pub(crate) fn open(
 
 /// Names of the flags that change a scenario and were given.
 pub(crate) fn given(changes: &Changes, best_partition: bool) -> Vec<&'static str> {
-    let Changes { edits: Edits { policies, set, sweep, seed }, repeat, jobs } = changes;
+    let Changes { edits: Edits { policies, set, sweep, seed, memory }, repeat, jobs } = changes;
     let flags = [
         (!policies.is_empty(), "--policy"),
         (!set.is_empty(), "--set"),
@@ -80,6 +114,7 @@ pub(crate) fn given(changes: &Changes, best_partition: bool) -> Vec<&'static str
         (seed.is_some(), "--seed"),
         (repeat.is_some(), "--repeat"),
         (jobs.is_some(), "--jobs"),
+        (memory.is_some(), "--memory"),
         (best_partition, "--best-partition"),
     ];
     flags.into_iter().filter(|(given, _)| *given).map(|(_, flag)| flag).collect()
@@ -98,7 +133,7 @@ pub(crate) fn simulate(name: &str, experiment: &Experiment, changes: &Changes) -
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
-    let jobs = changes.jobs.map_or(0, NonZeroUsize::get);
+    let jobs = jobs(changes, experiment)?;
     let results = experiment::run::run(experiment, jobs, &|_, _| bar.inc(1));
     bar.finish_and_clear();
     say::took(began, experiment.runs.len(), "runs");

@@ -1,6 +1,6 @@
 //! Two results, or two policies of one result, compared pair by pair: the data of `oversim compare`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notation::suggest::hint;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use super::paired::paired;
 use super::{Ratio, Verdict};
 use crate::metrics::{ALL_APPS, METRICS, Metric, Reduction, Scope};
 use crate::provenance::Provenance;
-use crate::result::Results;
+use crate::result::{Cell, Results};
 use crate::statistics::Summary;
 
 /// Name and version of the JSON form.
@@ -229,17 +229,17 @@ fn contrasts(
     }
     let mut found = Vec::new();
     let mut unpaired = 0;
+    let (index_a, index_b) = (index(a.results), index(b.results));
     for configuration in &a.results.provenance.configurations {
         for (policy_a, policy_b) in policies {
             for metric in &metrics {
                 for app in a.results.provenance.apps.iter().map(String::as_str).chain([ALL_APPS]) {
-                    let values = |of: Named<'_>, policy: &str| {
-                        of.results
-                            .values(&configuration.label, policy, app, metric.name)
-                            .map(|values| by_seed(of.results, values))
+                    let values = |of: Named<'_>, index: &Index<'_>, policy: &str| {
+                        let key = (configuration.label.as_str(), policy, app, metric.name);
+                        index.get(&key).map(|values| by_seed(of.results, values))
                     };
-                    let Some(of_a) = values(a, policy_a) else { continue };
-                    let pairs = pairs(&of_a, &values(b, policy_b).unwrap_or_default());
+                    let Some(of_a) = values(a, &index_a, policy_a) else { continue };
+                    let pairs = pairs(&of_a, &values(b, &index_b, policy_b).unwrap_or_default());
                     match contrast(metric, &pairs, wanted.threshold) {
                         Some(contrast) => found.push(Contrast {
                             configuration: configuration.label.clone(),
@@ -268,6 +268,18 @@ fn contrasts(
     })
 }
 
+/// Values by configuration, policy, application and metric.
+type Index<'a> = BTreeMap<(&'a str, &'a str, &'a str, &'a str), &'a [Option<f64>]>;
+
+/// The values of a result; of cells about the same, the first counts.
+fn index(results: &Results) -> Index<'_> {
+    let mut index = Index::new();
+    for Cell { configuration, policy, app, metric, values, .. } in &results.cells {
+        index.entry((configuration, policy, app, metric)).or_insert(values);
+    }
+    index
+}
+
 /// Seed and value of every replicate that was measured.
 fn by_seed(results: &Results, values: &[Option<f64>]) -> Vec<(u64, f64)> {
     let seeds = (0_u64..).map(|replicate| results.provenance.seed.wrapping_add(replicate));
@@ -276,7 +288,8 @@ fn by_seed(results: &Results, values: &[Option<f64>]) -> Vec<(u64, f64)> {
 
 /// The values of equal seeds.
 fn pairs(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
-    let partner = |seed: u64| b.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    let b: BTreeMap<u64, f64> = b.iter().rev().copied().collect();
+    let partner = |seed: u64| b.get(&seed).copied();
     a.iter().filter_map(|(seed, value)| Some((*value, partner(*seed)?))).collect()
 }
 

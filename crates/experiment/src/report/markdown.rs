@@ -33,7 +33,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) ->
         if !configuration.label.is_empty() {
             writeln!(out, "## {}\n", markdown(&configuration.label))?;
         }
-        table(out, &Comparison::at(results, &configuration.label))?;
+        table(out, &Comparison::at(&index, at))?;
         let sentences = statements::each::at(&index, at);
         if !sentences.is_empty() {
             writeln!(out, "\n{}", markdown(&sentences.join(" ")))?;

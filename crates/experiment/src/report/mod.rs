@@ -18,6 +18,7 @@ use std::io::{self, Write};
 use notation::neutral;
 
 use crate::result::Results;
+use crate::statements::Table;
 
 /// Columns of a text report that does not go to a terminal.
 pub const DEFAULT_WIDTH: usize = 110;
@@ -107,10 +108,11 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The comparison of the policies at one configuration, as the text report shows it, without the account of the cpu time.
+/// The comparison of the policies at one configuration, by its number, as the text report shows it, without the account of the cpu
+/// time.
 #[must_use]
-pub fn comparison(results: &Results, configuration: &str) -> Grid {
-    let table = table::Comparison::at(results, configuration);
+pub fn comparison(index: &Table<'_>, configuration: usize) -> Grid {
+    let table = table::Comparison::at(index, configuration);
     let columns: Vec<&table::Column> =
         [&table.rows].into_iter().chain(table.groups.iter().rev().skip(1).rev().flatten()).collect();
     let entry = |column: &table::Column, row: usize| column.entries.get(row).cloned().unwrap_or_default();

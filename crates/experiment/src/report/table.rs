@@ -3,6 +3,7 @@
 use crate::metrics::ALL_APPS;
 use crate::references::REFERENCES;
 use crate::result::{DEDICATED, Results};
+use crate::statements::Table as Index;
 use crate::statistics::Summary;
 
 use crate::number;
@@ -68,10 +69,10 @@ const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run
 
 impl Comparison {
     /// The comparison at `configuration`.
-    pub(super) fn at(results: &Results, configuration: &str) -> Self {
-        let policies = policies(results, configuration);
-        let table = Table { results, configuration, policies: &policies };
-        let mut groups: Vec<Group> = results.foreground().map(|app| table.app(app)).collect();
+    pub(super) fn at(index: &Index<'_>, configuration: usize) -> Self {
+        let policies = policies(index, configuration);
+        let table = Table { results: index.results, index, configuration, policies: &policies };
+        let mut groups: Vec<Group> = index.results.foreground().map(|app| table.app(app)).collect();
         groups.push(table.whole());
         groups.push(table.breakdown());
         let entries = policies.iter().map(|policy| table.row_name(policy)).collect();
@@ -80,17 +81,17 @@ impl Comparison {
 }
 
 /// The dedicated runs if there are any, then all policies, then the references.
-fn policies<'a>(results: &'a Results, configuration: &str) -> Vec<&'a str> {
-    let measured =
-        |label: &&str| results.cells.iter().any(|c| c.policy == *label && c.configuration == configuration);
-    let names = results.provenance.policies.iter().map(String::as_str);
+fn policies<'a>(index: &Index<'a>, configuration: usize) -> Vec<&'a str> {
+    let measured = |label: &&str| index.is_measured(configuration, label);
+    let names = index.policies().iter().map(String::as_str);
     let references = REFERENCES.iter().map(|reference| reference.label).filter(measured);
     [DEDICATED].into_iter().filter(measured).chain(names).chain(references).collect()
 }
 
 struct Table<'a> {
     results: &'a Results,
-    configuration: &'a str,
+    index: &'a Index<'a>,
+    configuration: usize,
     policies: &'a [&'a str],
 }
 
@@ -101,7 +102,7 @@ impl Table<'_> {
     }
 
     fn get(&self, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
-        self.results.get(self.configuration, policy, app, metric)
+        self.index.get(self.configuration, policy, app, metric)
     }
 
     /// Run time; with dedicated runs, slowdown; where an application waited for admission, how long.
@@ -157,12 +158,7 @@ impl Table<'_> {
 
     /// The policy, with the number of replicates that completed when some did not.
     fn row_name(&self, policy: &str) -> String {
-        let failed = self
-            .results
-            .notes
-            .iter()
-            .filter(|n| n.policy == policy && n.configuration == self.configuration)
-            .count();
+        let failed = self.index.failed(self.configuration, policy);
         let repeat = self.results.provenance.repeat as usize;
         match failed {
             0 => policy.to_owned(),

@@ -52,7 +52,7 @@ fn full(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> 
         if !configuration.label.is_empty() {
             writeln!(out, "{}", configuration.label)?;
         }
-        for table in tables(&Comparison::at(results, &configuration.label), width) {
+        for table in tables(&Comparison::at(&index, at), width) {
             writeln!(out, "{table}")?;
         }
         let shown = statements::each::at(&index, at);

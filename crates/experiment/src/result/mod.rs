@@ -5,6 +5,7 @@ mod check;
 mod older;
 mod read;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -115,7 +116,7 @@ impl Results {
         self.notes.is_empty()
     }
 
-    /// The statistics of one cell.
+    /// The statistics of one cell. This searches all cells; [`crate::statements::Table`] is the index for many of them.
     #[must_use]
     pub fn get(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
         let mut cells = self.cells.iter();
@@ -154,8 +155,8 @@ impl Results {
 
     /// The foreground applications in order.
     pub fn foreground(&self) -> impl Iterator<Item = &str> {
-        let background = &self.provenance.background;
-        self.provenance.apps.iter().filter(|app| !background.contains(app)).map(String::as_str)
+        let background: BTreeSet<&str> = self.provenance.background.iter().map(String::as_str).collect();
+        self.provenance.apps.iter().map(String::as_str).filter(move |app| !background.contains(app))
     }
 }
 

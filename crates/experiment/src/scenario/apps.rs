@@ -1,5 +1,6 @@
 //! Applications of a scenario: what they run, how many tasks they have and where they may run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notation::diagnostics::Place;
@@ -158,12 +159,20 @@ fn app(
 
 /// Copies of one application must not be called like another one.
 fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
+    let copied: BTreeMap<&str, &App> =
+        apps.iter().filter(|app| app.copies.count > 1).map(|app| (app.spec.name.as_str(), app)).collect();
+    let mut clashes: BTreeMap<&str, &App> = BTreeMap::new();
+    for other in apps {
+        let Some((name, number)) = other.spec.name.rsplit_once('-') else { continue };
+        let number: Option<u32> = number.parse().ok();
+        if let (Some(app), Some(number)) = (copied.get(name), number)
+            && number <= app.copies.count
+        {
+            clashes.entry(name).or_insert(other);
+        }
+    }
     for app in apps.iter().filter(|app| app.copies.count > 1) {
-        let clashes = |other: &&App| {
-            let number = other.spec.name.strip_prefix(&app.spec.name).and_then(|rest| rest.strip_prefix('-'));
-            number.and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n <= app.copies.count)
-        };
-        if let Some(other) = apps.iter().find(clashes) {
+        if let Some(other) = clashes.get(app.spec.name.as_str()) {
             let message = format!("`{}` is the name of a copy of `{}`", other.spec.name, app.spec.name);
             let place = node.get(&other.spec.name).map_or(node.place, |entry| entry.place);
             reader.wrong_with_hint(place, message, "give one of them another name");

@@ -62,7 +62,7 @@ pub fn load_with(
     let applied = overrides.apply(&mut root, &mut sources, &mut reader);
     let mut scenario_text = text.to_owned();
     scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
-    let resolved = resolve::experiment(&root, &mut reader, overrides.stepwise);
+    let resolved = resolve::experiment(&root, &mut reader, overrides);
     match resolved {
         Some(experiment) if reader.is_clean() => {
             let best_partition = experiment.best_partition || overrides.best_partition;

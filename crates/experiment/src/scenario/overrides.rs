@@ -1,5 +1,7 @@
 //! What the command line changes in a scenario: single values, axes of the sweep, policies, seeds.
 
+use std::collections::BTreeMap;
+
 use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::neutral::first_invisible;
 use notation::suggest::nearest;
@@ -8,6 +10,7 @@ use notation::yaml::{self, Content, Node};
 use super::paths;
 use super::reader::Reader;
 use crate::plan::{Experiment, RunPlan};
+use crate::size::Limit;
 
 /// Keys that `--set` may set without a change of the runs: names, and what is done besides them.
 const NOT_IN_RUNS: [&str; 3] = ["name", "about", "best_partition"];
@@ -37,6 +40,8 @@ pub struct Overrides {
     pub without_sweep: bool,
     /// Warn of settings and axes without effect ([`Experiment::warnings`]); each setting takes another reading of the scenario.
     pub warn: bool,
+    /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no limit.
+    pub limit: Option<Limit>,
 }
 
 impl Overrides {
@@ -159,17 +164,13 @@ fn matters(experiment: &Experiment, axis: usize) -> bool {
         places.iter().enumerate().map(|(at, place)| if at == axis { 0 } else { *place }).collect()
     };
     let shared: Vec<&RunPlan> = experiment.runs.iter().filter(|run| run.alone.is_none()).collect();
-    let firsts: Vec<(Vec<usize>, &RunPlan)> = shared
+    let key = |run: &RunPlan| (others(run), run.policy, run.replicate);
+    let firsts: BTreeMap<_, &RunPlan> = shared
         .iter()
         .filter(|run| experiment.configurations[run.configuration].places.get(axis) == Some(&0))
-        .map(|run| (others(run), *run))
+        .map(|run| (key(run), *run))
         .collect();
-    shared.iter().any(|run| {
-        let first = firsts.iter().find(|(places, first)| {
-            (first.policy, first.replicate) == (run.policy, run.replicate) && *places == others(run)
-        });
-        first.is_none_or(|(_, first)| !alike(first, run))
-    })
+    shared.iter().any(|run| firsts.get(&key(run)).is_none_or(|first| !alike(first, run)))
 }
 
 /// Whether two runs simulate the same thing.

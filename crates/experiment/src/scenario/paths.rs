@@ -41,39 +41,48 @@ pub(crate) fn set(
     value: Node,
     plain: &[&str],
 ) -> Result<(), Diagnostic> {
+    // The error names all known paths, so it is made only where it is needed.
+    match set_known(root, path, at, value, plain) {
+        Ok(()) => Ok(()),
+        Err(Some(problem)) => Err(problem),
+        Err(None) => Err(unknown_path(root, path, at, plain)),
+    }
+}
+
+/// As [`set`]; an error without a diagnostic is a path that does not exist.
+fn set_known(
+    root: &mut Node,
+    path: &str,
+    at: Place,
+    value: Node,
+    plain: &[&str],
+) -> Result<(), Option<Diagnostic>> {
     let parts: Vec<&str> = path.split('.').collect();
-    let unknown = unknown_path(root, path, at, plain);
     match parts.as_slice() {
         [key] if plain.contains(key) => root.set(key, at, value),
         ["machine", parameter] => {
-            parameter_of(root, "machine", "", at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(root, "machine", "", at).ok_or(None)?.set(parameter, at, value);
         }
         ["kernel", parameter] => {
-            parameter_of(root, "kernel", MACHINE_KERNEL, at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(root, "kernel", MACHINE_KERNEL, at).ok_or(None)?.set(parameter, at, value);
         }
         ["admission", key] if ADMISSION_KEYS.contains(key) => {
-            root.child("admission", at).ok_or(unknown)?.set(key, at, value);
+            root.child("admission", at).ok_or(None)?.set(key, at, value);
         }
         ["apps", app, rest @ ..] => {
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));
-            set_app(app.ok_or_else(|| unknown.clone())?, rest, at, value, unknown)?;
+            set_app(app.ok_or(None)?, rest, at, value)?;
         }
         ["policies", label, rest @ ..] => {
-            let item = policy(root, label, at).ok_or_else(|| unknown.clone())?;
-            set_policy(item, rest, at, value, unknown)?;
+            let item = policy(root, label, at).ok_or(None)?;
+            set_policy(item, rest, at, value)?;
         }
-        _ => return Err(unknown),
+        _ => return Err(None),
     }
     Ok(())
 }
 
-fn set_app(
-    app: &mut Node,
-    rest: &[&str],
-    at: Place,
-    value: Node,
-    unknown: Diagnostic,
-) -> Result<(), Diagnostic> {
+fn set_app(app: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {
     match rest {
         [key] if APP_KEYS.contains(key) => {
             // One says how many tasks there are: the newer word counts.
@@ -88,37 +97,31 @@ fn set_app(
             app.set(key, at, value);
         }
         ["workload", parameter] => {
-            parameter_of(app, "workload", "", at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(app, "workload", "", at).ok_or(None)?.set(parameter, at, value);
         }
         ["runtime", parameter] => {
-            parameter_of(app, "runtime", DEFAULT_RUNTIME, at).ok_or(unknown)?.set(parameter, at, value);
+            parameter_of(app, "runtime", DEFAULT_RUNTIME, at).ok_or(None)?.set(parameter, at, value);
         }
-        _ => return Err(unknown),
+        _ => return Err(None),
     }
     Ok(())
 }
 
-fn set_policy(
-    item: &mut Node,
-    rest: &[&str],
-    at: Place,
-    value: Node,
-    unknown: Diagnostic,
-) -> Result<(), Diagnostic> {
-    let own = parameters(item).ok_or_else(|| unknown.clone())?;
+fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {
+    let own = parameters(item).ok_or(None)?;
     match rest {
         ["over"] => item.set("over", at, value),
         ["over", parameter] => {
             let missing = Diagnostic::new(at, "the policy has no `over`, so there is no policy under it");
             let missing =
                 missing.hint("write `over: NAME` next to the policy, or set the path that ends in `.over`");
-            parameter_of(item, "over", "", at).ok_or(missing)?.set(parameter, at, value);
+            parameter_of(item, "over", "", at).ok_or(Some(missing))?.set(parameter, at, value);
         }
         ["perturb", parameter] => {
-            item.child("perturb", at).ok_or(unknown)?.set(parameter, at, value);
+            item.child("perturb", at).ok_or(None)?.set(parameter, at, value);
         }
         [parameter] => own.set(parameter, at, value),
-        _ => return Err(unknown),
+        _ => return Err(None),
     }
     Ok(())
 }

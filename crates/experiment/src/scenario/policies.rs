@@ -1,5 +1,7 @@
 //! The list of policies: each with its label, its parameters, the policy under it and its disturbances.
 
+use std::collections::BTreeSet;
+
 use notation::parameter::Values;
 use notation::yaml::{Content, Node};
 use policies::{Choice, Level, PERTURB};
@@ -29,13 +31,15 @@ pub(crate) fn all(reader: &mut Reader, node: &Node) -> Option<Vec<(String, Choic
         return None;
     }
     let mut labelled: Vec<(String, Choice)> = Vec::new();
+    // Upper and lower case do not distinguish labels.
+    let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut good = true;
     for item in items {
         let Some(choice) = stack(reader, item) else {
             good = false;
             continue;
         };
-        let label = label(reader, item, choice.entry.name, &labelled);
+        let label = label(reader, item, choice.entry.name, &mut taken);
         labelled.push((label, choice));
     }
     good.then_some(labelled)
@@ -85,7 +89,7 @@ fn one(reader: &mut Reader, item: &Node, chosen: &Chosen<'_>) -> Option<Choice> 
 }
 
 /// The label of a policy: its `as`, or its name.
-fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice)]) -> String {
+fn label(reader: &mut Reader, item: &Node, name: &str, taken: &mut BTreeSet<String>) -> String {
     let label = match item.get("as") {
         Some(entry) => reader.text(&entry.value, "`as`").unwrap_or_default().to_owned(),
         None => name.to_owned(),
@@ -102,7 +106,7 @@ fn label(reader: &mut Reader, item: &Node, name: &str, others: &[(String, Choice
         let hint = "choose another label";
         reader.wrong_node(item, format!("`{label}` is the name of a reference in reports"), hint);
     }
-    if others.iter().any(|(other, _)| other.eq_ignore_ascii_case(&label)) {
+    if !taken.insert(label.to_ascii_lowercase()) {
         let hint = format!("give one of them a label: `{{ {name}: {{ ... }}, as: label }}`");
         reader.wrong_node(item, format!("two policies are called `{label}`"), hint);
     }

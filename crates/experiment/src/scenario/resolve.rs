@@ -1,5 +1,7 @@
 //! From a scenario's tree to all its runs.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use ::policies::Choice;
@@ -14,11 +16,13 @@ use sim_core::time::{Span, Time};
 
 use super::apps::{self, App};
 use super::arrivals;
+use super::overrides::Overrides;
 use super::reader::{Reader, Scope};
 use super::{MACHINE_KERNEL, policies, registries, sweep, together};
 use crate::configuration::{Axis, Configuration};
 use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::{MachineOrigin, Shortened};
+use crate::size;
 
 /// Keys of a scenario.
 pub(crate) const KEYS: [&str; 16] = [
@@ -74,7 +78,7 @@ pub(super) struct Resolved {
 }
 
 /// Resolves a scenario; every error goes to the reader.
-pub(crate) fn experiment(root: &Node, reader: &mut Reader, stepwise: bool) -> Option<Experiment> {
+pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides) -> Option<Experiment> {
     reader.mapping(root, "a scenario", &KEYS)?;
     let frame = frame(root, reader);
     let mut configurations = Vec::new();
@@ -85,10 +89,16 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, stepwise: bool) -> Op
         reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
         return None;
     }
+    let read = (combinations.len() as u64).saturating_mul(entries(root, "apps") as u64 * size::READ);
+    if !fits(root, reader, read, overrides) {
+        return None;
+    }
+    let base = sweep::without_axes(root);
+    let mut shelf = Shelf::default();
     for combination in combinations {
-        let mut this = resolve_configuration(&combination.tree(root), reader);
-        if let (Some(this), Some(Some(last))) = (&mut this, resolved.last()) {
-            share(this, last);
+        let mut this = resolve_configuration(&combination.tree(&base), reader);
+        if let Some(this) = &mut this {
+            shelf.share(this);
         }
         resolved.push(this);
         configurations.push(combination.configuration);
@@ -96,27 +106,111 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, stepwise: bool) -> Op
     let frame = frame?;
     let resolved: Option<Vec<Resolved>> = resolved.into_iter().collect();
     let resolved = resolved?;
-    Some(assemble(frame, (axes, configurations), &resolved, stepwise))
+    let repeat = u64::from(frame.repeat);
+    let plan: u64 = resolved.iter().map(|this| planned(this, repeat)).sum();
+    if !fits(root, reader, read + plan, overrides) {
+        return None;
+    }
+    Some(assemble(frame, (axes, configurations), &resolved, overrides.stepwise))
+}
+
+/// Bytes of the plans of all applications of a configuration, copies included, under all policies.
+fn planned(resolved: &Resolved, repeat: u64) -> u64 {
+    let app = |app: &App| {
+        let cpus = app.spec.allowed.as_ref().map_or(0, |_| u64::from(resolved.machine.cpus()) / 8);
+        let one =
+            (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
+        one * u64::from(app.copies.count)
+    };
+    // The specifications of each replicate are made once more than there are policies.
+    resolved.apps.iter().map(app).sum::<u64>() * repeat * (resolved.policies.len() as u64 + 1)
+}
+
+/// Whether so many bytes of plan fit; else that is an error.
+fn fits(root: &Node, reader: &mut Reader, bytes: u64, overrides: &Overrides) -> bool {
+    let Some(limit) = overrides.limit.as_ref().filter(|limit| bytes > limit.bytes) else { return true };
+    let (needed, most) = (size::shown(bytes), size::shown(limit.bytes));
+    let message = format!("the plan of all runs needs about {needed}, and {} is {most}", limit.source);
+    reader.wrong_node(
+        root,
+        message,
+        "use fewer configurations, policies, applications, copies or replicates",
+    );
+    false
 }
 
 /// How many runs a replicate of one configuration takes at most, baselines included.
 fn runs_per_configuration(root: &Node) -> usize {
-    let entries = |key: &str| match root.get(key).map(|entry| &entry.value.content) {
+    entries(root, "policies") + entries(root, "apps")
+}
+
+/// How many entries a list or mapping of the scenario has.
+fn entries(root: &Node, key: &str) -> usize {
+    match root.get(key).map(|entry| &entry.value.content) {
         Some(Content::List(items)) => items.len(),
         Some(Content::Map(entries)) => entries.len(),
         _ => 0,
-    };
-    entries("policies") + entries("apps")
+    }
 }
 
-/// Holds what is equal at neighbouring configurations once: machines may be large.
-fn share(this: &mut Resolved, last: &Resolved) {
-    if this.machine == last.machine {
-        this.machine = Arc::clone(&last.machine);
+/// Machines and kernels of the configurations so far: equal ones are held once, for machines may be large.
+#[derive(Default)]
+struct Shelf {
+    machines: Distinct<Machine>,
+    kernels: Distinct<KernelModel>,
+}
+
+impl Shelf {
+    fn share(&mut self, this: &mut Resolved) {
+        self.machines.share(&mut this.machine);
+        self.kernels.share(&mut this.kernel);
     }
-    if this.kernel == last.kernel {
-        this.kernel = Arc::clone(&last.kernel);
+}
+
+/// Different values, found by a hash of what they print for debugging, which shows all of them.
+struct Distinct<T> {
+    by_hash: BTreeMap<u64, Vec<Arc<T>>>,
+    last: Option<Arc<T>>,
+}
+
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
+        Self { by_hash: BTreeMap::new(), last: None }
     }
+}
+
+impl<T: PartialEq + fmt::Debug> Distinct<T> {
+    /// Replaces a value by an equal one that is held already, or holds it.
+    fn share(&mut self, value: &mut Arc<T>) {
+        // Most are those of the configuration before.
+        if let Some(last) = self.last.as_ref().filter(|last| **last == *value) {
+            *value = Arc::clone(last);
+            return;
+        }
+        let alike = self.by_hash.entry(hash(value)).or_default();
+        match alike.iter().find(|known| *known == value) {
+            Some(known) => *value = Arc::clone(known),
+            None => alike.push(Arc::clone(value)),
+        }
+        self.last = Some(Arc::clone(value));
+    }
+}
+
+/// A hash of what a value prints for debugging (FNV-1a).
+fn hash(value: &impl fmt::Debug) -> u64 {
+    struct Fnv(u64);
+    impl fmt::Write for Fnv {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Nothing here can fail to be written.
+    let _ = fmt::Write::write_fmt(&mut hash, format_args!("{value:?}"));
+    hash.0
 }
 
 /// Name, replicates and the like.
@@ -269,21 +363,19 @@ fn assemble(
 
 /// The machines of all configurations, each name once.
 fn machines(resolved: &[Resolved]) -> Vec<MachineOrigin> {
-    let mut machines: Vec<MachineOrigin> = Vec::new();
-    for origin in resolved.iter().map(|configuration| &configuration.origin) {
-        if !machines.iter().any(|known| known.name == origin.name) {
-            machines.push(origin.clone());
-        }
-    }
-    machines
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let origins = resolved.iter().map(|configuration| &configuration.origin);
+    origins.filter(|origin| seen.insert(&origin.name)).cloned().collect()
 }
 
 /// The applications of which only a part is simulated, with the smallest part over the configurations.
 fn shortened(resolved: &[Resolved]) -> Vec<Shortened> {
     let mut shortened: Vec<Shortened> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for app in resolved.iter().flat_map(|configuration| &configuration.apps) {
         let Some(share) = app.scale.filter(|share| *share < 1.0) else { continue };
-        match shortened.iter_mut().find(|known| known.app == app.spec.name) {
+        let place = *places.entry(&app.spec.name).or_insert(shortened.len());
+        match shortened.get_mut(place) {
             Some(known) => known.share = known.share.min(share),
             None => shortened.push(Shortened { app: app.spec.name.clone(), share }),
         }
@@ -327,8 +419,9 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
 fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
     plan.options.horizon == configuration.horizon
         && plan.options.start_jitter == configuration.start_jitter
-        && plan.machine == configuration.machine
-        && plan.kernel == configuration.kernel
+        // Equal ones are the same: the shelf holds each once.
+        && Arc::ptr_eq(&plan.machine, &configuration.machine)
+        && Arc::ptr_eq(&plan.kernel, &configuration.kernel)
         && plan.apps.first() == Some(alone)
 }
 
@@ -338,22 +431,21 @@ fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec
         return Vec::new();
     };
     let mut distinct: Vec<RunPlan> = Vec::new();
-    // Of each application: its runs among them.
-    let mut of_app: Vec<Vec<usize>> = Vec::new();
+    let mut by_hash: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
     for (at, configuration) in resolved.iter().enumerate() {
         for (index, app) in configuration.apps.iter().enumerate() {
             let Some(alone) = &app.alone else {
                 continue;
             };
-            if of_app.len() <= index {
-                of_app.resize(index + 1, Vec::new());
-            }
-            let known = of_app[index].iter().find(|known| serves(&distinct[**known], alone, configuration));
+            let times = (configuration.horizon, configuration.start_jitter);
+            let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
+            let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
+            let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));
             if let Some(known) = known {
-                distinct[*known].serves.push(at);
+                distinct[known].serves.push(at);
                 continue;
             }
-            of_app[index].push(distinct.len());
+            alike.push(distinct.len());
             distinct.push(RunPlan {
                 configuration: at,
                 policy: NO_POLICY,

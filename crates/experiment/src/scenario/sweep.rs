@@ -1,5 +1,7 @@
 //! The configurations of a sweep: every combination of the values of its paths.
 
+use std::collections::BTreeMap;
+
 use notation::yaml::{Content, Entry, Node};
 
 use super::paths::{self, SWEEPABLE};
@@ -34,9 +36,9 @@ impl<'a> Combination<'a> {
         Self { configuration: next, settings }
     }
 
-    /// The scenario at this configuration.
-    pub(crate) fn tree(&self, root: &Node) -> Node {
-        let mut tree = root.clone();
+    /// The scenario at this configuration; `base` is the scenario [`without_axes`].
+    pub(crate) fn tree(&self, base: &Node) -> Node {
+        let mut tree = base.clone();
         for (axis, value) in &self.settings {
             // Each path has been tried before: it cannot fail.
             let set = paths::set(&mut tree, &axis.key, axis.place, (*value).clone(), &SWEEPABLE);
@@ -80,6 +82,20 @@ pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Ax
     (axes, combinations)
 }
 
+/// A scenario with an empty `sweep`, which each configuration is made from: a long sweep must not be copied for every one.
+pub(crate) fn without_axes(root: &Node) -> Node {
+    let Content::Map(entries) = &root.content else { return root.clone() };
+    let kept = |entry: &Entry| {
+        let value = if entry.key == "sweep" {
+            Node { content: Content::Null, ..Node::scalar(entry.value.place, "") }
+        } else {
+            entry.value.clone()
+        };
+        Entry { key: entry.key.clone(), place: entry.place, value }
+    };
+    Node { place: root.place, used: root.used, content: Content::Map(entries.iter().map(kept).collect()) }
+}
+
 /// The values of one path.
 fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
     let Content::List(values) = &axis.value.content else {
@@ -91,11 +107,17 @@ fn values<'a>(axis: &'a Entry, reader: &mut Reader) -> Option<&'a [Node]> {
         reader.wrong_node(&axis.value, format!("`{}` has no values", axis.key), "");
         return None;
     }
-    for (i, value) in values.iter().enumerate() {
-        if written(value).contains('\n') {
+    // Values that are written differently are different.
+    let mut earlier: BTreeMap<String, Vec<&Node>> = BTreeMap::new();
+    for value in values {
+        let text = written(value);
+        if text.contains('\n') {
             reader.wrong_node(value, format!("a value of `{}` must be on one line", axis.key), "");
         }
-        if values[..i].iter().any(|earlier| earlier.content == value.content) {
+        let alike = earlier.entry(text).or_default();
+        let twice = alike.iter().any(|earlier| earlier.content == value.content);
+        alike.push(value);
+        if twice {
             reader.wrong_node(value, format!("`{}` has the same value twice", axis.key), "");
         }
     }

@@ -1,5 +1,6 @@
 //! Schedule files: one JSON object per line, the origin, then each run followed by its calls.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ use super::{Origin, RecordedRun, Recording, RunId, SCHEMA};
 const MAX_LINE: u64 = 1 << 28;
 /// Latest instant: no horizon comes near it, and sums with it stay in range.
 const MAX_INSTANT: u64 = 1 << 61;
+/// Most bytes of the different sets of cpus in a file: 512 sets of all cpus of the largest machine, many more of smaller ones.
+const MAX_SETS: u64 = 1 << 28;
 /// Longest work of a policy at one time: a minute.
 const MAX_CHARGE: u64 = 60_000_000_000;
 
@@ -189,31 +192,76 @@ fn ranges(affinity: &Affinity) -> String {
     format!("{},", lists::ranges(set.iter().map(|cpu| cpu.0)))
 }
 
-fn affinity(text: &str) -> Result<Affinity, String> {
-    if text == "all" {
-        return Ok(Affinity::All);
-    }
-    let number = |text: &str| {
-        let cpu = text.parse::<u32>().ok().filter(|cpu| u64::from(*cpu) < MAX_CPUS);
-        cpu.ok_or_else(|| format!("`{text}` is not a cpu"))
-    };
-    let Some(list) = text.strip_suffix(',') else {
-        return number(text).map(|cpu| Affinity::One(CpuId(cpu)));
-    };
-    let mut set = CpuSet::default();
-    for part in list.split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        (number(first)?..=number(last)?).for_each(|cpu| set.insert(CpuId(cpu)));
-    }
-    Ok(Affinity::Set(Arc::new(set)))
+/// The sets of cpus of a file: each different text is one set in memory, however often it occurs.
+struct Sets {
+    /// The cpus of the largest machine that the schedule is for.
+    cpus: u32,
+    known: BTreeMap<String, Affinity>,
+    /// Bytes of the sets in `known`.
+    bytes: u64,
 }
 
-/// Reads a recording and the SHA-256 of its text, hex; `name` is its name in messages.
+impl Sets {
+    fn new(cpus: u32) -> Self {
+        Self { cpus, known: BTreeMap::new(), bytes: 0 }
+    }
+
+    fn affinity(&mut self, text: &str) -> Result<Affinity, String> {
+        if text == "all" {
+            return Ok(Affinity::All);
+        }
+        let Some(list) = text.strip_suffix(',') else {
+            return cpu(text).map(|cpu| Affinity::One(CpuId(cpu)));
+        };
+        if let Some(known) = self.known.get(text) {
+            return Ok(known.clone());
+        }
+        let ranges = ascending(list)?;
+        let last = ranges.last().map_or(0, |(_, last)| (*last).min(self.cpus.saturating_sub(1)));
+        self.bytes += text.len() as u64 + u64::from(last / 8);
+        if self.bytes > MAX_SETS {
+            let most = MAX_SETS >> 20;
+            return Err(format!("the sets of cpus up to here take more than {most} MiB of memory"));
+        }
+        let affinity = match ranges.first() {
+            // A set of cpus that no machine has is as illegal as one of them.
+            Some((missing, _)) if *missing >= self.cpus => Affinity::One(CpuId(*missing)),
+            _ => {
+                let cpus = ranges.iter().flat_map(|(first, end)| *first..=(*end).min(last));
+                Affinity::Set(Arc::new(CpuSet::of(cpus.map(CpuId))))
+            }
+        };
+        self.known.insert(text.to_owned(), affinity.clone());
+        Ok(affinity)
+    }
+}
+
+fn cpu(text: &str) -> Result<u32, String> {
+    let cpu = text.parse::<u32>().ok().filter(|cpu| u64::from(*cpu) < MAX_CPUS);
+    cpu.ok_or_else(|| format!("`{text}` is not a cpu"))
+}
+
+/// The first and last cpu of each range of a list, which recordings write in ascending order.
+fn ascending(list: &str) -> Result<Vec<(u32, u32)>, String> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for part in list.split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (cpu(first)?, cpu(last)?);
+        if first > last || ranges.last().is_some_and(|(_, before)| *before >= first) {
+            return Err(format!("`{part}` is out of order: the cpus of a set ascend"));
+        }
+        ranges.push((first, last));
+    }
+    Ok(ranges)
+}
+
+/// Reads a recording and the SHA-256 of its text, hex; `name` is its name in messages. `cpus` is the number of cpus of the
+/// largest machine that it is for: sets are read without other cpus, which a task could not run on.
 ///
 /// # Errors
 /// A sentence: it cannot be read, is no schedule, is cut short, or a line of it is wrong.
-pub fn read(name: &str, from: &mut dyn BufRead) -> Result<(Recording, String), String> {
-    let mut lines = Lines { from, number: 0, hash: Sha256::new() };
+pub fn read(name: &str, from: &mut dyn BufRead, cpus: u32) -> Result<(Recording, String), String> {
+    let mut lines = Lines { from, number: 0, hash: Sha256::new(), sets: Sets::new(cpus) };
     let wrong = |lines: &Lines<'_>, why: &str| format!("{name}, line {}: {why}", lines.number);
     let Some(origin) = lines.origin() else {
         return Err(format!("{name} is not a schedule of oversim ({SCHEMA})"));
@@ -234,6 +282,7 @@ struct Lines<'a> {
     from: &'a mut dyn BufRead,
     number: u64,
     hash: Sha256,
+    sets: Sets,
 }
 
 impl Lines<'_> {
@@ -268,13 +317,14 @@ impl Lines<'_> {
         let end = instant(head.end)?;
         let mut calls = Vec::new();
         for _ in 0..head.calls {
-            calls.push(call(&self.value()?)?);
+            let line = self.value()?;
+            calls.push(call(&line, &mut self.sets)?);
         }
         Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule: Schedule { calls, end } })
     }
 }
 
-fn call(line: &CallLine) -> Result<Call, String> {
+fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
     let of = || u32::try_from(line.of).map_err(|_| format!("{} is out of range", line.of));
     let hook = match line.hook {
         Word::Init => Hook::Init,
@@ -296,7 +346,7 @@ fn call(line: &CallLine) -> Result<Call, String> {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());
     }
     let nth = u32::try_from(line.nth).map_err(|_| "`nth` is out of range")?;
-    let asked = line.asks.iter().map(request).collect::<Result<_, _>>()?;
+    let asked = line.asks.iter().map(|ask| request(ask, sets)).collect::<Result<_, _>>()?;
     Ok(Call {
         at: instant(line.at)?,
         hook,
@@ -311,7 +361,7 @@ fn instant(ns: u64) -> Result<Time, String> {
     if ns > MAX_INSTANT { Err(format!("{ns} ns is not a valid instant")) } else { Ok(Time::from_ns(ns)) }
 }
 
-fn request(ask: &Ask) -> Result<Request, String> {
+fn request(ask: &Ask, sets: &mut Sets) -> Result<Request, String> {
     let charge = |cpu: u32, ns: u64, daemon| {
         if ns > MAX_CHARGE {
             return Err(format!("{ns} ns of work at one instant is too much"));
@@ -320,7 +370,7 @@ fn request(ask: &Ask) -> Result<Request, String> {
     };
     Ok(match ask {
         Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
-        Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), affinity(cpus)?),
+        Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), sets.affinity(cpus)?),
         Ask::Level(task, level) => Request::Band(TaskId(*task), *level),
         Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,

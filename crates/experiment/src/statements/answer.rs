@@ -1,5 +1,7 @@
 //! The answer: whether sharing pays, what to use, what to avoid, and what the sweep changes, each sentence computed from the cells.
 
+use std::collections::BTreeMap;
+
 use super::ranking::{self, Goal, Standing, level_with};
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
@@ -191,21 +193,25 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
         return Vec::new();
     }
     let value = |place: usize| crate::configuration::plain(&axis.axis.values[place]);
-    let mut best: Vec<(String, Vec<String>)> = Vec::new();
+    let mut best = Groups::default();
     for all in extremes.rankings.iter().filter(|all| !all.is_empty()) {
         let Some(place) = table.sweep.place(all[0].configuration, 0) else { continue };
-        group(&mut best, winners(all).join(", "), value(place));
+        best.add(winners(all).join(", "), value(place));
     }
-    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    let mut values = Groups::default();
+    let mut by_policy: BTreeMap<&str, Vec<&Standing<'_>>> = BTreeMap::new();
+    for standing in extremes.rankings.iter().flatten() {
+        by_policy.entry(standing.policy).or_default().push(standing);
+    }
     for policy in table.policies() {
-        let own: Vec<&Standing<'_>> =
-            extremes.rankings.iter().flatten().filter(|s| s.policy == *policy).collect();
+        let own = by_policy.remove(policy.as_str()).unwrap_or_default();
         let Some(top) = own.iter().min_by(|a, b| extremes.goal.order(a.value, b.value)) else { continue };
         // The first value that cannot be distinguished from the best one.
         let first = own.iter().find(|s| table::level(s.value, top.value));
         let place = first.and_then(|first| table.sweep.place(first.configuration, 0));
-        group(&mut values, place.map(value).unwrap_or_default(), policy.clone());
+        values.add(place.map(value).unwrap_or_default(), policy.clone());
     }
+    let (best, mut values) = (best.all, values.all);
     let short = &axis.short;
     let each: Vec<String> = if let [(policies, _)] = best.as_slice() {
         vec![format!("{policies} at every {short}")]
@@ -232,11 +238,21 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     vec![policy, sweep]
 }
 
-/// Adds a member to the group of this name.
-fn group(groups: &mut Vec<(String, Vec<String>)>, name: String, member: String) {
-    match groups.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, members)) => members.push(member),
-        None => groups.push((name, vec![member])),
+/// Names with members, in the order of their first members.
+#[derive(Default)]
+struct Groups {
+    all: Vec<(String, Vec<String>)>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Groups {
+    /// Adds a member to the group of this name.
+    fn add(&mut self, name: String, member: String) {
+        let place = *self.places.entry(name.clone()).or_insert(self.all.len());
+        match self.all.get_mut(place) {
+            Some((_, members)) => members.push(member),
+            None => self.all.push((name, vec![member])),
+        }
     }
 }
 
@@ -253,7 +269,11 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     let sets: Vec<Vec<String>> = measured.iter().map(|all| winners(all)).collect();
     let mut lines = Vec::new();
     if table.policies().len() > 1 && sets.len() > 1 {
-        let times = |policy: &String| sets.iter().filter(|set| set.contains(policy)).count();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for policy in sets.iter().flatten() {
+            *counts.entry(policy).or_default() += 1;
+        }
+        let times = |policy: &String| counts.get(policy.as_str()).copied().unwrap_or(0);
         let mut counted: Vec<(usize, &String)> =
             table.policies().iter().map(|policy| (times(policy), policy)).filter(|(n, _)| *n > 0).collect();
         counted.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
@@ -381,13 +401,14 @@ fn partition(table: &Table<'_>) -> Vec<Line> {
 /// Policies that gave the same numbers in every run.
 fn identical(table: &Table<'_>) -> Option<Line> {
     let policies = table.policies();
-    let numbers = |policy: &str| -> Vec<(&str, &str, &str, &[Option<f64>])> {
-        let cells = table.results.cells.iter().filter(|c| c.policy == policy && c.metric != "recovered");
-        cells
-            .map(|c| (c.configuration.as_str(), c.app.as_str(), c.metric.as_str(), c.values.as_slice()))
-            .collect()
-    };
-    let all: Vec<_> = policies.iter().map(|policy| numbers(policy)).collect();
+    let places: BTreeMap<&str, usize> =
+        policies.iter().zip(0..).map(|(policy, at)| (policy.as_str(), at)).collect();
+    let mut all: Vec<Vec<(&str, &str, &str, &[Option<f64>])>> = vec![Vec::new(); policies.len()];
+    for c in table.results.cells.iter().filter(|c| c.metric != "recovered") {
+        if let Some(at) = places.get(c.policy.as_str()) {
+            all[*at].push((&c.configuration, &c.app, &c.metric, &c.values));
+        }
+    }
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in (0..policies.len()).filter(|at| !all[*at].is_empty()) {
         match groups.iter_mut().find(|group| all[group[0]] == all[at]) {

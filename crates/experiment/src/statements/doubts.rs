@@ -1,5 +1,7 @@
 //! What limits the trust in a result: seeds, runs that did not complete, uncertain inputs, shortened programs.
 
+use std::collections::BTreeSet;
+
 use super::answer::Extremes;
 use super::ranking::Standing;
 use super::table::Table;
@@ -39,12 +41,9 @@ pub fn doubts(table: &Table<'_>, extremes: Option<&Extremes<'_>>) -> Vec<String>
 fn incomplete(table: &Table<'_>) -> Option<String> {
     let notes = &table.results.notes;
     let first = notes.first()?;
-    let mut policies: Vec<&str> = Vec::new();
-    for note in notes {
-        if !policies.contains(&note.policy.as_str()) {
-            policies.push(&note.policy);
-        }
-    }
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let policies: Vec<&str> =
+        notes.iter().map(|note| note.policy.as_str()).filter(|policy| seen.insert(policy)).collect();
     Some(format!(
         "{} of {} did not complete ({}) and count in no number. Seed {}: {}.",
         notes.len(),
@@ -68,12 +67,9 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     let widest =
         *all.iter().max_by(|a, b| relative(a).unwrap_or(0.0).total_cmp(&relative(b).unwrap_or(0.0)))?;
     let width = relative(widest).filter(|width| *width > WIDE)?;
-    let mut policies: Vec<&str> = Vec::new();
-    for standing in all.iter().filter(|s| is_wide(s)) {
-        if !policies.contains(&standing.policy) {
-            policies.push(standing.policy);
-        }
-    }
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let wide = all.iter().filter(|s| is_wide(s)).map(|s| s.policy);
+    let mut policies: Vec<&str> = wide.filter(|policy| seen.insert(policy)).collect();
     // The width falls with the root of the number of seeds.
     let needed = (f64::from(repeat) * (width / WIDE) * (width / WIDE)).ceil();
     let count = ROUND.into_iter().find(|count| *count as f64 >= needed);

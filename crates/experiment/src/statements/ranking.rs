@@ -37,6 +37,10 @@ impl Goal {
     /// makespan of all. `None` when no run completed.
     #[must_use]
     pub fn of(table: &Table<'_>) -> Option<Self> {
+        table.goal.get_or_init(|| Self::found(table)).clone()
+    }
+
+    fn found(table: &Table<'_>) -> Option<Self> {
         let apps: Vec<&str> = table.results.foreground().collect();
         let shared = apps.len() > 1 || table.results.provenance.programs.is_some_and(|programs| programs > 1);
         let all = |metric| Self { app: ALL_APPS.to_owned(), metric };
@@ -115,11 +119,9 @@ pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
         (table.configurations().len() - known.len(), if goal.higher() { -mean } else { mean })
     };
-    all.sort_by(|a, b| {
-        let (a, b) = (score(a), score(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    });
-    all
+    let mut scored: Vec<_> = all.drain(..).map(|policy| (score(policy), policy)).collect();
+    scored.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    scored.into_iter().map(|(_, policy)| policy).collect()
 }
 
 /// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the

@@ -1,7 +1,9 @@
 //! The cells of a result, found by what they are about, and their numbers as sentences and tables write them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
+use super::ranking::Goal;
 use crate::number;
 use crate::result::{Cell, Results};
 use crate::statistics::Summary;
@@ -17,6 +19,12 @@ pub struct Table<'a> {
     /// Its sweep.
     pub sweep: Sweep,
     cells: BTreeMap<Key<'a>, &'a Cell>,
+    /// Configurations and policies with any cell.
+    measured: BTreeSet<(&'a str, &'a str)>,
+    /// Runs that did not complete, by configuration and policy.
+    failed: BTreeMap<(&'a str, &'a str), usize>,
+    /// What policies are ranked by, once that is known.
+    pub(super) goal: OnceLock<Option<Goal>>,
 }
 
 impl<'a> Table<'a> {
@@ -26,7 +34,15 @@ impl<'a> Table<'a> {
         let key = |c: &'a Cell| {
             ((c.configuration.as_str(), c.policy.as_str(), c.app.as_str(), c.metric.as_str()), c)
         };
+        let mut failed = BTreeMap::new();
+        for note in &results.notes {
+            *failed.entry((note.configuration.as_str(), note.policy.as_str())).or_insert(0) += 1;
+        }
+        let place = |c: &'a Cell| (c.configuration.as_str(), c.policy.as_str());
         Self {
+            measured: results.cells.iter().map(place).collect(),
+            failed,
+            goal: OnceLock::new(),
             results,
             sweep: Sweep::of(&results.provenance),
             cells: results.cells.iter().rev().map(key).collect(),
@@ -38,6 +54,22 @@ impl<'a> Table<'a> {
     pub fn cell(&self, configuration: usize, policy: &str, app: &str, metric: &str) -> Option<&'a Cell> {
         let label = &self.results.provenance.configurations.get(configuration)?.label;
         self.cells.get(&(label.as_str(), policy, app, metric)).copied()
+    }
+
+    fn label(&self, configuration: usize) -> &'a str {
+        self.results.provenance.configurations.get(configuration).map_or("", |c| c.label.as_str())
+    }
+
+    /// Whether a policy has any cell at a configuration.
+    #[must_use]
+    pub fn is_measured(&self, configuration: usize, policy: &str) -> bool {
+        self.measured.contains(&(self.label(configuration), policy))
+    }
+
+    /// How many runs of a policy at a configuration did not complete.
+    #[must_use]
+    pub fn failed(&self, configuration: usize, policy: &str) -> usize {
+        self.failed.get(&(self.label(configuration), policy)).copied().unwrap_or(0)
     }
 
     /// The statistics of a cell.

@@ -1,5 +1,7 @@
 //! Titles of figures: the extremes of what each figure shows, with their places.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::causes::{PARTS, share, whole};
 use super::table::{Table, level};
 use crate::metrics::ALL_APPS;
@@ -211,11 +213,12 @@ pub fn throughput(table: &Table<'_>) -> Option<String> {
 pub fn speedup(table: &Table<'_>) -> Option<String> {
     let results = table.results;
     let first = results.comparisons.first()?;
-    let foreground: Vec<&str> = results.foreground().collect();
-    let shown = results.comparisons.iter().filter(|c| foreground.contains(&c.app.as_str()));
+    let foreground: BTreeSet<&str> = results.foreground().collect();
+    let places: BTreeMap<&str, usize> = table.sweep.labels().zip(0..).collect();
+    let shown = results.comparisons.iter().filter(|c| foreground.contains(c.app.as_str()));
     let spots: Vec<Spot> = shown
         .filter_map(|c| {
-            let at = table.sweep.labels().position(|label| label == c.configuration)?;
+            let at = *places.get(c.configuration.as_str())?;
             Some(Spot { value: c.ratio, place: format!("{} under {}{}", c.app, c.policy, table.with(at)) })
         })
         .collect();
@@ -228,12 +231,14 @@ pub fn sweep(table: &Table<'_>, axis: usize, metric: &str) -> Option<String> {
     let varied = table.sweep.varied.get(axis)?;
     let others: Vec<usize> = (0..table.sweep.varied.len()).filter(|other| *other != axis).collect();
     let mut curves: Vec<(String, Vec<Hit<'_>>)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for policy in table.policies() {
         for hit in values(table, policy, metric) {
             let setting = table.sweep.described(hit.configuration, &others);
             let setting = if setting.is_empty() { setting } else { format!(" with {setting}") };
             let name = format!("{} under {}{setting}", hit.app, hit.policy);
-            match curves.iter_mut().find(|(known, _)| *known == name) {
+            let place = *places.entry(name.clone()).or_insert(curves.len());
+            match curves.get_mut(place) {
                 Some((_, hits)) => hits.push(hit),
                 None => curves.push((name, vec![hit])),
             }

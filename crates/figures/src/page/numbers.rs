@@ -35,7 +35,7 @@ pub(super) fn tables(view: &View<'_>) -> Markup {
 
 /// The policies at a configuration, the best first, references last.
 fn policies(view: &View<'_>, configuration: usize) -> Grid {
-    let grid = report::comparison(view.results, view.label(configuration));
+    let grid = report::comparison(view.index(), configuration);
     let order = view.policies(configuration);
     // A row is called like its policy, or with the number of completed runs in parentheses behind it.
     let is_of = |row: &[String], policy: &str| row[0] == policy || row[0].starts_with(&format!("{policy} ("));

@@ -88,6 +88,17 @@ impl Grid {
         }
     }
 
+    /// Number of lines with at most so many rows.
+    pub(super) fn height(&self, most: usize, width: usize) -> usize {
+        let rows = self.rows.len();
+        // A table that is cut has a line about the rows left out, and its last row.
+        let shown = if rows <= most { rows } else { most.saturating_sub(2) + 2 };
+        wrapped(&self.title, width).lines().count()
+            + self.head.len()
+            + shown
+            + usize::from(!self.remark.is_empty())
+    }
+
     /// Lines with at most so many rows.
     pub(super) fn lines(&self, most: usize, width: usize, colour: bool) -> Vec<String> {
         let rows = self.rows.len();
@@ -167,12 +178,16 @@ pub(super) fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) ->
         each.flat_map(|(grid, limit)| std::iter::once(String::new()).chain(grid.lines(*limit, width, colour)))
             .collect()
     };
+    let height = |limits: &[usize]| -> usize {
+        let each = grids.iter().zip(limits).filter(|(_, limit)| **limit > 0);
+        each.map(|(grid, limit)| 1 + grid.height(*limit, width)).sum()
+    };
     let mut limits: Vec<usize> = grids.iter().map(|grid| grid.rows.len()).collect();
     for at in (0..limits.len()).rev() {
-        while all(&limits).len() > most && limits[at] > LEAST_ROWS {
+        while height(&limits) > most && limits[at] > LEAST_ROWS {
             limits[at] -= 1;
         }
-        if all(&limits).len() > most && at > 0 {
+        if height(&limits) > most && at > 0 {
             limits[at] = 0;
         }
     }

@@ -45,7 +45,7 @@ fn lines(results: &Results, view: &View<'_>) -> Vec<String> {
     let grids: Vec<Grid> = extremes.iter().flat_map(|e| grids(&table, e, width)).collect();
     // Empty lines: behind the title, before the causes and before the doubts.
     let fixed = head.len() + why.len() + tail.len() + 2 + usize::from(!why.is_empty());
-    let full: usize = grids.iter().map(|grid| 1 + grid.lines(usize::MAX, width, false).len()).sum();
+    let full: usize = grids.iter().map(|grid| 1 + grid.height(usize::MAX, width)).sum();
     let mut answers = answers(&table, extremes.as_ref(), width, view.colour, true);
     if grids.len() > 1 && fixed + answers.len() + full > MOST_LINES {
         // What the table of slowdowns shows as well is left out first.

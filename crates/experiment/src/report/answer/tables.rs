@@ -1,5 +1,7 @@
 //! The two tables of the answer: the ranking over the sweep, and slowdowns or run times of each program.
 
+use std::collections::BTreeSet;
+
 use super::grid::{Entry, GAP, Grid, Ink, NAME, cut};
 use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
@@ -30,7 +32,8 @@ pub(super) fn grids(table: &Table<'_>, extremes: &Extremes<'_>, width: usize) ->
 fn rows(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<String> {
     let here = extremes.rankings.get(extremes.best.configuration);
     let mut rows: Vec<String> = here.into_iter().flatten().map(|s| s.policy.to_owned()).collect();
-    let others = table.policies().iter().filter(|policy| !rows.contains(policy));
+    let ranked: BTreeSet<&str> = here.into_iter().flatten().map(|s| s.policy).collect();
+    let others = table.policies().iter().filter(|policy| !ranked.contains(policy.as_str()));
     let others: Vec<String> = others.cloned().collect();
     rows.extend(others);
     rows
@@ -127,8 +130,11 @@ fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String])
     all.sort_by(|a, b| goal.order(a.value, b.value));
     let mut order: Vec<usize> = table.configurations().collect();
     if alone {
-        let place = |c: &usize| all.iter().position(|s| s.configuration == *c).unwrap_or(usize::MAX);
-        order.sort_by_key(place);
+        let mut places = vec![usize::MAX; order.len()];
+        for (place, standing) in all.iter().enumerate().rev() {
+            places[standing.configuration] = place;
+        }
+        order.sort_by_key(|c| places[*c]);
     }
     for c in order {
         let rivals = if alone { &all } else { &extremes.rankings[c] };
@@ -147,9 +153,12 @@ fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String])
 impl Ranked<'_, '_> {
     /// The value of a policy at a configuration with its marks among its rivals, which are in order.
     fn entry(&self, configuration: usize, policy: &str, rivals: &[Standing<'_>]) -> Entry {
-        let own = rivals.iter().find(|s| s.policy == policy && s.configuration == configuration);
-        let Some(own) = own else { return Entry::none() };
-        let (first, last) = (&rivals[0], &rivals[rivals.len() - 1]);
+        let goal = &self.extremes.goal;
+        let value = self.table.get(configuration, policy, &goal.app, goal.metric);
+        let (Some(value), Some(first), Some(last)) = (value, rivals.first(), rivals.last()) else {
+            return Entry::none();
+        };
+        let own = &Standing { configuration, policy, value };
         let best = rivals.len() > 1 && level(own.value, first.value);
         let worst = rivals.len() > 1 && !best && level(own.value, last.value);
         let marks = [if best { "*" } else { "" }, if is_wide(own) { "!" } else { "" }].concat();
