@@ -25,7 +25,7 @@ pub(crate) fn no_scenario(name: &str) -> String {
 
 /// The error of the parser with the nearest valid word: ``did you mean `run`?``.
 pub(crate) fn improved(error: Error, words: &[String]) -> Error {
-    visible(advised(error, words))
+    visible(advised(error, words), words)
 }
 
 fn advised(mut error: Error, words: &[String]) -> Error {
@@ -51,13 +51,13 @@ fn advised(mut error: Error, words: &[String]) -> Error {
     error
 }
 
-/// The error with the invisible characters of the words that it repeats shown.
-fn visible(error: Error) -> Error {
-    let text = error.render().to_string();
-    let shown = neutral::lines(&text);
-    if shown == text {
+/// The error without colours and with the invisible characters shown if it may repeat words with such characters.
+fn visible(error: Error, words: &[String]) -> Error {
+    if !words.iter().any(|word| word.contains(neutral::is_invisible)) {
         return error;
     }
+    let text = error.render().to_string();
+    let shown = neutral::lines(&text);
     Error::raw(error.kind(), shown.strip_prefix("error: ").unwrap_or(&shown))
 }
 

@@ -39,7 +39,7 @@ impl Unreadable {
 /// The first byte that is not UTF-8 and the encoding that the file seems to have.
 pub fn decode(bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
     if let Some(encoding) = wide(&bytes) {
-        let message = format!("the file is not UTF-8: it looks like {encoding}");
+        let message = format!("the file is not UTF-8: it seems to be {encoding}");
         let problem = Diagnostic::new(Place::NONE, message).hint("save it as UTF-8");
         return Err(Box::new(Unreadable { text: String::new(), problem }));
     }
@@ -82,8 +82,8 @@ fn likely(bytes: &[u8], byte: u8) -> (String, &'static str) {
     }
     let guess = match byte {
         // A mark of the middle of a character, alone: a letter of Windows where Latin-1 has none.
-        0x80..=0x9f => "the file looks like Windows-1252".to_owned(),
-        _ => format!("the file looks like Latin-1, where it is `{}`", char::from(byte)),
+        0x80..=0x9f => "the file seems to be Windows-1252".to_owned(),
+        _ => format!("the file seems to be Latin-1, where it is `{}`", char::from(byte)),
     };
     (guess, "save the file as UTF-8")
 }
