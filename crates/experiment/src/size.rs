@@ -31,6 +31,8 @@ const CELL: u64 = 600;
 const REPLICATE: u64 = 48;
 /// Bytes of address space that a thread reserves and mostly does not use: its stack, and room for its allocations.
 const ADDRESSES: u64 = 66 << 20;
+/// Address space that memory in use takes, in per cent: a block that grows is in two places for a moment.
+const ADDRESSED: u64 = 130;
 /// Policies whose cells references and dedicated runs are worth.
 const REFERENCES: u64 = 1;
 /// Bytes of an application that is read but not planned yet, alone and in the mix.
@@ -106,8 +108,11 @@ impl Size {
 
     /// Bytes that count against a limit.
     fn against(&self, jobs: usize, limit: &Limit) -> u64 {
+        if !limit.addresses {
+            return self.bytes(jobs);
+        }
         let threads = jobs.clamp(1, self.runs.len().max(1)) as u64;
-        self.bytes(jobs) + if limit.addresses { threads * ADDRESSES } else { 0 }
+        self.bytes(jobs) * ADDRESSED / 100 + threads * ADDRESSES
     }
 
     /// The largest number of runs at the same time, up to `most`, that a limit allows; 0 when not even one fits.
@@ -153,14 +158,17 @@ impl Size {
         if fits > 0 {
             return format!("`--jobs {fits}` fits");
         }
-        let least = BASE + if limit.addresses { ADDRESSES } else { 0 };
+        let (factor, threads) = if limit.addresses { (ADDRESSED, ADDRESSES) } else { (100, 0) };
+        let least = BASE * factor / 100 + threads;
         if least > limit.bytes {
             return format!("the program itself needs about {}", shown(least));
         }
-        let (of_tasks, of_cpus) = (self.tasks as f64 * self.task_bytes, self.cpus as f64 * self.cpu_bytes);
+        let part = factor as f64 / 100.0;
+        let (task, cpu) = (self.task_bytes * part, self.cpu_bytes * part);
+        let (of_tasks, of_cpus) = (self.tasks as f64 * task, self.cpus as f64 * cpu);
         let room = limit.bytes as f64 - (self.against(1, limit) as f64 - of_tasks - of_cpus);
         if room > 0.0 {
-            let (tasks, cpus) = ((room - of_cpus) / self.task_bytes, (room - of_tasks) / self.cpu_bytes);
+            let (tasks, cpus) = ((room - of_cpus) / task, (room - of_tasks) / cpu);
             let part = room / (of_tasks + of_cpus);
             return if of_tasks >= of_cpus && tasks >= 1.0 {
                 format!("{} in a run fit", plural(tasks as usize, "task", "tasks"))
@@ -172,8 +180,8 @@ impl Size {
             };
         }
         // What is left for configurations beside the largest run.
-        let room = limit.bytes.saturating_sub(least + self.runs.first().copied().unwrap_or(0));
-        let each = (self.plan + self.results) / self.configurations.max(1);
+        let room = limit.bytes.saturating_sub(least + self.runs.first().copied().unwrap_or(0) * factor / 100);
+        let each = (self.plan + self.results) * factor / 100 / self.configurations.max(1);
         match room / each.max(1) {
             0 => "use fewer policies, applications, copies or replicates".to_owned(),
             fits => format!("a sweep of {} fits", plural(fits as usize, "configuration", "configurations")),

@@ -132,8 +132,8 @@ pub(crate) fn refused(flags: &[&str], name: &str) -> Failure {
 pub(crate) fn simulate(name: &str, experiment: &Experiment, changes: &Changes) -> Result<Results, Failure> {
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
-    let bar = say::bar(experiment.runs.len(), "runs");
     let jobs = jobs(changes, experiment)?;
+    let bar = say::bar(experiment.runs.len(), "runs");
     let results = experiment::run::run(experiment, jobs, &|_, _| bar.inc(1));
     bar.finish_and_clear();
     say::took(began, experiment.runs.len(), "runs");
