@@ -13,7 +13,6 @@ use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Costs;
 use crate::observe::Observer;
 use crate::policy::{PARKED, TaskState};
-use crate::run_queue::Tasks;
 use crate::run_queue::cfs::weighted;
 use crate::time::{Span, Time};
 
@@ -47,17 +46,11 @@ struct Record {
 }
 
 /// The members in the order of the queue (the current one first, the others by virtual runtime), and how far the present
-/// cycle is. Members are loaded when a run comes to them: most runs concern the first few of a long queue.
+/// cycle is.
 #[derive(Default)]
 pub(crate) struct FairRing {
     queue: Vec<Member>,
     records: Vec<Record>,
-    /// The task behind the last one loaded; `None` before the first loading.
-    rest: Option<TaskId>,
-    /// The band of the members: a task of another band ends the loading.
-    band: u8,
-    /// A run has come to the end of the band.
-    whole: bool,
     poll: Span,
     call: Span,
     thread: Span,
@@ -73,6 +66,8 @@ pub(crate) struct FairRing {
     switching: Span,
     cycles: u64,
     switches: u64,
+    /// The first instant at which any of them sees.
+    soonest: Time,
     /// What it was loaded from, and the instant that its run foretold.
     origin: Origin,
     due: Time,
@@ -98,70 +93,20 @@ impl FairRing {
         if from.process == to.process { self.thread } else { self.process }
     }
 
-    /// Loads the member at a position, if there is one and it is not loaded yet.
-    #[inline]
-    fn reach(&mut self, position: usize, tasks: &Tasks) -> bool {
-        while self.queue.len() <= position {
-            let rest = self.rest.and_then(TaskId::some).filter(|id| tasks[*id].band == self.band);
-            let Some(id) = rest else {
-                self.whole = true;
-                return false;
-            };
-            self.load(id, tasks);
-            self.rest = Some(tasks[id].next);
-        }
-        true
-    }
-
-    #[inline]
-    fn load(&mut self, id: TaskId, tasks: &Tasks) {
-        let task = &tasks[id];
-        let (vruntime, process, sight, polls) = (task.vruntime, task.process, sight(task), polls(task));
-        let number = self.records.len() as u32;
-        self.queue.push(Member { vruntime, sight, process, number, polls });
-        self.records.push(Record {
-            task: id,
-            polls,
-            vruntime,
-            sight,
-            cycles: 0,
-            switches: 0,
-            used: Span::ZERO,
-            last_ran: Time::ZERO,
-        });
-    }
-
     /// Everybody polls, and nothing is in sight.
-    fn all_blind(&mut self, tasks: &Tasks) -> bool {
-        let mut at = 0;
-        while self.reach(at, tasks) {
-            let member = &self.queue[at];
-            if !member.polls || !member.sight.is_never() {
-                return false;
-            }
-            at += 1;
-        }
-        true
+    fn all_blind(&self) -> bool {
+        self.soonest.is_never() && self.queue.iter().all(|member| member.polls)
     }
 
     /// Runs until something other than polling is due and returns that instant (see [`crate::kernel::ring::Ring::run`]). Cycles
     /// that end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
-    fn run(&mut self, limit: Time, tasks: &Tasks) -> Time {
+    fn run(&mut self, limit: Time) -> Time {
         let cycle = self.cycle();
         let mut turns = 0;
         loop {
-            if turns % 2 == 1 {
-                let most = if limit.is_never() { TURNS_FORETOLD.saturating_sub(turns) } else { usize::MAX };
-                match self.skip(limit, most, tasks) {
-                    None => return Time::NEVER,
-                    Some(0) => {}
-                    Some(skipped) => {
-                        turns += skipped;
-                        continue;
-                    }
-                }
+            if turns % 2 == 1 && self.skip(limit) {
+                return Time::NEVER;
             }
-            self.reach(1, tasks);
             let check = self.since + self.lead + self.poll;
             let [current, rival, ..] = &self.queue[..] else { return self.stop(limit, check, u64::MAX) };
             let first = weighted((check + self.call).since(self.charged), self.weight);
@@ -182,7 +127,7 @@ impl FairRing {
                 return self.since + self.lead + cycle;
             }
             self.go_through(wanted);
-            self.hand_over(tasks);
+            self.hand_over();
             turns += 1;
             if limit.is_never() && turns > TURNS_FORETOLD {
                 let check = self.since + self.lead + self.poll;
@@ -239,13 +184,12 @@ impl FairRing {
     }
 
     /// The next member takes the cpu, the current one goes behind all that are not ahead of it.
-    fn hand_over(&mut self, tasks: &Tasks) {
+    fn hand_over(&mut self) {
         let old = self.queue[0];
         let cost = self.price(&old, &self.queue[1]);
         self.records[old.number as usize].switches += 1;
         let mut place = 0;
-        while self.reach(place + 1, tasks) {
-            let next = self.queue[place + 1];
+        while let Some(next) = self.queue.get(place + 1).copied() {
             if place > 0 && next.vruntime > old.vruntime {
                 break;
             }
@@ -259,51 +203,38 @@ impl FairRing {
         self.charged = (self.since + cost).saturating_sub(self.origin.charge);
     }
 
-    /// After a switch: goes through as many whole rounds of those who are close together as pass without event, or through the
-    /// turns of a part of a round where no whole one passes. The number of the latter, at most `most`; `None` when the
-    /// rounds go on for ever.
-    fn skip(&mut self, limit: Time, most: usize, tasks: &Tasks) -> Option<usize> {
+    /// After a switch: goes through as many whole rounds of those who are close together as pass without event; true when they go
+    /// on for ever.
+    fn skip(&mut self, limit: Time) -> bool {
         // Every skipped cycle ends before the limit, and every skipped look comes before anybody sees.
-        if !self.reach(1, tasks) {
-            return Some(0);
-        }
-        let end = limit.min(self.queue[0].sight).min(self.queue[1].sight);
+        let [current, next, ..] = &self.queue[..] else { return false };
+        let end = limit.min(current.sight).min(next.sight);
         if end.since(self.since) < self.cycle() * 2 || self.charged == Time::ZERO {
-            return Some(0);
+            return false;
         }
-        let (first, turn) = (self.queue[0].vruntime, self.turn);
-        let near = |m: &Member| m.polls && m.vruntime - first <= turn;
-        let mut group = 0;
-        while self.reach(group, tasks) && near(&self.queue[group]) {
-            group += 1;
-        }
+        let first = self.queue[0].vruntime;
+        let near = |m: &&Member| m.polls && m.vruntime - first <= self.turn;
+        let group = self.queue.iter().take_while(near).count();
         // The turn that has begun must be like the later ones.
         if group < 2 || self.price(&self.queue[group - 1], &self.queue[0]) != self.lead {
-            return Some(0);
+            return false;
         }
         let round = self.round(group) + self.cycle() * group as u64;
         let end = self.queue[..group].iter().map(|member| member.sight).fold(end, Time::min);
         let room = end.since(self.since);
         let mut rounds = if end.is_never() { u64::MAX } else { room.ns().saturating_sub(1) / round.ns() };
-        let (mut apart, mut computes) = (u64::MAX, false);
         if let Some(next) = self.queue.get(group) {
             // Behind those who are further ahead nobody falls.
             let room = (next.vruntime - self.queue[group - 1].vruntime - 1).max(0);
-            apart = room as u64 / self.turn.max(1) as u64;
-            computes = !next.polls;
+            rounds = rounds.min(room as u64 / self.turn.max(1) as u64);
         }
-        // One that polls could join the group in the course of the round.
-        if (rounds == 0 && apart > 0) || (apart == 0 && computes) {
-            return Some(self.go_part(group, end, most, tasks));
-        }
-        rounds = rounds.min(apart);
         if rounds == u64::MAX {
-            return None;
+            return true;
         }
         if rounds > 0 {
             self.go_round(group, rounds, round);
         }
-        Some(0)
+        false
     }
 
     /// Time of the switches in a round of the first members.
@@ -313,50 +244,6 @@ impl FairRing {
             switching += self.price(&pair[0], &pair[1]);
         }
         switching
-    }
-
-    /// Books one turn of each of the first members, but the last, as long as it ends before `end`, and at most `most`; the number
-    /// of turns.
-    fn go_part(&mut self, group: usize, end: Time, most: usize, tasks: &Tasks) -> usize {
-        let (cycle, turn) = (self.cycle(), self.turn);
-        let mut turns = 0;
-        while turns < most.min(group - 1) {
-            let until = self.since + self.lead + cycle;
-            if until >= end {
-                break;
-            }
-            let cost = self.price(&self.queue[turns], &self.queue[turns + 1]);
-            let member = &mut self.queue[turns];
-            member.vruntime += turn;
-            let record = &mut self.records[member.number as usize];
-            record.cycles += 1;
-            record.switches += 1;
-            record.used += until - self.since;
-            record.last_ran = until;
-            self.switching += cost;
-            self.since = until;
-            self.lead = cost;
-            turns += 1;
-        }
-        if turns > 0 {
-            let last = self.queue[turns - 1].vruntime;
-            let mut behind = group;
-            while self.reach(behind, tasks) && self.queue[behind].vruntime <= last {
-                behind += 1;
-            }
-            self.queue[..behind].rotate_left(turns);
-            // Those that had stood behind the group, the last one first: each goes before the first that is not ahead of it now.
-            let began = group - turns;
-            for at in (began..behind - turns).rev() {
-                let vruntime = self.queue[at].vruntime;
-                let ahead = self.queue[at + 1..behind].partition_point(|member| member.vruntime < vruntime);
-                self.queue[at..=at + ahead].rotate_left(1);
-            }
-            self.cycles += turns as u64;
-            self.switches += turns as u64;
-            self.charged = (self.since + self.lead).saturating_sub(self.origin.charge);
-        }
-        turns
     }
 
     /// Books whole rounds of the first members.
@@ -398,8 +285,8 @@ impl<O: Observer> Kernel<'_, O> {
     pub(crate) fn forecast_fair(&mut self, cpu: CpuId) -> Time {
         let slot = cpu.0 as usize % self.fair_rings.len();
         self.load_fair(cpu, slot);
-        let (ring, tasks) = (&mut self.fair_rings[slot], &self.world.tasks);
-        ring.due = if ring.all_blind(tasks) { Time::NEVER } else { ring.run(Time::NEVER, tasks) };
+        let ring = &mut self.fair_rings[slot];
+        ring.due = if ring.all_blind() { Time::NEVER } else { ring.run(Time::NEVER) };
         ring.due
     }
 
@@ -409,7 +296,7 @@ impl<O: Observer> Kernel<'_, O> {
         let slot = cpu.0 as usize % self.fair_rings.len();
         if self.fair_rings[slot].due != limit || !self.is_loaded(cpu, slot) {
             self.load_fair(cpu, slot);
-            self.fair_rings[slot].run(limit, &self.world.tasks);
+            self.fair_rings[slot].run(limit);
         }
         if self.fair_rings[slot].cycles > 0 {
             self.store_fair(cpu, slot);
@@ -427,7 +314,7 @@ impl<O: Observer> Kernel<'_, O> {
         }
     }
 
-    /// True when a ring was loaded from a cpu and the first tasks on it as they still are: those behind them did not count.
+    /// True when a ring was loaded from a cpu and the tasks on it as they still are.
     fn is_loaded(&self, cpu: CpuId, slot: usize) -> bool {
         let (record, ring) = (&self.cpus[cpu], &self.fair_rings[slot]);
         let band = self.world.tasks[record.current].band;
@@ -442,8 +329,7 @@ impl<O: Observer> Kernel<'_, O> {
             at = following;
             following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
-        let ends = at.some().is_none_or(|id| self.world.tasks[id].band != band);
-        Some(at) == ring.rest && (ends || !ring.whole) && ring.origin == self.origin_of(cpu)
+        at.some().is_none_or(|id| self.world.tasks[id].band != band) && ring.origin == self.origin_of(cpu)
     }
 
     fn load_fair(&mut self, cpu: CpuId, slot: usize) {
@@ -455,6 +341,7 @@ impl<O: Observer> Kernel<'_, O> {
         ring.due = Time::NEVER;
         ring.weight = first.weight;
         (ring.poll, ring.call, ring.thread, ring.process) = (poll, yield_call, switch_thread, switch_process);
+        ring.soonest = Time::NEVER;
         ring.each = weighted(poll + yield_call, first.weight);
         ring.turn = weighted(origin.charge + poll + yield_call, first.weight);
         ring.since = origin.since;
@@ -463,12 +350,29 @@ impl<O: Observer> Kernel<'_, O> {
         (ring.switching, ring.cycles, ring.switches) = (Span::ZERO, 0, 0);
         ring.queue.clear();
         ring.records.clear();
-        ring.queue.reserve(record.running as usize);
-        ring.records.reserve(record.running as usize);
-        ring.band = first.band;
-        ring.load(record.current, &self.world.tasks);
-        ring.rest = Some(record.head);
-        ring.whole = false;
+        let (mut at, mut following) = (record.current, record.head);
+        while let Some(id) = at.some() {
+            let task = &self.world.tasks[id];
+            if task.band != first.band {
+                break;
+            }
+            let (vruntime, process, sight, polls) = (task.vruntime, task.process, sight(task), polls(task));
+            let number = ring.records.len() as u32;
+            ring.queue.push(Member { vruntime, sight, process, number, polls });
+            ring.records.push(Record {
+                task: id,
+                polls,
+                vruntime,
+                sight,
+                cycles: 0,
+                switches: 0,
+                used: Span::ZERO,
+                last_ran: Time::ZERO,
+            });
+            ring.soonest = ring.soonest.min(sight);
+            at = following;
+            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
+        }
     }
 
     /// Writes a ring that was run back to the cpu.
@@ -516,7 +420,8 @@ impl<O: Observer> Kernel<'_, O> {
         let ran = |member: &&Member| ring.records[member.number as usize].last_ran;
         let latest = ring.queue.iter().skip(1).max_by_key(ran);
         record.last_process = latest.map_or(record.last_process, |member| member.process);
-        let rest = ring.rest.unwrap_or(TaskId::NONE);
+        // What stood behind the last member in the order of loading.
+        let rest = ring.records.last().map_or(TaskId::NONE, |last| tasks[last.task].next);
         record.current = task_at(0);
         record.head = task_at(1);
         tasks[record.current].state = TaskState::Running;
