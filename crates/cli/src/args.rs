@@ -7,8 +7,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::catalogue::Registry;
-use notation::parameter::Kind;
-use notation::units;
+use experiment::parameter::Kind;
+use experiment::units;
 
 use crate::{complete, help};
 

@@ -25,5 +25,5 @@ pub mod statements;
 pub mod statistics;
 pub mod sweep;
 
-pub use notation::{encoding, neutral, suggest};
+pub use notation::{encoding, neutral, parameter, suggest, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

@@ -240,7 +240,7 @@ fn operations(app: &AppSpec) -> f64 {
             Op::Repeat(times) => repeated.push(around * f64::from(*times).max(1.0)),
             // Its tasks divide the passes among them.
             Op::RepeatShared(times) => {
-                repeated.push(around * (f64::from(*times) / f64::from(app.tasks)).max(1.0))
+                repeated.push(around * (f64::from(*times) / f64::from(app.tasks)).max(1.0));
             }
             Op::End => {
                 repeated.pop();

@@ -403,7 +403,9 @@ fn identical(table: &Table<'_>) -> Option<Line> {
     let policies = table.policies();
     let places: BTreeMap<&str, usize> =
         policies.iter().zip(0..).map(|(policy, at)| (policy.as_str(), at)).collect();
-    let mut all: Vec<Vec<(&str, &str, &str, &[Option<f64>])>> = vec![Vec::new(); policies.len()];
+    /// Configuration, application, metric and values of a cell.
+    type Values<'a> = (&'a str, &'a str, &'a str, &'a [Option<f64>]);
+    let mut all: Vec<Vec<Values<'_>>> = vec![Vec::new(); policies.len()];
     for c in table.results.cells.iter().filter(|c| c.metric != "recovered") {
         if let Some(at) = places.get(c.policy.as_str()) {
             all[*at].push((&c.configuration, &c.app, &c.metric, &c.values));
