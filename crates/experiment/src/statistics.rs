@@ -118,6 +118,14 @@ fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
     Some([mean - t * error, mean + t * error])
 }
 
+/// Half the width of the 95 % confidence interval of the mean of `n` values in units of their standard deviation: t / sqrt(n).
+/// Infinite for fewer than two values.
+#[must_use]
+pub fn half_widths(n: usize) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, n as f64 - 1.0).map(|t| t.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)));
+    t.map_or(f64::INFINITY, |t| t / (n as f64).sqrt())
+}
+
 /// The two-sided p-value of "the mean is zero" by Student's t-test, to three significant digits; `None` when n < 2 or a value is
 /// not finite. A sample without any variation is as certain as can be: 1 when it is all zero, else 0.
 #[must_use]

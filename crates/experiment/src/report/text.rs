@@ -81,6 +81,11 @@ pub(super) fn setting(results: &Results) -> String {
         [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c} and {} more", rest.len()),
         all => all.join(", "),
     };
+    // The rest are dedicated runs: each program alone.
+    let alone = match p.runs.saturating_sub(p.policies.len() * p.configurations.len() * p.repeat as usize) {
+        0 => String::new(),
+        count => format!(" + {count} dedicated"),
+    };
     let parts = [
         (p.policies.len(), "policy", "policies"),
         (p.configurations.len(), "configuration", "configurations"),
@@ -90,7 +95,7 @@ pub(super) fn setting(results: &Results) -> String {
     let stacks: Vec<String> = p.policies.iter().zip(&p.stacks).filter_map(stack(&p.kernels)).collect();
     let stacks = if stacks.is_empty() { String::new() } else { format!(" {}.", stacks.join(", ")) };
     format!(
-        "{}, {}. {}: {}.{stacks}",
+        "{}, {}. {}{alone}: {}.{stacks}",
         named(p.machines.iter().map(machine).collect()),
         named(p.kernels.clone()),
         parts.join(" x "),

@@ -13,6 +13,8 @@ use crate::statistics::Summary;
 pub const FAIRNESS: &str = "Fairness";
 /// Names in a list before the rest becomes a number.
 const NAMED: usize = 6;
+/// Throughput that sharing must gain to count: smaller differences are not predicted.
+const MARGIN: f64 = 0.01;
 /// Configurations of a sweep over different work that get a sentence each.
 const EACH: usize = 3;
 
@@ -90,7 +92,7 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     }
     let all: Vec<&Standing<'_>> = extremes.rankings.iter().flatten().collect();
     let (gains, losses) = (
-        all.iter().filter(|s| interval(s.value)[0] > 1.0).count(),
+        all.iter().filter(|s| interval(s.value)[0] > 1.0 + MARGIN).count(),
         all.iter().filter(|s| interval(s.value)[1] < 1.0).count(),
     );
     let interval = |s: &Standing<'_>| {
@@ -98,14 +100,14 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         if s.value.ci95.is_none() {
             return String::new();
         }
-        format!(", 95 % interval {} to {} %", number::short(lo * 100.0), number::short(hi * 100.0))
+        format!(", 95 % interval {:.1} to {:.1} %", lo * 100.0, hi * 100.0)
     };
     let top = all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
     let reached = format!(
-        "{}{} reaches {}{}",
+        "{}{} reaches {:.1} % of sequential throughput{}",
         top.policy,
         table.with(top.configuration),
-        extremes.goal.words(top.value),
+        top.value.mean * 100.0,
         interval(top)
     );
     let text = if losses == all.len() {
@@ -114,7 +116,7 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     } else if gains == 0 {
         format!("Does not clearly pay: {reached}.")
     } else {
-        format!("Pays in {gains} of {}: {reached}.", plural(all.len(), "case", "cases"))
+        format!("Pays by more than 1 % in {gains} of {}: {reached}.", plural(all.len(), "case", "cases"))
     };
     Some(Line { label: "Sharing", text })
 }
@@ -171,8 +173,13 @@ fn avoid(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         return None;
     }
     let Some(worst) = worst else {
-        let text = "No case is clearly worse than the best: their intervals overlap.".to_owned();
-        return Some(Line { label: "Avoid", text });
+        let intervals = rankings.iter().flatten().any(|s| s.value.ci95.is_some());
+        let why =
+            if intervals { "their intervals overlap" } else { "they differ by less than the digits shown" };
+        return Some(Line {
+            label: "Avoid",
+            text: format!("No case is clearly worse than the best: {why}."),
+        });
     };
     let level = level_with(worst, &rankings[worst.configuration]);
     let text = format!(
@@ -206,10 +213,11 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     for policy in table.policies() {
         let own = by_policy.remove(policy.as_str()).unwrap_or_default();
         let Some(top) = own.iter().min_by(|a, b| extremes.goal.order(a.value, b.value)) else { continue };
-        // The first value that cannot be distinguished from the best one.
-        let first = own.iter().find(|s| table::level(s.value, top.value));
-        let place = first.and_then(|first| table.sweep.place(first.configuration, 0));
-        values.add(place.map(value).unwrap_or_default(), policy.clone());
+        // The best value and all that cannot be distinguished from it.
+        let level = own.iter().filter(|s| table::level(s.value, top.value));
+        let level: Vec<String> =
+            level.filter_map(|s| table.sweep.place(s.configuration, 0)).map(value).collect();
+        values.add(level.join(" or "), policy.clone());
     }
     let (best, mut values) = (best.all, values.all);
     let short = &axis.short;

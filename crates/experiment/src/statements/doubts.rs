@@ -6,6 +6,7 @@ use super::answer::Extremes;
 use super::ranking::Standing;
 use super::table::Table;
 use crate::number::{self, listed, plural};
+use crate::statistics::half_widths;
 
 /// An interval wider than this part of its mean is a doubt.
 const WIDE: f64 = 0.1;
@@ -70,9 +71,9 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let wide = all.iter().filter(|s| is_wide(s)).map(|s| s.policy);
     let mut policies: Vec<&str> = wide.filter(|policy| seen.insert(policy)).collect();
-    // The width falls with the root of the number of seeds.
-    let needed = (f64::from(repeat) * (width / WIDE) * (width / WIDE)).ceil();
-    let count = ROUND.into_iter().find(|count| *count as f64 >= needed);
+    // The width follows Student's t for the number of seeds over its root, with the variation that was seen.
+    let width_of = |seeds: usize| width * half_widths(seeds) / half_widths(repeat as usize);
+    let count = ROUND.into_iter().find(|count| *count > repeat as usize && width_of(*count) <= WIDE);
     let advice = match count {
         Some(count) => format!("--repeat {count} gives about ±10 %"),
         None => "±10 % needs more than 100 seeds".to_owned(),

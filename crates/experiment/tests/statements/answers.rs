@@ -47,13 +47,13 @@ pub(crate) fn line(oracle: &Oracle<'_>, line: &Line) -> Verdict {
 fn sharing(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let all = oracle.cases("all", "throughput");
     let ends = |s: &Summary| s.ci95.unwrap_or([s.mean; 2]);
-    let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.0).count();
+    let gains = all.iter().filter(|(_, s)| ends(s)[0] > 1.01).count();
     let losses = all.iter().filter(|(_, s)| ends(s)[1] < 1.0).count();
     if text.starts_with("Does not pay: ") {
         return ensure(losses == all.len(), || format!("{losses} of {} lose", all.len()));
     }
     let (_, reached) = text.split_once(": ").ok_or("no case")?;
-    if let Some(rest) = text.strip_prefix("Pays in ") {
+    if let Some(rest) = text.strip_prefix("Pays by more than 1 % in ") {
         let (k, _, rest) = number(rest).ok_or("no number")?;
         let (n, _, _) = number(rest.strip_prefix(" of ").ok_or("no total")?).ok_or("no total")?;
         ensure(k as usize == gains && gains > 0 && n as usize == all.len(), || {
@@ -130,7 +130,9 @@ fn best(oracle: &Oracle<'_>, text: &str) -> Verdict {
 fn avoid(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (app, metric, higher) = goal(oracle);
     let all = oracle.cases(&app, metric);
-    if text == "No case is clearly worse than the best: their intervals overlap." {
+    if let Some(why) = text.strip_prefix("No case is clearly worse than the best: ") {
+        let overlap = all.iter().any(|(_, s)| s.ci95.is_some());
+        ensure((why == "their intervals overlap.") == overlap, || "there are no intervals".into())?;
         let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
         let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
         let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
@@ -207,14 +209,15 @@ fn by_policy(oracle: &Oracle<'_>, text: &str) -> Verdict {
     ensure(missing.is_none(), || format!("nothing about {:?}", missing.map(|c| oracle.with(c).to_owned())))
 }
 
-/// The first value of the axis at which a policy is as good as at its best.
+/// The values of the axis at which a policy is as good as at its best.
 fn best_value(oracle: &Oracle<'_>, policy: &str, axis: usize, values: &[String]) -> Option<String> {
     let (app, metric, higher) = goal(oracle);
     let own: Vec<(Case, &Summary)> =
         oracle.cases(&app, metric).into_iter().filter(|(case, _)| case.0 == policy).collect();
     let best = own.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a })?;
-    let first = own.iter().find(|(_, s)| Oracle::level(s, best))?;
-    Some(values[oracle.results.provenance.configurations[first.0.1].places[axis]].clone())
+    let level = own.iter().filter(|(_, s)| Oracle::level(s, best));
+    let value = |at: usize| values[oracle.results.provenance.configurations[at].places[axis]].clone();
+    Some(level.map(|(case, _)| value(case.1)).collect::<Vec<_>>().join(" or "))
 }
 
 fn by_value(oracle: &Oracle<'_>, text: &str) -> Verdict {
@@ -418,6 +421,14 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     let own = all.iter().find(|(c, _)| *c == case).and_then(|(_, s)| relative(s)).ok_or("no interval")?;
     ensure((own * 100.0 - width).abs() <= tolerance + 1e-9, || format!("it is {own}"))?;
     ensure(all.iter().filter_map(|(_, s)| relative(s)).all(|w| w <= own), || "another one is wider".into())?;
+    // The advice: enough seeds for a tenth with the variation seen, and not more than the next smaller round number needs.
+    let t = |n: f64| experiment::statistics::half_widths(n as usize);
+    if let Some((_, advice)) = rest.split_once("--repeat ") {
+        let (count, _, _) = number(advice).ok_or("no number of seeds")?;
+        ensure(count > seeds && own * t(count) / t(seeds) <= 0.1, || format!("{count} seeds give no 10 %"))?;
+    } else {
+        ensure(own * t(100.0) / t(seeds) > 0.1 || seeds >= 100.0, || "100 seeds are enough".into())?;
+    }
     let named = rest.split_once(" Also wide: ").map(|(_, names)| oracle.list(names).0).unwrap_or_default();
     let want: BTreeSet<String> = all
         .iter()

@@ -153,10 +153,11 @@ fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> 
     if let Some(subject) = view.subject {
         commands.extend(look(table, extremes, subject, view.width.min(MOST_COLUMNS) - LABEL));
     }
-    commands.push(format!("oversim explain {}   | all tables: --table full", extremes.best.policy));
+    commands.push(format!("{}   | all tables: --table full", page(extremes.best.policy)));
     let label = |at: usize| if at == 0 { Ink::Bold.paint("Next", view.colour) } else { "    ".to_owned() };
     let line = |(at, command): (usize, &String)| format!("{}{}{command}", label(at), " ".repeat(LABEL - 4));
-    let mut lines: Vec<String> = commands.iter().enumerate().map(line).collect();
+    let whole: Vec<String> = commands.iter().enumerate().map(line).collect();
+    let mut lines: Vec<String> = whole.iter().flat_map(|line| line.lines()).map(str::to_owned).collect();
     let footer = footer(table.results);
     let width = view.width.min(MOST_COLUMNS);
     match lines.last_mut() {
@@ -171,23 +172,48 @@ fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> 
     lines
 }
 
-/// The timeline of the best policy beside the worst one at the same configuration, as far as that fits a line.
+/// The worst policy and the best one, at the configuration of the worst, in a timeline; `None` when that does not fit a line.
 fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize) -> Option<String> {
-    let best = &extremes.best;
-    let here = &extremes.rankings[best.configuration];
-    let last = here.last().filter(|last| last.policy != best.policy);
-    let shown = last.into_iter().chain([best]).map(|s| s.policy).collect::<Vec<_>>().join(",");
-    let set = |(axis, varied): (usize, &crate::sweep::Varied)| {
-        let value = varied.axis.values.get(table.sweep.place(best.configuration, axis)?)?;
-        Some(format!("--set {}", super::quoted(&format!("{}={value}", varied.axis.path))))
+    let configuration = extremes.worst.as_ref().unwrap_or(&extremes.best).configuration;
+    let here = &extremes.rankings[configuration];
+    let (best, last) = (here.first()?, here.last()?);
+    let shown = if best.policy == last.policy {
+        best.policy.to_owned()
+    } else {
+        format!("{},{}", last.policy, best.policy)
     };
-    let sets: Option<Vec<String>> = table.sweep.varied.iter().enumerate().map(set).collect();
-    let words = ["oversim timeline", &super::quoted(subject), "--policy", &super::quoted(&shown)];
-    let bare = words.join(" ");
-    let full = [bare.as_str()]
-        .into_iter()
-        .chain(sets.iter().flatten().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" ");
-    [full, bare].into_iter().find(|command| command.chars().count() <= width)
+    let p = &table.results.provenance;
+    let swept = |path: &str| p.sweep.iter().any(|axis| axis.path == path);
+    let kept = p.overrides.iter().filter(|change| {
+        change.split_once('=').is_some_and(|(path, _)| {
+            !swept(path) && !path.starts_with("sweep.") && !["repeat", "seed", "policies"].contains(&path)
+        })
+    });
+    let at = p.sweep.iter().enumerate().filter_map(|(axis, swept)| {
+        let value = swept.values.get(*p.configurations.get(configuration)?.places.get(axis)?)?;
+        Some(format!("{}={value}", swept.path))
+    });
+    let mut words: Vec<String> =
+        ["oversim", "timeline", subject, "--policy", &shown].map(super::quoted).into();
+    for change in kept.cloned().chain(at) {
+        words.extend(["--set".to_owned(), super::quoted(&change)]);
+    }
+    if p.seed != 1 {
+        words.extend(["--seed".to_owned(), p.seed.to_string()]);
+    }
+    // A command without some of its settings would show another experiment: a long one continues on the next line.
+    let command = words.join(" ");
+    if command.chars().count() <= width {
+        return Some(command);
+    }
+    let (start, settings) = command.split_once(" --set ")?;
+    let lines = [format!("{start} \\"), format!("    --set {settings}")];
+    let fits = lines.iter().all(|line| line.chars().count() <= width);
+    fits.then(|| lines.join(&format!("\n{}", " ".repeat(LABEL))))
+}
+
+/// The page of the best policy; the list of all where its label is one of the scenario.
+fn page(label: &str) -> String {
+    let known = |name: &str| policies::ALL.iter().any(|entry| entry.name.eq_ignore_ascii_case(name));
+    if known(label) { format!("oversim explain {label}") } else { "oversim list policies".to_owned() }
 }
