@@ -31,6 +31,8 @@ const CELL: u64 = 600;
 const REPLICATE: u64 = 48;
 /// Bytes of address space that a thread reserves and mostly does not use: its stack, and room for its allocations.
 const ADDRESSES: u64 = 66 << 20;
+/// Threads besides those that simulate: the one that receives signals.
+const OTHER_THREADS: u64 = 1;
 /// Address space that memory in use takes, in per cent: a block that grows is in two places for a moment.
 const ADDRESSED: u64 = 130;
 /// Policies whose cells references and dedicated runs are worth.
@@ -112,7 +114,7 @@ impl Size {
             return self.bytes(jobs);
         }
         let threads = jobs.clamp(1, self.runs.len().max(1)) as u64;
-        self.bytes(jobs) * ADDRESSED / 100 + threads * ADDRESSES
+        self.bytes(jobs) * ADDRESSED / 100 + (OTHER_THREADS + threads) * ADDRESSES
     }
 
     /// The largest number of runs at the same time, up to `most`, that a limit allows; 0 when not even one fits.
@@ -158,7 +160,8 @@ impl Size {
         if fits > 0 {
             return format!("`--jobs {fits}` fits");
         }
-        let (factor, threads) = if limit.addresses { (ADDRESSED, ADDRESSES) } else { (100, 0) };
+        let (factor, threads) =
+            if limit.addresses { (ADDRESSED, (OTHER_THREADS + 1) * ADDRESSES) } else { (100, 0) };
         let least = BASE * factor / 100 + threads;
         if least > limit.bytes {
             return format!("the program itself needs about {}", shown(least));
