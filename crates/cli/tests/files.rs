@@ -303,7 +303,7 @@ fn the_room_that_results_need_is_estimated() {
         assert_eq!(code, 0, "{said}");
         let files = fs::read_dir(folder.path().join(name)).unwrap();
         let real: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
-        let ratio = plan.result_bytes() as f64 / real as f64;
+        let ratio = experiment::size::on_disk(&plan) as f64 / real as f64;
         assert!((0.3..1.1).contains(&ratio), "{name}: {ratio}");
     }
 }

@@ -302,27 +302,31 @@ fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches
         (&["--window-size=1200,900", dark], true),
     ] {
         let answer = probed(&browser, &home, &asking, options);
-        let told = format!("{options:?}: {answer}");
-        assert_eq!(answer["title"], "small: oversim 0.1.0", "{told}");
-        assert_eq!(answer["dark"], wants_dark, "{told}");
-        assert!(answer["wide"].as_i64().unwrap() <= 0, "it scrolls sideways: {told}");
+        let context = format!("{options:?}: {answer}");
+        assert_eq!(answer["title"], "small: oversim 0.1.0", "{context}");
+        assert_eq!(answer["dark"], wants_dark, "{context}");
+        assert!(answer["wide"].as_i64().unwrap() <= 0, "it scrolls sideways: {context}");
         for none in ["doubled", "dangling", "cut"] {
-            assert_eq!(answer[none].as_array().unwrap().len(), 0, "{none}: {told}");
+            assert_eq!(answer[none].as_array().unwrap().len(), 0, "{none}: {context}");
         }
         for zero in ["unreached", "bare", "nameless", "loaded"] {
-            assert_eq!(answer[zero], 0, "{zero}: {told}");
+            assert_eq!(answer[zero], 0, "{zero}: {context}");
         }
-        assert_eq!(answer["skips"], false, "{told}");
-        assert!(answer["small"].as_f64().unwrap() >= 7.5, "letters of pictures are too small: {told}");
+        assert_eq!(answer["skips"], false, "{context}");
+        assert!(answer["small"].as_f64().unwrap() >= 7.5, "letters of pictures are too small: {context}");
         if options[0].contains("1200") {
-            assert_eq!(answer["outside"].as_array().unwrap().len(), 0, "columns outside their box: {told}");
+            assert_eq!(
+                answer["outside"].as_array().unwrap().len(),
+                0,
+                "columns outside their box: {context}"
+            );
         }
         check_sorting(&answer["sorted"]);
-        assert_eq!(answer["first"], "skip", "{told}");
-        assert!(answer["stops"].as_i64().unwrap() > 15, "{told}");
+        assert_eq!(answer["first"], "skip", "{context}");
+        assert!(answer["stops"].as_i64().unwrap() > 15, "{context}");
         assert!(
             answer["contrast"].as_f64().unwrap() >= 4.5 && answer["letters"].as_f64().unwrap() >= 7.0,
-            "{told}"
+            "{context}"
         );
     }
     let paper = folder.path().join("page.pdf");

@@ -74,15 +74,6 @@ impl Experiment {
             plural(self.repeat as usize, "replicate", "replicates"),
         )
     }
-
-    /// Bytes that the results need on disk in all forms, estimated: about half of them or all.
-    #[must_use]
-    pub fn result_bytes(&self) -> u64 {
-        // Measured with the built-in scenarios: every application under a policy has at least 20 metrics, each with 500 bytes of
-        // statistics, mostly JSON, and 70 bytes for each seed.
-        let places = self.configurations.len() * self.policies.len() * (self.apps.len() + 1);
-        (places as u64 * 20).saturating_mul(500 + 70 * u64::from(self.repeat))
-    }
 }
 
 /// One run of the simulator.

@@ -63,9 +63,8 @@ pub fn run(
     results(experiment, jobs, &reports)
 }
 
-/// As [`run`], but ends early when `stop` is set: runs in progress end, no other one begins. Runs are then in the order of their
-/// seeds, and the results are those of the seeds that every policy and configuration has finished, as with a smaller `repeat`.
-/// The best partition is not searched.
+/// As [`run`], but ends early when `stop` is set: runs in progress end, and no other one begins. The results are then those of
+/// the seeds that every policy and configuration has finished, as with a smaller `repeat`, without the best partition.
 ///
 /// # Errors
 /// As [`run`], and [`RunError::Stopped`] when not one seed is finished.
@@ -75,39 +74,25 @@ pub fn run_until(
     progress: &(dyn Fn(usize, usize) + Sync),
     stop: &AtomicBool,
 ) -> Result<Results, RunError> {
-    let done = AtomicUsize::new(0);
-    let mut order: Vec<usize> = (0..experiment.runs.len()).collect();
-    order.sort_by_key(|run| experiment.runs[*run].replicate);
-    let one = |run: usize| {
-        if stop.load(Ordering::Relaxed) {
-            return (run, None);
-        }
-        let report = simulate_one(&experiment.runs[run], &mut ());
-        progress(done.fetch_add(1, Ordering::Relaxed) + 1, experiment.runs.len());
-        (run, Some(report))
+    let unless_stopped = |plan: &RunPlan| {
+        if stop.load(Ordering::Relaxed) { Ok(None) } else { simulate_one(plan, &mut ()).map(Some) }
     };
-    let mut reports: Vec<(usize, Option<Result<RunReport, String>>)> =
-        pool(experiment, jobs)?.install(|| order.into_par_iter().with_max_len(1).map(one).collect());
-    reports.sort_by_key(|(run, _)| *run);
-    let missing = reports.iter().filter(|(_, report)| report.is_none());
-    let Some(finished) = missing.map(|(run, _)| experiment.runs[*run].replicate).min() else {
-        let plans = experiment.runs.iter();
-        let reports = reports.into_iter().filter_map(|(_, report)| report).zip(plans);
-        let reports: Vec<RunReport> = reports
-            .map(|(report, plan)| report.map_err(|reason| refused(experiment, plan, reason)))
-            .collect::<Result<_, _>>()?;
+    let reports = each(experiment, jobs, progress, &unless_stopped)?;
+    let missing = reports.iter().zip(&experiment.runs).filter(|(report, _)| report.is_none());
+    let Some(finished) = missing.map(|(_, plan)| plan.replicate).min() else {
+        let reports: Vec<RunReport> = reports.into_iter().flatten().collect();
         return results(experiment, jobs, &reports);
     };
     if finished == 0 {
         return Err(RunError::Stopped);
     }
-    let (mut runs, mut kept) = (Vec::new(), Vec::new());
-    for ((_, report), plan) in reports.into_iter().zip(&experiment.runs) {
-        if let Some(report) = report.filter(|_| plan.replicate < finished) {
-            kept.push(report.map_err(|reason| refused(experiment, plan, reason))?);
-            runs.push(plan.clone());
-        }
-    }
+    let (runs, kept): (Vec<RunPlan>, Vec<RunReport>) = experiment
+        .runs
+        .iter()
+        .zip(reports)
+        .filter(|(plan, _)| plan.replicate < finished)
+        .filter_map(|(plan, report)| Some((plan.clone(), report?)))
+        .unzip();
     let experiment = Experiment { repeat: finished, runs, best_partition: false, ..experiment.clone() };
     Ok(Results::of(&experiment, &kept, &[]))
 }
@@ -165,16 +150,20 @@ pub(crate) fn each<T: Send>(
     let pool = pool(experiment, jobs)?;
     let done = AtomicUsize::new(0);
     let total = experiment.runs.len();
-    let one = |plan: &RunPlan| {
-        let report = what(plan);
+    // Seed by seed, so that an interrupted experiment has finished whole seeds.
+    let mut order: Vec<usize> = (0..total).collect();
+    order.sort_by_key(|run| experiment.runs[*run].replicate);
+    let one = |run: usize| {
+        let answer = what(&experiment.runs[run]);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
-        report
+        (run, answer)
     };
     // One run per piece of work: runs differ in length by orders of magnitude.
-    let results: Vec<Result<T, String>> =
-        pool.install(|| experiment.runs.par_iter().with_max_len(1).map(one).collect());
-    let named = results.into_iter().zip(&experiment.runs);
-    named.map(|(result, plan)| result.map_err(|reason| refused(experiment, plan, reason))).collect()
+    let mut answers: Vec<(usize, Result<T, String>)> =
+        pool.install(|| order.into_par_iter().with_max_len(1).map(one).collect());
+    answers.sort_by_key(|(run, _)| *run);
+    let named = answers.into_iter().zip(&experiment.runs);
+    named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()
 }
 
 /// One run from beginning to end.

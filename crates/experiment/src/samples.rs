@@ -69,7 +69,7 @@ impl Samples {
     pub(crate) fn of(experiment: &Experiment, reports: &[RunReport], partitions: &[Found]) -> Self {
         let alone = Alone::of(experiment, reports);
         let mut samples = Self::default();
-        let told = Self::told(experiment, reports);
+        let sources = Self::sources(experiment, reports);
         for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
             if run.outcome != Outcome::Completed {
                 continue;
@@ -78,7 +78,7 @@ impl Samples {
                 Some(app) => samples.add_alone(plan, run, app),
                 None => {
                     samples.add_shared(experiment, &alone, plan, run);
-                    if told.get(&(plan.configuration, plan.replicate)) == Some(&at) {
+                    if sources.get(&(plan.configuration, plan.replicate)) == Some(&at) {
                         samples.add_references(experiment, &alone, plan, run);
                     }
                 }
@@ -92,21 +92,21 @@ impl Samples {
         samples
     }
 
-    /// By configuration and replicate the run that references are read from. They need the arrivals and the work of the programs,
+    /// The run that references are calculated from, by configuration and replicate. They need the arrivals and the work of the programs,
     /// which are the same under every policy but for rounding, which depends on the tasks that did the work. The completed run of the
     /// policy whose label sorts first is taken, so that the order of the policies does not matter.
-    fn told(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
+    fn sources(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
         let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
-        let mut told: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        let mut sources: BTreeMap<(usize, u32), usize> = BTreeMap::new();
         for (at, (plan, run)) in experiment.runs.iter().zip(reports).enumerate() {
             if plan.alone.is_none() && run.outcome == Outcome::Completed {
-                let best = told.entry((plan.configuration, plan.replicate)).or_insert(at);
+                let best = sources.entry((plan.configuration, plan.replicate)).or_insert(at);
                 if label(at) < label(*best) {
                     *best = at;
                 }
             }
         }
-        told
+        sources
     }
 
     fn add_alone(&mut self, plan: &RunPlan, run: &RunReport, app: usize) {

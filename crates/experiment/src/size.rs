@@ -35,6 +35,13 @@ const ADDRESSES: u64 = 66 << 20;
 const OTHER_THREADS: u64 = 1;
 /// Address space that memory in use takes, in per cent: a block that grows is in two places for a moment.
 const ADDRESSED: u64 = 130;
+/// Metrics that every application under a policy has at least. This constant and the next two were measured with the built-in
+/// scenarios; the test `the_room_that_results_need_is_estimated` of the command line compares them with real files.
+const WRITTEN_METRICS: u64 = 20;
+/// Bytes of a metric in the files of a result, mostly JSON.
+const WRITTEN: u64 = 500;
+/// Bytes of each of its values there.
+const WRITTEN_VALUE: u64 = 70;
 /// Policies whose cells references and dedicated runs are worth.
 const REFERENCES: u64 = 1;
 /// Bytes of an application that is read but not planned yet, alone and in the mix.
@@ -231,6 +238,14 @@ fn cells(experiment: &Experiment) -> u64 {
     let labels = experiment.configurations.iter().map(|c| c.label.len() as u64 + CELL).sum::<u64>();
     let each = labels + experiment.configurations.len() as u64 * u64::from(experiment.repeat - 1) * REPLICATE;
     (experiment.policies.len() as u64 + REFERENCES) * places * each
+}
+
+/// Bytes that the results need on disk in all forms, estimated: between a third of them and all.
+#[must_use]
+pub fn on_disk(experiment: &Experiment) -> u64 {
+    let places = experiment.configurations.len() * experiment.policies.len() * (experiment.apps.len() + 1);
+    let written = WRITTEN + WRITTEN_VALUE * u64::from(experiment.repeat);
+    (places as u64).saturating_mul(WRITTEN_METRICS).saturating_mul(written)
 }
 
 /// Operations that the tasks of an application execute in a run.

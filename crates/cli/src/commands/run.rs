@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
         args.replay_schedule.as_deref().map(|path| read_schedule(path, &experiment)).transpose()?;
     let jobs = source::jobs(&args.changes, &experiment)?;
     if let Some(folder) = &outputs.folder {
-        folder.room(experiment.result_bytes())?;
+        folder.room(experiment::size::on_disk(&experiment))?;
     }
     let traced = outputs.trace.as_ref();
     let traced = traced.map(|wanted| Ok((wanted, trace::chosen(args, &experiment)?))).transpose()?;

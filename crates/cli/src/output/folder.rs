@@ -110,10 +110,11 @@ fn existing(path: &Path) -> &Path {
     there.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn a_file_system_without_room_is_refused_before_the_work() {
         let directory = tempfile::tempdir().unwrap();

@@ -114,7 +114,7 @@ impl Target {
     /// # Errors
     /// [`Failure::Output`] with the reason.
     pub(crate) fn finish(&self, stream: Stream) -> Result<(), Failure> {
-        write_all([(self, stream)].into_iter().collect())
+        write_all(vec![(self, stream)])
     }
 
     pub(super) fn failed(&self, error: &io::Error) -> Failure {

@@ -94,11 +94,11 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides
         return None;
     }
     let base = sweep::without_axes(root);
-    let mut shelf = Shelf::default();
+    let mut held = Held::default();
     for combination in combinations {
         let mut this = resolve_configuration(&combination.tree(&base), reader);
         if let Some(this) = &mut this {
-            shelf.share(this);
+            held.share(this);
         }
         resolved.push(this);
         configurations.push(combination.configuration);
@@ -155,12 +155,12 @@ fn entries(root: &Node, key: &str) -> usize {
 
 /// Machines and kernels of the configurations so far: equal ones are held once, for machines may be large.
 #[derive(Default)]
-struct Shelf {
+struct Held {
     machines: Distinct<Machine>,
     kernels: Distinct<KernelModel>,
 }
 
-impl Shelf {
+impl Held {
     fn share(&mut self, this: &mut Resolved) {
         self.machines.share(&mut this.machine);
         self.kernels.share(&mut this.kernel);
@@ -419,7 +419,7 @@ fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<Ru
 fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
     plan.options.horizon == configuration.horizon
         && plan.options.start_jitter == configuration.start_jitter
-        // Equal ones are the same: the shelf holds each once.
+        // Equal machines and kernels are the same objects: `Held` has each once.
         && Arc::ptr_eq(&plan.machine, &configuration.machine)
         && Arc::ptr_eq(&plan.kernel, &configuration.kernel)
         && plan.apps.first() == Some(alone)

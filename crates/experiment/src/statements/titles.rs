@@ -51,8 +51,8 @@ pub fn forms(title: &str) -> Vec<String> {
     }
     forms.push(shortened(clause, false));
     // `from 1 (PIN with ...) to 2 (PIN with ...)` names the same place twice.
-    let told = |form: &String| form == title || places(form).windows(2).all(|pair| pair[0] != pair[1]);
-    forms.retain(told);
+    let distinct = |form: &String| form == title || places(form).windows(2).all(|pair| pair[0] != pair[1]);
+    forms.retain(distinct);
     forms.dedup();
     forms
 }

@@ -57,100 +57,142 @@ fn close(written: f64, tolerance: f64, value: f64) -> bool {
     (written - value).abs() <= tolerance + value.abs() * 1e-6
 }
 
-fn sentence(a: &Results, b: &Results, all: &Contrasts, one: &Contrast, said: &str) -> Verdict {
-    let pairs = pairs(a, b, one);
-    let same_policy = one.policy_a == one.policy_b;
-    let (name_a, name_b) = if same_policy { ("old", "new") } else { (&*one.policy_a, &*one.policy_b) };
-    // b over a.
-    let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
-    let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
-    let of_logs = summarise(&logs).filter(|_| positive);
-    let ratio = of_logs.as_ref().map(|s| (s.mean.exp(), s.ci95.map(|[lo, hi]| [lo.exp(), hi.exp()])));
-    let (words, rest) = said.rsplit_once(": ").ok_or("no means")?;
-    let timed = one.unit == "s" || one.metric == "slowdown";
+/// What a sentence is about, recomputed.
+struct Known<'a> {
+    one: &'a Contrast,
+    pairs: Vec<(f64, f64)>,
+    /// b over a: the geometric mean and its interval; `None` where a value is not positive.
+    ratio: Option<(f64, Option<[f64; 2]>)>,
+    timed: bool,
+    a: &'a str,
+    b: &'a str,
+}
 
-    // What is said about the direction holds for the interval, as computed and as printed.
-    let claims = |longer: bool, text: &str| -> Verdict {
+impl<'a> Known<'a> {
+    fn of(a: &Results, b: &Results, one: &'a Contrast) -> Self {
+        let pairs = pairs(a, b, one);
+        let positive = pairs.iter().all(|(a, b)| *a > 0.0 && *b > 0.0);
+        let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
+        let of_logs = summarise(&logs).filter(|_| positive);
+        let ratio = of_logs.map(|s| (s.mean.exp(), s.ci95.map(|[lo, hi]| [lo.exp(), hi.exp()])));
+        let same_policy = one.policy_a == one.policy_b;
+        let (a, b) = if same_policy { ("old", "new") } else { (&*one.policy_a, &*one.policy_b) };
+        Self { one, pairs, ratio, timed: one.unit == "s" || one.metric == "slowdown", a, b }
+    }
+
+    /// The factor at the beginning of a text is the ratio: of b over a, or the inverse. Returns the interval as printed.
+    fn factor(&self, longer: bool, text: &str) -> Result<[f64; 2], String> {
         let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
-        let (mean, ci) = ratio.ok_or("a factor without a ratio")?;
+        let (mean, ci) = self.ratio.ok_or("a factor without a ratio")?;
         let turned = |x: f64| if longer { x } else { 1.0 / x };
         ensure(close(value, tolerance, turned(mean)), || format!("the ratio is {}", turned(mean)))?;
         let [lo, hi] = interval.ok_or("no interval")?;
         let wanted = ci.ok_or("an interval of one pair")?.map(turned);
         let [low, high] = if longer { wanted } else { [wanted[1], wanted[0]] };
-        ensure(close(lo, tolerance, low) && close(hi, tolerance, high), || format!("{low} to {high}"))
-    };
-    let apart = |longer: bool| -> Verdict {
+        ensure(close(lo, tolerance, low) && close(hi, tolerance, high), || format!("{low} to {high}"))?;
+        Ok([lo, hi])
+    }
+
+    /// `SPEED is 1.34 (1.29 to 1.39) times as fast as LOAD`: the printed interval lies above 1.
+    fn apart(&self, longer: bool, words: &str) -> Verdict {
+        ensure(self.timed && words.starts_with(self.b), || "not a time".into())?;
         let text = words.split_once(" takes ").or_else(|| words.split_once(" is "));
-        let (_, text) = text.ok_or("no verb")?;
-        claims(longer, text)?;
-        let (_, interval, _) = factor(text).ok_or("no factor")?;
-        ensure(interval.is_some_and(|[lo, _]| lo > 1.0), || "the printed interval contains 1".into())
-    };
-    if words.ends_with(&format!(" times as fast as {name_a}")) {
-        ensure(timed && words.starts_with(name_b), || "not a time".into())?;
-        apart(false)?;
-    } else if words.ends_with(&format!(" times as long as {name_a}")) {
-        ensure(timed && words.starts_with(name_b), || "not a time".into())?;
-        apart(true)?;
-    } else if let Some(text) = words.strip_prefix(&format!("{} of {name_b} is ", one.metric)) {
-        ensure(!timed && text.ends_with(&format!(" times that of {name_a}")), || "a time".into())?;
-        claims(true, text)?;
-        let (_, interval, _) = factor(text).ok_or("no factor")?;
-        ensure(interval.is_some_and(|[lo, hi]| lo > 1.0 || hi < 1.0), || "contains 1".into())?;
-    } else if words == format!("{name_b} and {name_a} have exactly the same values") {
-        ensure(pairs.len() > 1 && pairs.iter().all(|(a, b)| (a - b).abs() < 1e-300), || "not equal".into())?;
-    } else if let Some(text) =
-        words.strip_prefix(&format!("no significant difference, {name_b} / {name_a} is "))
-    {
-        claims(true, text)?;
-        let [lo, hi] = ratio.and_then(|(_, ci)| ci).ok_or("no interval")?;
-        ensure(lo <= 1.0 + 1e-9 && hi >= 1.0 - 1e-9, || format!("{lo} to {hi} is significant"))?;
-    } else if let Some(text) = words.strip_prefix(&format!("{name_b} / {name_a} is ")) {
-        ensure(pairs.len() == 1, || "an interval is known".into())?;
-        let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
-        let mean = ratio.ok_or("no ratio")?.0;
-        ensure(interval.is_none() && close(value, tolerance, mean), || format!("{mean}"))?;
-    } else {
-        // Without a ratio: the interval of the difference decides.
+        let [lo, _] = self.factor(longer, text.ok_or("no verb")?.1)?;
+        ensure(lo > 1.0, || "the printed interval contains 1".into())
+    }
+
+    fn words(&self, words: &str) -> Verdict {
+        let Self { one, pairs, ratio, a, b, .. } = self;
+        if words.ends_with(&format!(" times as fast as {a}")) {
+            return self.apart(false, words);
+        }
+        if words.ends_with(&format!(" times as long as {a}")) {
+            return self.apart(true, words);
+        }
+        if let Some(text) = words.strip_prefix(&format!("{} of {b} is ", one.metric)) {
+            ensure(!self.timed && text.ends_with(&format!(" times that of {a}")), || "a time".into())?;
+            let [lo, hi] = self.factor(true, text)?;
+            return ensure(lo > 1.0 || hi < 1.0, || "the printed interval contains 1".into());
+        }
+        if words == format!("{b} and {a} have exactly the same values") {
+            let equal = pairs.iter().all(|(a, b)| (a - b).abs() < 1e-300);
+            return ensure(pairs.len() > 1 && equal, || "not equal".into());
+        }
+        if let Some(text) = words.strip_prefix(&format!("no significant difference, {b} / {a} is ")) {
+            self.factor(true, text)?;
+            let [lo, hi] = ratio.and_then(|(_, ci)| ci).ok_or("no interval")?;
+            return ensure(lo <= 1.0 + 1e-9 && hi >= 1.0 - 1e-9, || format!("{lo} to {hi} is significant"));
+        }
+        if let Some(text) = words.strip_prefix(&format!("{b} / {a} is ")) {
+            ensure(pairs.len() == 1, || "an interval is known".into())?;
+            let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
+            let mean = ratio.ok_or("no ratio")?.0;
+            return ensure(interval.is_none() && close(value, tolerance, mean), || format!("{mean}"));
+        }
+        self.without_ratio(words)
+    }
+
+    /// Without a ratio the interval of the difference decides.
+    fn without_ratio(&self, words: &str) -> Verdict {
+        let Self { one, pairs, ratio, a, b, timed } = self;
         ensure(ratio.is_none_or(|(mean, _)| !mean.is_normal() || pairs.len() > 1), || {
             "a ratio exists".into()
         })?;
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
-        let ci = summarise(&differences).and_then(|s| s.ci95);
-        let want = match ci {
-            None => format!("{name_b} and {name_a}, without an interval"),
+        let want = match summarise(&differences).and_then(|s| s.ci95) {
+            None => format!("{b} and {a}, without an interval"),
             Some([lo, hi]) if lo <= 0.0 && hi >= 0.0 => {
-                format!("no significant difference between {name_b} and {name_a}")
+                format!("no significant difference between {b} and {a}")
             }
-            Some([lo, _]) if timed => {
-                format!("{name_b} is {} than {name_a}", if lo > 0.0 { "slower" } else { "faster" })
+            Some([lo, _]) if *timed => {
+                format!("{b} is {} than {a}", if lo > 0.0 { "slower" } else { "faster" })
             }
             Some([lo, _]) => {
                 let word = if lo > 0.0 { "higher" } else { "lower" };
-                format!("{} is {word} for {name_b} than for {name_a}", one.metric)
+                format!("{} is {word} for {b} than for {a}", one.metric)
             }
         };
-        ensure(words == want, || format!("expected: {want}"))?;
+        ensure(words == want, || format!("expected: {want}"))
     }
-    means(&pairs, one, rest)?;
-    let direction = |x: f64, y: f64| x.total_cmp(&y);
-    let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
-    let significant = ["faster", "slower", "higher", "lower"].contains(&one.verdict.word());
-    if let Some((ratio, _)) = ratio.filter(|_| significant && one.speedup.is_some()) {
-        let differ = direction(ratio, 1.0) != direction(mean(|p| p.1), mean(|p| p.0));
-        ensure(differ == rest.contains("the means differ the other way"), || {
-            "direction of the means".into()
-        })?;
+
+    /// Where the arithmetic means differ the other way, the sentence says so.
+    fn direction(&self, text: &str) -> Verdict {
+        let significant = ["faster", "slower", "higher", "lower"].contains(&self.one.verdict.word());
+        let Some((ratio, _)) = self.ratio.filter(|_| significant && self.one.speedup.is_some()) else {
+            return Ok(());
+        };
+        let [a, b] = means_of(&self.pairs);
+        let differ = ratio.total_cmp(&1.0) != b.total_cmp(&a);
+        ensure(differ == text.contains("the means differ the other way"), || "direction of the means".into())
     }
-    // A slowdown is marked when its interval is larger than the threshold.
-    let limit = 1.0 + all.threshold / 100.0;
-    if let Some([lo, _]) = ratio.and_then(|(_, ci)| ci).filter(|_| one.speedup.is_some()) {
-        let marked = timed && lo > limit.max(1.0);
+
+    /// A slowdown is marked when its interval is larger than the threshold, in per cent.
+    fn mark(&self, threshold: f64) -> Verdict {
+        let limit = 1.0 + threshold / 100.0;
+        let Some([lo, _]) = self.ratio.and_then(|(_, ci)| ci).filter(|_| self.one.speedup.is_some()) else {
+            return Ok(());
+        };
+        let marked = self.timed && lo > limit.max(1.0);
         let on_the_limit = (lo - limit).abs() < 1e-6;
-        ensure(on_the_limit || one.too_slow == marked, || format!("marked {}, from {lo}", one.too_slow))?;
+        ensure(on_the_limit || self.one.too_slow == marked, || {
+            format!("marked {}, from {lo}", self.one.too_slow)
+        })
     }
-    Ok(())
+}
+
+fn sentence(a: &Results, b: &Results, all: &Contrasts, one: &Contrast, said: &str) -> Verdict {
+    let known = Known::of(a, b, one);
+    let (words, rest) = said.rsplit_once(": ").ok_or("no means")?;
+    known.words(words)?;
+    means(&known.pairs, one, rest)?;
+    known.direction(rest)?;
+    known.mark(all.threshold)
+}
+
+/// The arithmetic means of both sides.
+fn means_of(pairs: &[(f64, f64)]) -> [f64; 2] {
+    let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+    [mean(|pair| pair.0), mean(|pair| pair.1)]
 }
 
 /// `7.063 s -> 10.03 s (p < 0.001, 5 pairs, about 24 needed)`.
@@ -161,8 +203,7 @@ fn means(pairs: &[(f64, f64)], one: &Contrast, text: &str) -> Verdict {
     };
     let (a, rest) = text.split_once(" -> ").ok_or("no arrow")?;
     let (b, bracket) = rest.split_once(" (").ok_or("no bracket")?;
-    let mean = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
-    for (text, mean) in [(a, mean(|pair| pair.0)), (b, mean(|pair| pair.1))] {
+    for (text, mean) in [a, b].into_iter().zip(means_of(pairs)) {
         let (written, tolerance) = value(text).ok_or_else(|| format!("no number in {text}"))?;
         ensure(close(written, tolerance, mean), || format!("the mean is {mean}, not {text}"))?;
     }

@@ -170,25 +170,25 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
     }
 }
 
+/// The dedicated runs of a configuration, if there are any; the time of all programs one after the other, s.
+fn fill_alone(shape: &Shape, results: &mut Results, configuration: &Configuration, work: f64) -> f64 {
+    let apps: Vec<String> = results.foreground().map(str::to_owned).collect();
+    let mut alone = 0.0;
+    for (at, app) in apps.iter().enumerate().filter(|_| shape.baseline) {
+        let time = shape.scale * work * (1.0 + at as f64);
+        alone += time;
+        let times = vec![Some(time); shape.repeat as usize];
+        add(results, configuration, "dedicated", app, "run_time", "s", &times);
+    }
+    alone
+}
+
 /// The cells of a configuration.
 fn fill(random: &mut Random, shape: &Shape, results: &mut Results, configuration: &Configuration) {
     let policies = results.provenance.policies.clone();
     let apps: Vec<String> = results.foreground().map(str::to_owned).collect();
     let work = if shape.uneven { 1.0 + random.unit() * 3.0 } else { 1.0 };
-    let mut alone = 0.0;
-    for (at, app) in apps.iter().enumerate().filter(|_| shape.baseline) {
-        let time = shape.scale * work * (1.0 + at as f64);
-        alone += time;
-        add(
-            results,
-            configuration,
-            "dedicated",
-            app,
-            "run_time",
-            "s",
-            &vec![Some(time); shape.repeat as usize],
-        );
-    }
+    let alone = fill_alone(shape, results, configuration, work);
     for policy in &policies {
         let factor = 1.0 + random.unit() * shape.contrast;
         // Some policies repeat the one before them.

@@ -254,7 +254,7 @@ struct Load {
     options: Options,
     domains: Vec<Domain>,
     loads: Loads,
-    /// Lengths of all queues: looks at a domain pass over its idle cpus.
+    /// Lengths of all queues, so that balancing passes skip idle cpus.
     queues: Queues,
     /// Per level: what each cpu remembers.
     progress: Vec<PerCpu<Progress>>,
