@@ -52,6 +52,29 @@ pub fn random(seed: u64) -> Small {
     Small { machine: Arc::new(machine), model: Arc::new(model), apps, options }
 }
 
+/// A random scenario with long queues of tasks of one weight that poll under the fair yield of CFS.
+#[must_use]
+pub fn crowded(seed: u64) -> Small {
+    let mut small = random(seed);
+    let mut rng = stream(seed, Purpose::Test, 2);
+    let rng = &mut rng;
+    let yield_mode = YieldMode::Default;
+    let params = loop {
+        if let Discipline::Cfs(params) = kernel(rng).discipline {
+            break CfsParams { yield_mode, ..params };
+        }
+    };
+    small.model = Arc::new(KernelModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });
+    small.options.admission = Admission::UNLIMITED;
+    for app in &mut small.apps {
+        app.weight = 1024;
+        app.rank_scale = Vec::new();
+        app.runtime.wait = WaitMode::Yield;
+    }
+    small.apps[0].tasks = rng.random_range(60..=300);
+    small
+}
+
 fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
     Span::from_ns(rng.random_range(0..below))
 }

@@ -1,25 +1,31 @@
-//! Polling under the plain fair yield, worked out in closed form: the task with the least virtual runtime polls until it is
-//! behind the next one; those that are close together take turns, and whole rounds of them are skipped at once.
+//! Polling under the plain fair yield, computed in closed form: the task with the least virtual runtime polls until it is
+//! behind the next one. Tasks that are close together take turns, and whole rounds of them are skipped at once.
 //!
-//! The same as [`crate::kernel::ring`] works out for any discipline, on small copies of tasks of one weight.
+//! The same as [`crate::kernel::ring`] computes for any discipline, for tasks of one weight. Only the tasks that get a turn are
+//! copied: the queue is sorted, and so are those that have had a turn, so the next one is the first of the two. The time of
+//! a forecast depends on the turns, not on the length of the queue.
 
 use crate::account::Category;
 use crate::ids::{CpuId, TaskId};
 use crate::kernel::Kernel;
 use crate::kernel::ring::TURNS_FORETOLD;
 use crate::kernel::rotation::{polls, sight};
-use crate::kernel::state::{Lead, ProcessId};
+use crate::kernel::state::{Cpu, Lead, ProcessId, Task};
 use crate::kernel_model::{CfsRelease, Discipline};
 use crate::machine::Costs;
 use crate::observe::Observer;
 use crate::policy::{PARKED, TaskState};
 use crate::run_queue::cfs::weighted;
+use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
 
 /// Rings kept at most: forecasts of more cpus than these displace each other.
 pub(crate) const FAIR_RINGS: usize = 256;
 
-/// A runnable task of the first band, as it stands in the queue.
+/// Tasks that a forecast looks at besides those that get a turn, to find that nothing ever happens or that rounds repeat.
+const LOOKED_AT: usize = 64;
+
+/// A runnable task of the current one's band, as it stands in the queue.
 #[derive(Clone, Copy)]
 struct Member {
     vruntime: i64,
@@ -28,6 +34,27 @@ struct Member {
     /// Where its record is.
     number: u32,
     polls: bool,
+}
+
+impl Member {
+    /// Stands behind all others.
+    const NOBODY: Self =
+        Self { vruntime: i64::MAX, sight: Time::NEVER, process: ProcessId::NONE, number: 0, polls: false };
+
+    const fn is_nobody(&self) -> bool {
+        self.vruntime == i64::MAX
+    }
+
+    #[inline]
+    fn of(task: &Task, number: usize) -> Self {
+        Self {
+            vruntime: task.vruntime,
+            sight: sight(task),
+            process: task.process,
+            number: number as u32,
+            polls: polls(task),
+        }
+    }
 }
 
 /// What a member was loaded from and what it did.
@@ -45,12 +72,22 @@ struct Record {
     last_ran: Time,
 }
 
-/// The members in the order of the queue (the current one first, the others by virtual runtime), and how far the present
-/// cycle is.
-#[derive(Default)]
+/// The members and how far the present cycle is. The queue is what waits in `moved` and the tasks from `ahead` on, both
+/// sorted by virtual runtime; of equals the latter come first.
 pub(crate) struct FairRing {
-    queue: Vec<Member>,
+    current: Member,
+    /// Those that have had a turn; those before `front` have left the queue again.
+    moved: Vec<Member>,
+    front: usize,
+    /// The first task of the cpu's queue that has not had a turn (else [`Member::NOBODY`]), and the task behind it, which is
+    /// not loaded.
+    ahead: Member,
+    following: TaskId,
+    band: u8,
+    /// The loaded members, in the order of the cpu's queue.
     records: Vec<Record>,
+    /// The members of a round that is skipped.
+    group: Vec<Member>,
     poll: Span,
     call: Span,
     thread: Span,
@@ -66,8 +103,8 @@ pub(crate) struct FairRing {
     switching: Span,
     cycles: u64,
     switches: u64,
-    /// The first instant at which any of them sees.
-    soonest: Time,
+    /// The process of the task that was switched out last, if any was.
+    before: ProcessId,
     /// What it was loaded from, and the instant that its run foretold.
     origin: Origin,
     due: Time,
@@ -82,6 +119,37 @@ struct Origin {
     charge: Span,
 }
 
+impl Default for FairRing {
+    fn default() -> Self {
+        Self {
+            current: Member::NOBODY,
+            moved: Vec::new(),
+            front: 0,
+            ahead: Member::NOBODY,
+            following: TaskId::NONE,
+            band: 0,
+            records: Vec::new(),
+            group: Vec::new(),
+            poll: Span::ZERO,
+            call: Span::ZERO,
+            thread: Span::ZERO,
+            process: Span::ZERO,
+            turn: 0,
+            each: 0,
+            weight: 0,
+            since: Time::ZERO,
+            lead: Span::ZERO,
+            charged: Time::ZERO,
+            switching: Span::ZERO,
+            cycles: 0,
+            switches: 0,
+            before: ProcessId::NONE,
+            origin: Origin::default(),
+            due: Time::NEVER,
+        }
+    }
+}
+
 impl FairRing {
     #[inline]
     fn cycle(&self) -> Span {
@@ -93,22 +161,64 @@ impl FairRing {
         if from.process == to.process { self.thread } else { self.process }
     }
 
-    /// Everybody polls, and nothing is in sight.
-    fn all_blind(&self) -> bool {
-        self.soonest.is_never() && self.queue.iter().all(|member| member.polls)
+    /// Copies a task of the cpu's queue and finds the one behind it; nobody where there is none of the same band.
+    #[inline]
+    fn load(&mut self, tasks: &Tasks, id: TaskId) -> Member {
+        let Some(task) = id.some().map(|id| &tasks[id]).filter(|task| task.band == self.band) else {
+            return Member::NOBODY;
+        };
+        let member = Member::of(task, self.records.len());
+        self.records.push(Record {
+            task: id,
+            polls: member.polls,
+            vruntime: member.vruntime,
+            sight: member.sight,
+            cycles: 0,
+            switches: 0,
+            used: Span::ZERO,
+            last_ran: Time::ZERO,
+        });
+        self.following = task.next;
+        member
+    }
+
+    /// The first of those that wait, if any.
+    #[inline]
+    fn rival(&self) -> &Member {
+        self.moved.get(self.front).filter(|moved| moved.vruntime < self.ahead.vruntime).unwrap_or(&self.ahead)
+    }
+
+    /// Takes the first of those that wait out of the queue.
+    #[inline]
+    fn take_rival(&mut self, tasks: &Tasks) -> Member {
+        match self.moved.get(self.front) {
+            Some(moved) if moved.vruntime < self.ahead.vruntime => {
+                self.front += 1;
+                *moved
+            }
+            _ => {
+                let ahead = self.ahead;
+                self.ahead = self.load(tasks, self.following);
+                ahead
+            }
+        }
     }
 
     /// Runs until something other than polling is due and returns that instant (see [`crate::kernel::ring::Ring::run`]). Cycles
     /// that end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
-    fn run(&mut self, limit: Time) -> Time {
+    fn run(&mut self, tasks: &Tasks, limit: Time) -> Time {
         let cycle = self.cycle();
         let mut turns = 0;
         loop {
-            if turns % 2 == 1 && self.skip(limit) {
+            if turns % 2 == 1 && self.skip(tasks, limit, turns) {
                 return Time::NEVER;
             }
             let check = self.since + self.lead + self.poll;
-            let [current, rival, ..] = &self.queue[..] else { return self.stop(limit, check, u64::MAX) };
+            let current = &self.current;
+            let rival = self.rival();
+            if rival.is_nobody() {
+                return self.stop(limit, check, u64::MAX);
+            }
             let first = weighted((check + self.call).since(self.charged), self.weight);
             let behind = rival.vruntime - current.vruntime - first;
             let wanted = match self.each {
@@ -127,18 +237,18 @@ impl FairRing {
                 return self.since + self.lead + cycle;
             }
             self.go_through(wanted);
-            self.hand_over();
+            self.hand_over(tasks);
             turns += 1;
             if limit.is_never() && turns > TURNS_FORETOLD {
                 let check = self.since + self.lead + self.poll;
-                return if self.queue[0].sight <= check { check } else { check + self.call };
+                return if self.current.sight <= check { check } else { check + self.call };
             }
         }
     }
 
     /// The current member's turn of `wanted` cycles does not end before `limit`, or in it the member sees: goes up to there.
     fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
-        let (cycle, sight) = (self.cycle(), self.queue[0].sight);
+        let (cycle, sight) = (self.cycle(), self.current.sight);
         // It sees at the first look that is not before `sight`.
         let blind = match sight {
             Time::NEVER => u64::MAX,
@@ -170,7 +280,7 @@ impl FairRing {
         let cycle = self.cycle();
         let first = self.since + self.lead + cycle;
         let end = first + cycle * (cycles - 1);
-        let current = &mut self.queue[0];
+        let current = &mut self.current;
         current.vruntime +=
             weighted(first.since(self.charged), self.weight) + self.each * (cycles as i64 - 1);
         let record = &mut self.records[current.number as usize];
@@ -184,19 +294,23 @@ impl FairRing {
     }
 
     /// The next member takes the cpu, the current one goes behind all that are not ahead of it.
-    fn hand_over(&mut self) {
-        let old = self.queue[0];
-        let cost = self.price(&old, &self.queue[1]);
+    fn hand_over(&mut self, tasks: &Tasks) {
+        let old = self.current;
+        let next = self.take_rival(tasks);
+        let cost = self.price(&old, &next);
         self.records[old.number as usize].switches += 1;
-        let mut place = 0;
-        while let Some(next) = self.queue.get(place + 1).copied() {
-            if place > 0 && next.vruntime > old.vruntime {
-                break;
-            }
-            self.queue[place] = next;
-            place += 1;
+        if self.front >= LOOKED_AT {
+            self.moved.drain(..self.front);
+            self.front = 0;
         }
-        self.queue[place] = old;
+        let mut place = self.moved.len();
+        self.moved.push(old);
+        while place > self.front && self.moved[place - 1].vruntime > old.vruntime {
+            self.moved.swap(place - 1, place);
+            place -= 1;
+        }
+        self.current = next;
+        self.before = old.process;
         self.switches += 1;
         self.switching += cost;
         self.lead = cost;
@@ -205,66 +319,93 @@ impl FairRing {
 
     /// After a switch: goes through as many whole rounds of those who are close together as pass without event; true when they go
     /// on for ever.
-    fn skip(&mut self, limit: Time) -> bool {
+    fn skip(&mut self, tasks: &Tasks, limit: Time, turns: usize) -> bool {
         // Every skipped cycle ends before the limit, and every skipped look comes before anybody sees.
-        let [current, next, ..] = &self.queue[..] else { return false };
-        let end = limit.min(current.sight).min(next.sight);
-        if end.since(self.since) < self.cycle() * 2 || self.charged == Time::ZERO {
+        let first = self.current;
+        let mut end = limit.min(first.sight).min(self.rival().sight);
+        let cycle = self.cycle();
+        if end.since(self.since) < cycle * 2 || self.charged == Time::ZERO {
             return false;
         }
-        let first = self.queue[0].vruntime;
-        let near = |m: &&Member| m.polls && m.vruntime - first <= self.turn;
-        let group = self.queue.iter().take_while(near).count();
+        // A long walk only once in a while, so that it does not take longer than the turns.
+        let most =
+            if turns >= LOOKED_AT - 1 && (turns + 1).is_power_of_two() { usize::MAX } else { LOOKED_AT };
+        let (mut group, mut round, mut last) = (1, cycle, first);
+        let (mut ahead, mut following, mut at) = (self.ahead, self.following, self.front);
+        let beyond = loop {
+            let member = match self.moved.get(at) {
+                Some(moved) if moved.vruntime < ahead.vruntime => moved,
+                _ => &ahead,
+            };
+            if !member.polls || member.vruntime - first.vruntime > self.turn {
+                break member.vruntime;
+            }
+            round += self.price(&last, member) + cycle;
+            end = end.min(member.sight);
+            if round >= end.since(self.since) || group >= most {
+                return false;
+            }
+            group += 1;
+            last = *member;
+            if last.vruntime < ahead.vruntime {
+                at += 1;
+                continue;
+            }
+            let task = following.some().map(|id| &tasks[id]).filter(|task| task.band == self.band);
+            ahead = task.map_or(Member::NOBODY, |task| Member::of(task, usize::MAX));
+            following = task.map_or(TaskId::NONE, |task| task.next);
+        };
         // The turn that has begun must be like the later ones.
-        if group < 2 || self.price(&self.queue[group - 1], &self.queue[0]) != self.lead {
+        if group < 2 || self.price(&last, &first) != self.lead {
             return false;
         }
-        let round = self.round(group) + self.cycle() * group as u64;
-        let end = self.queue[..group].iter().map(|member| member.sight).fold(end, Time::min);
+        round += self.lead;
         let room = end.since(self.since);
         let mut rounds = if end.is_never() { u64::MAX } else { room.ns().saturating_sub(1) / round.ns() };
-        if let Some(next) = self.queue.get(group) {
+        if beyond < i64::MAX {
             // Behind those who are further ahead nobody falls.
-            let room = (next.vruntime - self.queue[group - 1].vruntime - 1).max(0);
+            let room = (beyond - last.vruntime - 1).max(0);
             rounds = rounds.min(room as u64 / self.turn.max(1) as u64);
         }
         if rounds == u64::MAX {
             return true;
         }
         if rounds > 0 {
-            self.go_round(group, rounds, round);
+            self.group.clear();
+            self.group.push(first);
+            for _ in 1..group {
+                let member = self.take_rival(tasks);
+                self.group.push(member);
+            }
+            self.go_round(rounds, round);
         }
         false
     }
 
-    /// Time of the switches in a round of the first members.
-    fn round(&self, group: usize) -> Span {
-        let mut switching = self.price(&self.queue[group - 1], &self.queue[0]);
-        for pair in self.queue[..group].windows(2) {
-            switching += self.price(&pair[0], &pair[1]);
-        }
-        switching
-    }
-
-    /// Books whole rounds of the first members.
-    fn go_round(&mut self, group: usize, rounds: u64, round: Span) {
+    /// Books whole rounds of the members of `group`, the current one and those behind it, which stay in this order.
+    fn go_round(&mut self, rounds: u64, round: Span) {
         let (cycle, turn) = (self.cycle(), self.turn);
         let mut end = self.since + round * (rounds - 1);
-        let mut from = self.queue[group - 1];
-        for at in 0..group {
-            let cost = self.price(&from, &self.queue[at]);
+        let turns = rounds * self.group.len() as u64;
+        let mut from = self.group[self.group.len() - 1];
+        self.before = from.process;
+        for at in 0..self.group.len() {
+            let mut member = self.group[at];
+            let cost = self.price(&from, &member);
             end += cost + cycle;
-            let member = &mut self.queue[at];
             member.vruntime += turn * rounds as i64;
             let record = &mut self.records[member.number as usize];
             record.cycles += rounds;
             record.switches += rounds;
             record.used += (cost + cycle) * rounds;
             record.last_ran = end;
-            from = *member;
+            self.group[at] = member;
+            from = member;
         }
-        let turns = rounds * group as u64;
-        self.switching += (round - cycle * group as u64) * rounds;
+        self.current = self.group[0];
+        self.moved.splice(..self.front, self.group[1..].iter().copied());
+        self.front = 0;
+        self.switching += (round - cycle * self.group.len() as u64) * rounds;
         self.cycles += turns;
         self.switches += turns;
         self.since = end;
@@ -284,10 +425,33 @@ impl<O: Observer> Kernel<'_, O> {
     /// When polling under the fair yield next leads to something.
     pub(crate) fn forecast_fair(&mut self, cpu: CpuId) -> Time {
         let slot = cpu.0 as usize % self.fair_rings.len();
+        if self.all_blind(cpu) {
+            self.fair_rings[slot].due = Time::NEVER;
+            return Time::NEVER;
+        }
         self.load_fair(cpu, slot);
         let ring = &mut self.fair_rings[slot];
-        ring.due = if ring.all_blind() { Time::NEVER } else { ring.run(Time::NEVER) };
+        ring.due = ring.run(&self.world.tasks, Time::NEVER);
         ring.due
+    }
+
+    /// All tasks of the current one's band poll, and nothing that they wait for is known to come. Not found out where they are many.
+    fn all_blind(&self, cpu: CpuId) -> bool {
+        let (record, tasks) = (&self.cpus[cpu], &self.world.tasks);
+        let blind = |task: &Task| polls(task) && sight(task).is_never();
+        let first = &tasks[record.current];
+        if !blind(first) {
+            return false;
+        }
+        let mut at = record.head;
+        for _ in 0..LOOKED_AT {
+            match at.some().map(|id| &tasks[id]).filter(|task| task.band == first.band) {
+                None => return true,
+                Some(task) if blind(task) => at = task.next,
+                Some(_) => return false,
+            }
+        }
+        false
     }
 
     /// Does all cycles under the fair yield that end before `limit`. Where the foretold instant has come and nothing has
@@ -296,7 +460,7 @@ impl<O: Observer> Kernel<'_, O> {
         let slot = cpu.0 as usize % self.fair_rings.len();
         if self.fair_rings[slot].due != limit || !self.is_loaded(cpu, slot) {
             self.load_fair(cpu, slot);
-            self.fair_rings[slot].run(limit);
+            self.fair_rings[slot].run(&self.world.tasks, limit);
         }
         if self.fair_rings[slot].cycles > 0 {
             self.store_fair(cpu, slot);
@@ -329,50 +493,31 @@ impl<O: Observer> Kernel<'_, O> {
             at = following;
             following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
         }
-        at.some().is_none_or(|id| self.world.tasks[id].band != band) && ring.origin == self.origin_of(cpu)
+        let ended = || at.some().is_none_or(|id| self.world.tasks[id].band != band);
+        (!ring.ahead.is_nobody() || ended()) && ring.origin == self.origin_of(cpu)
     }
 
     fn load_fair(&mut self, cpu: CpuId, slot: usize) {
         let origin = self.origin_of(cpu);
-        let (record, ring) = (&self.cpus[cpu], &mut self.fair_rings[slot]);
+        let (record, ring, tasks) = (&self.cpus[cpu], &mut self.fair_rings[slot], &self.world.tasks);
         let Costs { poll, yield_call, switch_thread, switch_process, .. } = self.world.machine.costs;
-        let first = &self.world.tasks[record.current];
+        let first = &tasks[record.current];
         ring.origin = origin;
         ring.due = Time::NEVER;
         ring.weight = first.weight;
+        ring.band = first.band;
         (ring.poll, ring.call, ring.thread, ring.process) = (poll, yield_call, switch_thread, switch_process);
-        ring.soonest = Time::NEVER;
         ring.each = weighted(poll + yield_call, first.weight);
         ring.turn = weighted(origin.charge + poll + yield_call, first.weight);
         ring.since = origin.since;
         ring.lead = origin.lead;
         ring.charged = origin.charged;
         (ring.switching, ring.cycles, ring.switches) = (Span::ZERO, 0, 0);
-        ring.queue.clear();
+        ring.moved.clear();
+        ring.front = 0;
         ring.records.clear();
-        let (mut at, mut following) = (record.current, record.head);
-        while let Some(id) = at.some() {
-            let task = &self.world.tasks[id];
-            if task.band != first.band {
-                break;
-            }
-            let (vruntime, process, sight, polls) = (task.vruntime, task.process, sight(task), polls(task));
-            let number = ring.records.len() as u32;
-            ring.queue.push(Member { vruntime, sight, process, number, polls });
-            ring.records.push(Record {
-                task: id,
-                polls,
-                vruntime,
-                sight,
-                cycles: 0,
-                switches: 0,
-                used: Span::ZERO,
-                last_ran: Time::ZERO,
-            });
-            ring.soonest = ring.soonest.min(sight);
-            at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.world.tasks[id].next);
-        }
+        ring.current = ring.load(tasks, record.current);
+        ring.ahead = ring.load(tasks, record.head);
     }
 
     /// Writes a ring that was run back to the cpu.
@@ -393,7 +538,7 @@ impl<O: Observer> Kernel<'_, O> {
         record.last_buddy = TaskId::NONE;
         record.polled.0 += ring.cycles;
         record.polled.1 += ring.switches;
-        for member in &ring.queue {
+        for member in std::iter::once(&ring.current).chain(&ring.moved[ring.front..]) {
             let record = &ring.records[member.number as usize];
             if record.cycles == 0 {
                 continue;
@@ -413,33 +558,29 @@ impl<O: Observer> Kernel<'_, O> {
         self.follow_fair(cpu);
     }
 
-    /// Rebuilds the queue in the order of the ring; other bands stay behind.
+    /// Rebuilds the queue in the order of the ring: those that have had a turn come between the others or behind them, other
+    /// bands stay behind.
     fn relink_fair(&mut self, cpu: CpuId, slot: usize) {
         let (record, ring, tasks) = (&mut self.cpus[cpu], &self.fair_rings[slot], &mut self.world.tasks);
-        let task_at = |at: usize| ring.records[ring.queue[at].number as usize].task;
-        let ran = |member: &&Member| ring.records[member.number as usize].last_ran;
-        let latest = ring.queue.iter().skip(1).max_by_key(ran);
-        record.last_process = latest.map_or(record.last_process, |member| member.process);
-        // What stood behind the last member in the order of loading.
-        let rest = ring.records.last().map_or(TaskId::NONE, |last| tasks[last.task].next);
-        record.current = task_at(0);
-        record.head = task_at(1);
-        tasks[record.current].state = TaskState::Running;
-        tasks[record.current].previous = TaskId::NONE;
-        tasks[record.current].next = TaskId::NONE;
-        let mut before = TaskId::NONE;
-        for at in 1..ring.queue.len() {
-            let id = task_at(at);
-            let task = &mut tasks[id];
-            task.state = TaskState::Queued;
-            task.previous = before;
-            task.next = if at + 1 == ring.queue.len() { rest } else { task_at(at + 1) };
-            before = id;
+        let task_of = |member: &Member| ring.records[member.number as usize].task;
+        record.last_process = ring.before;
+        // The first task that has not had a turn, or what stands behind the band.
+        let mut at = if ring.ahead.is_nobody() { ring.following } else { task_of(&ring.ahead) };
+        link(tasks, record, TaskId::NONE, at);
+        for member in &ring.moved[ring.front..] {
+            let behind = |task: &Task| (task.band, task.vruntime) > (ring.band, member.vruntime);
+            let previous = run_queue::place_between(tasks, at, record.tail, behind);
+            at = previous.some().map_or(at, |previous| tasks[previous].next);
+            let id = task_of(member);
+            tasks[id].state = TaskState::Queued;
+            link(tasks, record, previous, id);
+            link(tasks, record, id, at);
         }
-        match rest.some() {
-            Some(rest) => tasks[rest].previous = before,
-            None => record.tail = before,
-        }
+        record.current = task_of(&ring.current);
+        let current = &mut tasks[record.current];
+        current.state = TaskState::Running;
+        current.previous = TaskId::NONE;
+        current.next = TaskId::NONE;
     }
 
     /// The queue's minimum after cycles: of the current and the first waiting task, in 2.6.27 of the latter where there is one.
@@ -453,5 +594,18 @@ impl<O: Observer> Kernel<'_, O> {
             None => current,
         };
         record.min_vruntime = record.min_vruntime.max(least);
+    }
+}
+
+/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter that was the last.
+#[inline]
+fn link(tasks: &mut Tasks, record: &mut Cpu, former: TaskId, latter: TaskId) {
+    match former.some() {
+        Some(former) => tasks[former].next = latter,
+        None => record.head = latter,
+    }
+    match latter.some() {
+        Some(latter) => tasks[latter].previous = former,
+        None => record.tail = former,
     }
 }

@@ -38,10 +38,7 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
     let mine = key(&tasks[id]);
     let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
-    let mut after = cpu.tail;
-    while !after.is_none() && goes_before(&tasks[after]) {
-        after = tasks[after].previous;
-    }
+    let after = place_between(tasks, cpu.head, cpu.tail, goes_before);
     let before = if after.is_none() { cpu.head } else { tasks[after].next };
     tasks[id].previous = after;
     tasks[id].next = before;
@@ -55,6 +52,30 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
     } else {
         tasks[before].previous = id;
     }
+}
+
+/// The last task of a list that does not go before a new one (`goes_before` tells which do); without any, what stands before
+/// the list. Looks from both ends, because new tasks mostly come near one of them.
+#[inline]
+pub(crate) fn place_between(
+    tasks: &Tasks,
+    head: TaskId,
+    tail: TaskId,
+    goes_before: impl Fn(&Task) -> bool,
+) -> TaskId {
+    let (mut front, mut back) = (head, tail);
+    while let Some(last) = back.some() {
+        let task = &tasks[last];
+        if !goes_before(task) {
+            break;
+        }
+        let first = &tasks[front];
+        if goes_before(first) {
+            return first.previous;
+        }
+        (front, back) = (first.next, task.previous);
+    }
+    back
 }
 
 /// Takes a task out of the list.

@@ -24,9 +24,9 @@ fn scenario(machine: &str, policy: &str, apps: &str) -> String {
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = group(criterion, "slopes");
-    for tasks in [500, 1_000, 2_000] {
+    for tasks in [1_000, 2_000, 4_000] {
         let app =
-            format!("  app: {{ workload: {{ spmd: {{ work: 1ms, intervals: 3 }} }}, tasks: {tasks} }}\n");
+            format!("  app: {{ workload: {{ spmd: {{ work: 64ms, intervals: 1 }} }}, tasks: {tasks} }}\n");
         add(&mut group, "tasks", tasks, &scenario("core:2", "PIN", &app));
     }
     for cpus in [4_096, 8_192, 16_384] {
