@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use machines::kernels;
+use machines::os;
 use notation::parameter::Values;
 use policies::Choice;
+use sim_core::engine::Simulation;
 use sim_core::ids::CpuId;
-use sim_core::kernel::Simulation;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{CpuSet, Machine};
+use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome};
 use sim_core::program::{AppSpec, Program};
 use sim_core::time::Time;
@@ -23,7 +23,7 @@ const HORIZON: Time = Time::from_ns(86_400_000_000_000);
 #[derive(Clone)]
 pub struct Bench {
     machine: Arc<Machine>,
-    kernel: Arc<KernelModel>,
+    kernel: Arc<OsModel>,
 }
 
 impl Bench {
@@ -41,8 +41,8 @@ impl Bench {
     /// A sentence: no such kernel.
     pub fn with(machine: &machines::Entry) -> Result<Self, String> {
         let machine = machine.machine();
-        let entry = kernels::resolve(KERNEL)?;
-        let kernel = kernels::build(entry, &Values::defaults(entry.parameters), machine.cpus());
+        let entry = os::resolve(KERNEL)?;
+        let kernel = os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
         Ok(Self { machine: Arc::new(machine), kernel: Arc::new(kernel) })
     }
 

@@ -126,7 +126,8 @@ pub(crate) fn policies(current: &OsStr) -> Vec<CompletionCandidate> {
         None => matching(current, all),
         Some((upper, _)) => {
             let known = policies_known();
-            let under = |name: &str| known.find(name).is_some_and(|entry| entry.level == PolicyLevel::Kernel);
+            let under =
+                |name: &str| known.find(name).is_some_and(|entry| entry.level == PolicyLevel::InKernel);
             let kernel = all.into_iter().filter(|(name, _)| under(name));
             matching(current, kernel.map(|(name, about)| (format!("{upper}/{name}"), about)))
         }

@@ -147,7 +147,7 @@ pub fn rows_with(policies: &PolicyShelf, registry: Registry) -> Vec<Row> {
         Registry::Policies => policies.entries().map(policy).collect(),
         Registry::Workloads => workloads::entries().iter().map(workload).collect(),
         Registry::Machines => machines::entries().iter().map(machine).collect(),
-        Registry::Kernels => machines::kernels::entries().iter().map(kernel).collect(),
+        Registry::Kernels => machines::os::entries().iter().map(kernel).collect(),
         Registry::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
         Registry::Metrics => METRICS.iter().map(metric).collect(),
         Registry::Scenarios => BUILT_IN.iter().map(|built_in| scenario(built_in, policies)).collect(),
@@ -190,7 +190,7 @@ fn machine(e: &machines::Entry) -> Row {
     row(&e.name, &e.summary, "", &about, e.values.table())
 }
 
-fn kernel(e: &machines::kernels::Entry) -> Row {
+fn kernel(e: &machines::os::Entry) -> Row {
     row(e.name, e.summary, e.source, "", e.parameters)
 }
 

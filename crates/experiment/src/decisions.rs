@@ -14,7 +14,7 @@ use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
-use sim_core::policy::{Action, Affinity, Decision, PARKED, Placement, Why};
+use sim_core::policy::{Action, Affinity, Decision, Placement, THROTTLED, Why};
 use sim_core::time::Time;
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
@@ -246,10 +246,10 @@ impl Line<'_> {
                 (self.action, self.cpus) = ("bind", Some(list));
                 words
             }
-            Action::Banded(band) => {
+            Action::PrioritySet(band) => {
                 (self.action, self.priority_level) = ("priority_level", Some(*band));
                 match *band {
-                    PARKED => "throttled".to_owned(),
+                    THROTTLED => "throttled".to_owned(),
                     level => format!("moved to priority level {level}"),
                 }
             }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use policies::Choice;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::outcome::Options;
 use sim_core::program::AppSpec;
 
@@ -93,7 +93,7 @@ pub struct RunPlan {
     /// The machine.
     pub machine: Arc<Machine>,
     /// The kernel.
-    pub kernel: Arc<KernelModel>,
+    pub kernel: Arc<OsModel>,
     /// The applications, copies written out; one of them in a baseline run.
     pub apps: Vec<AppSpec>,
     /// For each of them its position in [`Experiment::apps`].

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;

@@ -1,8 +1,8 @@
 //! The choice of a policy: its parameters, what stands beneath it, and what disturbs it.
 
 use notation::parameter::Values;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::policy::{Policy, Stacked};
 use sim_core::program::AppSpec;
 
@@ -50,17 +50,17 @@ impl Choice {
 
     /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what stands beneath.
     #[must_use]
-    pub fn beneath(&self, kernel: &KernelModel) -> Option<Self> {
+    pub fn beneath(&self, kernel: &OsModel) -> Option<Self> {
         match (self.entry.level, &self.over) {
-            (Level::Kernel, _) => None,
-            (Level::User, Some(over)) => Some((**over).clone()),
-            (Level::User, None) => Some(Self::new(kernel_policy(&kernel.name))),
+            (Level::InKernel, _) => None,
+            (Level::UserLevel, Some(over)) => Some((**over).clone()),
+            (Level::UserLevel, None) => Some(Self::new(kernel_policy(&kernel.name))),
         }
     }
 
     /// What it is on this kernel, for the record: `SPEED over DWRR, perturbed`.
     #[must_use]
-    pub fn stack(&self, kernel: &KernelModel) -> String {
+    pub fn stack(&self, kernel: &OsModel) -> String {
         let named = |choice: &Self| {
             let perturbed = if choice.perturb.is_some() { " (perturbed)" } else { "" };
             format!("{}{perturbed}", choice.entry.name)
@@ -73,7 +73,7 @@ impl Choice {
 
     /// The policy for a run of `apps`; user-level policies come on top of a kernel-level one.
     #[must_use]
-    pub fn build(&self, machine: &Machine, kernel: &KernelModel, apps: &[AppSpec]) -> Box<dyn Policy> {
+    pub fn build(&self, machine: &Machine, kernel: &OsModel, apps: &[AppSpec]) -> Box<dyn Policy> {
         let setting = Setting { machine, kernel, apps };
         match self.beneath(kernel) {
             Some(beneath) => Box::new(Stacked::new(self.bare(&setting, 0), beneath.bare(&setting, 1))),

@@ -1,14 +1,14 @@
 //! The hierarchy of cpu groups that a kernel's balancer sees on a machine, as plain data for listings.
 
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 
 use crate::domain_level::DomainLevel;
 
 /// The levels that the kernel's own policy balances on this machine, lowest first; levels with one group are left out, as the
 /// kernels remove them. Empty on a machine of one cpu.
 #[must_use]
-pub fn domains(machine: &Machine, kernel: &KernelModel) -> Vec<DomainLevel> {
+pub fn domains(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     match crate::registry::kernel_policy(&kernel.name).name {
         "ULE" => crate::ule::levels(machine),
         "LGROUP" => crate::lgroup::levels(machine),

@@ -1,8 +1,8 @@
 //! What a policy says of itself: its entry on the shelf, and the scenarios that show what it is good and bad at.
 
 use notation::parameter::{Parameter, Values};
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
 
@@ -10,9 +10,9 @@ use sim_core::program::AppSpec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// It is the kernel's placement and balancing.
-    Kernel,
+    InKernel,
     /// A user-level daemon or runtime on top of the kernel's own policy ([`crate::kernel_policy`]).
-    User,
+    UserLevel,
 }
 
 impl Level {
@@ -20,8 +20,8 @@ impl Level {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Kernel => "kernel",
-            Self::User => "user",
+            Self::InKernel => "kernel",
+            Self::UserLevel => "user",
         }
     }
 }
@@ -32,7 +32,7 @@ pub struct Setting<'a> {
     /// The machine.
     pub machine: &'a Machine,
     /// Its kernel.
-    pub kernel: &'a KernelModel,
+    pub kernel: &'a OsModel,
     /// The applications of the run, in the order of their ids.
     pub apps: &'a [AppSpec],
 }

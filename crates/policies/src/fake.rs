@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
-use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
+use sim_core::os::{CfsParams, Discipline, OsModel};
 use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
@@ -18,14 +18,14 @@ use sim_core::wait::{BarrierKind, WaitMode};
 pub(crate) struct FakeTask {
     pub(crate) view: TaskView,
     pub(crate) affinity: Affinity,
-    pub(crate) band: u8,
+    pub(crate) priority: u8,
     pub(crate) cpu_time: Span,
     pub(crate) progress: Span,
 }
 
 pub(crate) struct FakeSystem {
     pub(crate) machine: Machine,
-    pub(crate) kernel: KernelModel,
+    pub(crate) kernel: OsModel,
     pub(crate) now: Time,
     pub(crate) tasks: Vec<FakeTask>,
     pub(crate) apps: Vec<AppView>,
@@ -66,8 +66,8 @@ pub(crate) fn machine(levels: &[(sim_core::machine::Level, u32)]) -> Machine {
     }
 }
 
-pub(crate) fn kernel(cpus: u32) -> KernelModel {
-    KernelModel {
+pub(crate) fn kernel(cpus: u32) -> OsModel {
+    OsModel {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(1),
         tick_skew: false,
@@ -108,14 +108,14 @@ impl FakeSystem {
                 view: TaskView {
                     app,
                     rank,
-                    state: TaskState::Embryo,
+                    state: TaskState::New,
                     cpu: CpuId(0),
                     weight: 1024,
                     last_ran: Time::ZERO,
                     entered: 0,
                 },
                 affinity: Affinity::All,
-                band: 0,
+                priority: 0,
                 cpu_time: Span::ZERO,
                 progress: Span::ZERO,
             });
@@ -202,7 +202,7 @@ impl View for FakeSystem {
     fn machine(&self) -> &Machine {
         &self.machine
     }
-    fn kernel(&self) -> &KernelModel {
+    fn os(&self) -> &OsModel {
         &self.kernel
     }
     fn seed(&self) -> u64 {
@@ -273,8 +273,8 @@ impl System for FakeSystem {
         self.tasks[task.index()].affinity = affinity;
         true
     }
-    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
-        self.tasks[task.index()].band = band;
+    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+        self.tasks[task.index()].priority = priority;
         true
     }
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {

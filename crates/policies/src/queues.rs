@@ -182,7 +182,7 @@ impl Queues {
         if std::mem::take(&mut self.told) {
             self.seen = 0;
         }
-        view.untold(self.seen, &mut |cpu| {
+        view.unreported(self.seen, &mut |cpu| {
             self.seen += 1;
             self.lengths.set(cpu.0, view.nr_running(cpu));
         });

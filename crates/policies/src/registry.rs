@@ -116,7 +116,7 @@ mod tests {
         let names = ["linux-2.6.18", "linux-6.18", "round-robin", "freebsd-7", "solaris-9"];
         let policies = names.map(|name| kernel_policy(name).name);
         assert_eq!(policies, ["LOAD", "LOAD", "LOAD", "ULE", "LGROUP"]);
-        assert!(names.iter().all(|name| kernel_policy(name).level == Level::Kernel));
+        assert!(names.iter().all(|name| kernel_policy(name).level == Level::InKernel));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Timer ticks of the cpus as numbers: balancers of Linux count in ticks (jiffies).
 
 use sim_core::ids::CpuId;
-use sim_core::kernel_model::KernelModel;
+use sim_core::os::OsModel;
 use sim_core::time::{Span, Time};
 
 /// The grid of ticks.
@@ -14,7 +14,7 @@ pub(crate) struct Ticks {
 
 impl Ticks {
     #[inline]
-    pub(crate) fn new(kernel: &KernelModel, cpus: u32) -> Self {
+    pub(crate) fn new(kernel: &OsModel, cpus: u32) -> Self {
         let period = kernel.tick.ns().max(1);
         // `tick_setup_sched_timer` until 2.6.38: half a period, divided by the number of cpus, times the cpu.
         let skew = if kernel.tick_skew { period / 2 / u64::from(cpus.max(1)) } else { 0 };

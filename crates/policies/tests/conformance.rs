@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use notation::parameter::{Kind, Values};
 use policies::{ALL, Choice, PERTURB};
+use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, ProfileId};
-use sim_core::kernel::Simulation;
-use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
+use sim_core::os::{CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
@@ -84,7 +84,7 @@ fn run(choice: &Choice, seed: u64) -> RunReport {
 /// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and CFS queues.
 fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, seed: u64) -> RunReport {
     let (machine, apps) = (machine(levels), apps());
-    let kernel = Arc::new(KernelModel {
+    let kernel = Arc::new(OsModel {
         name: kernel.into(),
         tick: Span::from_ms(4),
         tick_skew: true,
@@ -200,7 +200,7 @@ fn every_policy_completes_and_stays_legal_when_its_decisions_come_late_or_never(
 #[test]
 fn every_user_level_policy_stands_on_every_kernel_level_one() {
     let (kernel, user): (Vec<_>, Vec<_>) =
-        ALL.iter().partition(|entry| entry.level == policies::Level::Kernel);
+        ALL.iter().partition(|entry| entry.level == policies::Level::InKernel);
     for (entry, beneath) in user.iter().flat_map(|user| kernel.iter().map(move |kernel| (*user, *kernel))) {
         let choice = Choice { over: Some(Box::new(Choice::new(beneath))), ..Choice::new(entry) };
         let report = run(&choice, 1);

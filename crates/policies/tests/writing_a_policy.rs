@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use sim_core::engine::Simulation;
 use sim_core::ids::{LockId, ProfileId};
-use sim_core::kernel::Simulation;
-use sim_core::kernel_model::{CfsParams, Discipline, KernelModel};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::os::{CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Work};
@@ -57,7 +57,7 @@ fn two_cpus() -> Arc<Machine> {
 }
 
 fn run(policy: &mut dyn Policy) -> RunReport {
-    let kernel = Arc::new(KernelModel {
+    let kernel = Arc::new(OsModel {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(4),
         tick_skew: false,

@@ -129,7 +129,7 @@ impl Tournament {
     }
 }
 
-/// All sources: the cpus, then the clocks of contention. Each kind has a tree of its own, so that an event climbs one or two levels less.
+/// All sources: the cpus, then the clocks of contention. Each kind has a tree its own, so that an event climbs one or two levels less.
 pub(crate) struct Sources {
     cpus: Tournament,
     clocks: Tournament,

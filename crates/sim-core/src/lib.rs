@@ -5,13 +5,13 @@
 
 pub mod account;
 mod contention;
+pub mod engine;
 mod event;
 pub mod ids;
-pub mod kernel;
-pub mod kernel_model;
 pub mod limits;
 pub mod machine;
 pub mod observe;
+pub mod os;
 pub mod outcome;
 pub mod policy;
 pub mod program;

@@ -169,7 +169,7 @@ impl Topology {
         }
     }
 
-    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance of its own, nobody shares one.
+    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance its own, no task shares one.
     #[inline]
     fn shared(&self, level: Level, a: CpuId, b: CpuId) -> bool {
         let span = self.span(level);

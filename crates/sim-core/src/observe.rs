@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::policy::Decision;
 use crate::time::Time;
-use crate::wait::Circle;
+use crate::wait::Scope;
 
 /// Why a task left its cpu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +75,8 @@ pub enum Observation {
         /// Task.
         task: TaskId,
         /// Who meets there.
-        circle: Circle,
-        /// Number of the barrier episode of this circle, from 0.
+        scope: Scope,
+        /// Number of the barrier episode of this scope, from 0.
         episode: u32,
     },
     /// A task found that all had arrived, and went on.
@@ -84,7 +84,7 @@ pub enum Observation {
         /// Task.
         task: TaskId,
         /// Who met there.
-        circle: Circle,
+        scope: Scope,
         /// Number of the barrier episode.
         episode: u32,
     },
@@ -107,7 +107,7 @@ pub trait Observer {
     }
     /// The books of a cpu, if [`Self::keeps_books`], before a fact that ends or begins something there, before and after idle time, and at the end
     /// of the run. `account.total()` is the instant up to which they are closed: that of the fact, or less where the current
-    /// task goes on with what it does. So the difference between two calls holds the work of one task, or polling, or idle
+    /// task continues with what it does. So the difference between two calls holds the work of one task, or polling, or idle
     /// time, never two of them. No part of the digest; the ticks that the report takes out of computing time are in it.
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         let _ = (cpu, account);
@@ -188,11 +188,11 @@ impl Observer for Digest {
             Observation::Migrated { task, from, to } => {
                 (7, u64::from(task.0), u64::from(from.0) << 32 | u64::from(to.0))
             }
-            Observation::Arrived { task, circle, episode } => {
-                (8 + 2 * circle as u64, u64::from(task.0), u64::from(episode))
+            Observation::Arrived { task, scope, episode } => {
+                (8 + 2 * scope as u64, u64::from(task.0), u64::from(episode))
             }
-            Observation::Released { task, circle, episode } => {
-                (9 + 2 * circle as u64, u64::from(task.0), u64::from(episode))
+            Observation::Released { task, scope, episode } => {
+                (9 + 2 * scope as u64, u64::from(task.0), u64::from(episode))
             }
         };
         self.mix(at.ns() << 4 | kind);

@@ -17,7 +17,7 @@ pub enum Outcome {
 }
 
 /// How many foreground applications may run at the same time. One that has arrived while there is no room waits in a
-/// queue: first come, first served, nobody overtakes. Background applications neither wait nor count.
+/// queue: first come, first served, no task overtakes. Background applications neither wait nor count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Admission {
     /// At most this many applications; at least 1.
@@ -27,7 +27,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Everybody starts on arrival.
+    /// Every task starts on arrival.
     pub const UNLIMITED: Self = Self { jobs: u32::MAX, tasks: u64::MAX };
 }
 
@@ -42,7 +42,7 @@ pub struct Options {
     pub stepwise: bool,
     /// How many applications may run at the same time.
     pub admission: Admission,
-    /// Applications arrive up to this much later than they say, uniformly and drawn from the seed: nobody starts programs
+    /// Applications arrive up to this much later than they say, uniformly and drawn from the seed: no task starts programs
     /// in step with the timer tick.
     pub start_jitter: Span,
 }
@@ -106,7 +106,7 @@ pub struct AppReport {
     /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
     /// When its program proper began: when it started its own clock ([`crate::program::Op::StartClock`]), else when the first
-    /// task was past the start-up barrier. Equal to `start` without either, or when nobody ever got there.
+    /// task was past the start-up barrier. Equal to `start` without either, or when no task ever got there.
     pub program_start: Time,
     /// When its last task ended; `None` when it was cut off.
     pub end: Option<Time>,

@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
-use crate::kernel_model::KernelModel;
 use crate::machine::{CpuSet, Machine};
+use crate::os::OsModel;
 use crate::time::{Span, Time};
-use crate::wait::Circle;
+use crate::wait::Scope;
 
 /// Where a task may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,20 +64,20 @@ pub enum Placement {
     },
 }
 
-/// Why a task has lost its place on a cpu, under a discipline whose priorities change with time ([`Policy::displaced`]).
+/// Why a task has lost its place on a cpu, under a discipline whose priorities change with time ([`Policy::preempted`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Displacement {
+pub enum Preemption {
     /// A better one has taken the cpu; it waits before its equals (Solaris: `setfrontdq`).
     Preempted,
     /// Its slice is used up and an equal or better one has the cpu; it waits behind its equals (Solaris: `setbackdq`).
     Expired,
     /// It waited, and its priority was raised (Solaris: `ts_update`).
-    Lifted,
+    Boosted,
 }
 
-/// The band ([`System::set_band`]) whose tasks never run: a cpu with no others is idle, and they are still counted in its
+/// The priority ([`System::set_priority`]) whose tasks never run: a cpu with no others is idle, and they are still counted in its
 /// queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job control (`SIGSTOP`) does.
-pub const PARKED: u8 = u8::MAX;
+pub const THROTTLED: u8 = u8::MAX;
 
 /// Facts that a reason can name.
 pub const MAX_FACTS: usize = 4;
@@ -116,7 +116,7 @@ impl Why {
 /// What a policy decided.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// A created, woken or displaced task was given a cpu.
+    /// A created, woken or preempted task was given a cpu.
     Placed {
         /// Why it needed one.
         placement: Placement,
@@ -132,8 +132,8 @@ pub enum Action {
     },
     /// The mask of a task was set.
     Bound(Affinity),
-    /// A task was put into a band.
-    Banded(u8),
+    /// A task was put into a priority.
+    PrioritySet(u8),
     /// A waiting task gives its cpu away in favour of another one.
     Yielded {
         /// The other one.
@@ -157,8 +157,8 @@ pub struct Decision {
 /// What a task waits for, as its runtime knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
-    /// The others of this circle at a barrier.
-    Barrier(Circle),
+    /// The others of this scope at a barrier.
+    Barrier(Scope),
     /// A neighbour's data.
     Neighbour,
     /// The release of a lock.
@@ -169,7 +169,7 @@ pub enum Awaited {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {
     /// Not created yet.
-    Embryo,
+    New,
     /// Waiting in a run queue.
     Queued,
     /// On a cpu.
@@ -228,7 +228,7 @@ pub trait View {
     /// The machine.
     fn machine(&self) -> &Machine;
     /// The kernel's parameters.
-    fn kernel(&self) -> &KernelModel;
+    fn os(&self) -> &OsModel;
     /// The run's seed, for the policy's own streams ([`crate::rng::stream`]).
     fn seed(&self) -> u64;
     /// The number of applications of the run, started or not.
@@ -240,7 +240,7 @@ pub trait View {
     /// Calls `found` with the cpus whose queues have changed without [`Policy::runnable`] or [`Policy::quiescent`] having told so yet; with
     /// more than these, or some of them twice, where that is simpler. New ones come last: `skip` leaves out the first ones, for callers to
     /// whom nothing has been told since they saw those.
-    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+    fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
         let _ = skip;
         self.machine().cpu_ids().for_each(found);
     }
@@ -257,13 +257,13 @@ pub trait View {
     }
     /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
     fn is_buddy(&self, task: TaskId) -> bool;
-    /// The band in which a task stands ([`System::set_band`]): what has been asked for, once it is done.
-    fn band(&self, task: TaskId) -> u8 {
+    /// The priority in which a task stands ([`System::set_priority`]): what has been asked for, once it is done.
+    fn priority(&self, task: TaskId) -> u8 {
         let _ = task;
         0
     }
     /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
-    /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait in vain.
+    /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait without success.
     fn waits_in_vain(&self, task: TaskId) -> bool;
     /// When a task that waits for something of its application can see that it has happened: an instant that may lie ahead while the
     /// news travels, or be over if the task has not looked since; [`Time::NEVER`] while it has not happened. None: it does not wait.
@@ -272,13 +272,13 @@ pub trait View {
     }
     /// The priority of a task under the time-sharing class of Solaris, 0 to 59, larger is better: of a sleeping task the one
     /// with which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. What has
-    /// run since is reckoned in when the policy [watches displaced tasks](Policy::watches_displaced).
-    fn priority(&self, task: TaskId) -> i64 {
+    /// run since is reckoned in when the policy [watches preempted tasks](Policy::watches_preemptions).
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
         let _ = task;
         0
     }
-    /// The best [priority](View::priority) of the runnable tasks of a cpu, the running one included; none when there are none.
-    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+    /// The best [priority](View::dispatch_priority) of the runnable tasks of a cpu, the running one included; none when there are none.
+    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         (self.nr_running(cpu) > 0).then_some(0)
     }
     /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
@@ -301,13 +301,13 @@ pub trait System: View {
     }
     /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, begun to wait or to
     /// poll (anew after a system call or an interruption too), or the end of a wait has come in sight; with more where that is
-    /// simpler. Turns of tasks that poll are left out ([`System::turn_ends`]). For one policy of a run, which
+    /// simpler. Turns of tasks that poll are left out ([`System::yield_ends`]). For one policy of a run, which
     /// [watches waits](Policy::watches_waits).
-    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
+    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
     }
-    /// When the task that polls on a cpu will have looked and yielded once, if nothing happens there until then; never where nobody polls.
-    fn turn_ends(&mut self, cpu: CpuId) -> Time {
+    /// When the task that polls on a cpu will have looked and yielded once, if nothing happens there until then; never where no task polls.
+    fn yield_ends(&mut self, cpu: CpuId) -> Time {
         let _ = cpu;
         self.now()
     }
@@ -326,9 +326,9 @@ pub trait System: View {
     fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool;
-    /// Co-scheduling: a queue runs tasks of a lower band first; 0 is the default, higher ones run only when no lower one can,
-    /// those of [`PARKED`] not at all.
-    fn set_band(&mut self, task: TaskId, band: u8) -> bool;
+    /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only when no lower one can,
+    /// those of [`THROTTLED`] not at all.
+    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool;
     /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
     /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
@@ -370,7 +370,7 @@ pub trait Policy: Send {
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         let _ = (system, app);
     }
-    /// Chooses the cpu of a created, woken or displaced task.
+    /// Chooses the cpu of a created, woken or preempted task.
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId;
     /// The NUMA node where the kernel puts the pages that a task touches first; asked right after `select_cpu` of a created task.
     /// None: where it runs when it touches them.
@@ -382,9 +382,9 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// The cpu, free at this instant, is about to pick among tasks none of which stands in band 0 (and not all are parked):
-    /// last chance to pull one that does, or to change bands.
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+    /// The cpu, free at this instant, is about to pick among tasks none of which stands in priority 0 (and not all are throttled):
+    /// last chance to pull one that does, or to change priorities.
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
     /// A timer tick asked for with [`System::at_tick`].
@@ -403,22 +403,22 @@ pub trait Policy: Send {
     fn watches_waits(&self) -> bool {
         false
     }
-    /// Whether [`Policy::displaced`] is wanted and priorities are to be up to date in it, in `select_cpu` and in `timer`; asked
+    /// Whether [`Policy::preempted`] is wanted and priorities are to be up to date in it, in `select_cpu` and in `timer`; asked
     /// once, before the run begins. Only under the time-sharing class of Solaris.
-    fn watches_displaced(&self) -> bool {
+    fn watches_preemptions(&self) -> bool {
         false
     }
     /// A task waits in the queue of `cpu` because it has lost it, or has a better priority there. It may be moved. Told when
     /// all cpus have decided at this instant, if it still waits there.
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let _ = (system, task, cpu, why);
     }
     /// A task has come to where it has to wait for others of its application, and begins to: by polling at first, whatever
-    /// it does later. Told when all cpus have decided at this instant; by then it may have been displaced.
+    /// it does later. Told when all cpus have decided at this instant; by then it may have been preempted.
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let _ = (system, task, what);
     }
-    /// A task for which [`Policy::waits`] was called has found its wait over and has gone on. Told as that one.
+    /// A task for which [`Policy::waits`] was called has found its wait over and has continued. Told as that one.
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let _ = (system, task);
     }
@@ -426,7 +426,7 @@ pub trait Policy: Send {
     fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
         let _ = (view, task, cpu);
     }
-    /// Comes right after [`Policy::runnable`], for policies that have to act: bands may be set and timers and ticks asked
+    /// Comes right after [`Policy::runnable`], for policies that have to act: priorities may be set and timers and ticks asked
     /// for, but nothing moved. The task may have left the cpu again by now.
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
@@ -464,8 +464,8 @@ impl View for UserSystem<'_> {
     fn machine(&self) -> &Machine {
         self.0.machine()
     }
-    fn kernel(&self) -> &KernelModel {
-        self.0.kernel()
+    fn os(&self) -> &OsModel {
+        self.0.os()
     }
     fn seed(&self) -> u64 {
         self.0.seed()
@@ -479,8 +479,8 @@ impl View for UserSystem<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.0.nr_running(cpu)
     }
-    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
-        self.0.untold(skip, found);
+    fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.0.unreported(skip, found);
     }
     fn load(&self, cpu: CpuId) -> u64 {
         self.0.load(cpu)
@@ -497,8 +497,8 @@ impl View for UserSystem<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.0.is_buddy(task)
     }
-    fn band(&self, task: TaskId) -> u8 {
-        self.0.band(task)
+    fn priority(&self, task: TaskId) -> u8 {
+        self.0.priority(task)
     }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.0.waits_in_vain(task)
@@ -506,11 +506,11 @@ impl View for UserSystem<'_> {
     fn wait_ends(&self, task: TaskId) -> Option<Time> {
         self.0.wait_ends(task)
     }
-    fn priority(&self, task: TaskId) -> i64 {
-        self.0.priority(task)
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
+        self.0.dispatch_priority(task)
     }
-    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
-        self.0.best_priority(cpu)
+    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
+        self.0.best_dispatch_priority(cpu)
     }
     fn because(&self, why: Why) {
         self.0.because(why);
@@ -527,11 +527,11 @@ impl System for UserSystem<'_> {
     fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.0.newest(cpu, most, out);
     }
-    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
-        self.0.stirred(found);
+    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.0.dirty(found);
     }
-    fn turn_ends(&mut self, cpu: CpuId) -> Time {
-        self.0.turn_ends(cpu)
+    fn yield_ends(&mut self, cpu: CpuId) -> Time {
+        self.0.yield_ends(cpu)
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.0.cpu_time(task)
@@ -548,8 +548,8 @@ impl System for UserSystem<'_> {
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
         self.0.set_affinity(task, affinity)
     }
-    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
-        self.0.set_band(task, band)
+    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+        self.0.set_priority(task, priority)
     }
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
         self.0.yield_to(from, to)
@@ -597,8 +597,8 @@ impl Policy for Stacked {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.idle(system, cpu);
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.kernel.drained(system, cpu);
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.kernel.emptied(system, cpu);
     }
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.tick(system, cpu);
@@ -616,11 +616,11 @@ impl Policy for Stacked {
     fn watches_waits(&self) -> bool {
         self.kernel.watches_waits() || self.user.watches_waits()
     }
-    fn watches_displaced(&self) -> bool {
-        self.kernel.watches_displaced()
+    fn watches_preemptions(&self) -> bool {
+        self.kernel.watches_preemptions()
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
-        self.kernel.displaced(system, task, cpu, why);
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
+        self.kernel.preempted(system, task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.kernel.waits(system, task, what);

@@ -174,7 +174,7 @@ pub enum Op {
     },
     /// Call `sched_yield` once.
     Yield,
-    /// The task's process ends and a new one takes its rank and goes on with the program: it is placed anew as a fork
+    /// The task's process ends and a new one takes its rank and continues with the program: it is placed anew as a fork
     /// from the cpu it was on, without cached data or a home, and costs a fork.
     Respawn,
     /// The program starts its own clock: what it reports as its run time counts from when the first task gets here.
@@ -182,7 +182,7 @@ pub enum Op {
     /// Start of a loop body executed `0` (forever) or this many times.
     Repeat(u32),
     /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the next pass
-    /// until none is left, then goes on behind the loop. Met again, the loop starts afresh. Tasks do not meet in it.
+    /// until none is left, then continues behind the loop. Met again, the loop starts afresh. Tasks do not meet in it.
     RepeatShared(u32),
     /// End of the innermost loop body.
     End,
@@ -319,10 +319,10 @@ impl Program {
 
     /// True when its ranks ever wait for each other, at barriers or in exchanges.
     #[must_use]
-    pub fn meets(&self) -> bool {
-        let meets =
+    pub fn synchronises(&self) -> bool {
+        let enters =
             |op: &Op| matches!(op, Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier | Op::Exchange { .. });
-        self.ops.iter().any(meets)
+        self.ops.iter().any(enters)
     }
 
     /// The number of locks it uses.
@@ -348,7 +348,7 @@ impl Program {
 /// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by `fork_spread`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forks {
-    /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it goes on (pthreads,
+    /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it continues (pthreads,
     /// OpenMP, UPC on threads).
     Master,
     /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work is kernel work
@@ -364,7 +364,7 @@ pub enum Touch {
     /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before any barrier:
     /// it writes its working set once, at the rate of one core, inside the kernel (page faults).
     Each,
-    /// Rank 0 touches everybody's data so as soon as it first runs, before it creates anyone.
+    /// Rank 0 touches every task's data so as soon as it first runs, before it creates anyone.
     Master,
 }
 
@@ -382,7 +382,7 @@ pub struct StartUp {
 }
 
 impl StartUp {
-    /// Rank 0 creates the others, nobody waits for anybody, data are touched by the first compute operation.
+    /// Rank 0 creates the others, no task waits for anybody, data are touched by the first compute operation.
     pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, sleeps: false, touch: Touch::Work };
 }
 
@@ -422,7 +422,7 @@ pub struct AppSpec {
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
     /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on, the first
-    /// rank of each being its leader; the last one may have fewer. 0 = no teams, every rank is a team of its own.
+    /// rank of each being its leader; the last one may have fewer. 0 = no teams, every rank is a team its own.
     pub team: u32,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,

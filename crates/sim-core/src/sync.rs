@@ -31,7 +31,7 @@ pub(crate) enum Turn {
 }
 
 /// The state of an application's barrier.
-pub(crate) struct Meeting {
+pub(crate) struct StartBarrier {
     kind: BarrierKind,
     ranks: u32,
     rounds: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Meeting {
     flags: Vec<Flag>,
 }
 
-impl Meeting {
+impl StartBarrier {
     pub(crate) fn new(kind: BarrierKind, ranks: u32) -> Self {
         let rounds = if ranks > 1 { (ranks - 1).ilog2() + 1 } else { 0 };
         let tree = matches!(kind, BarrierKind::Tree { .. });
@@ -184,7 +184,7 @@ impl Exchanges {
     }
 
     /// A signal for a rank.
-    pub(crate) fn tell(&mut self, pc: u32, rank: u32, visible: Time) {
+    pub(crate) fn notify(&mut self, pc: u32, rank: u32, visible: Time) {
         let at = self.at(pc, rank);
         let (got, _, latest) = &mut self.boxes[at];
         *got = got.wrapping_add(1);
@@ -286,24 +286,24 @@ mod tests {
 
     #[test]
     fn tree_counts_its_children() {
-        let meeting = Meeting::new(BarrierKind::Tree { arity: 4 }, 7);
+        let meeting = StartBarrier::new(BarrierKind::Tree { arity: 4 }, 7);
         assert_eq!((0..7).map(|r| meeting.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
     }
 
     #[test]
     fn dissemination_takes_ceil_log2_rounds() {
         for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (16, 4), (17, 5)] {
-            let meeting = Meeting::new(BarrierKind::Dissemination, ranks);
+            let meeting = StartBarrier::new(BarrierKind::Dissemination, ranks);
             assert_eq!(meeting.rounds, rounds);
             assert_eq!(meeting.round(0, rounds), Turn::Done);
         }
-        let meeting = Meeting::new(BarrierKind::Dissemination, 5);
+        let meeting = StartBarrier::new(BarrierKind::Dissemination, 5);
         assert_eq!(meeting.round(4, 1), Turn::TellRound(1, 1));
     }
 
     #[test]
     fn central_releases_with_the_last() {
-        let mut meeting = Meeting::new(BarrierKind::Central, 2);
+        let mut meeting = StartBarrier::new(BarrierKind::Central, 2);
         assert_eq!(meeting.arrive(1), Turn::AwaitRelease);
         assert_eq!(meeting.arrive(0), Turn::ReleaseAll);
         assert_eq!(meeting.arrive(0), Turn::AwaitRelease);

@@ -18,7 +18,7 @@ pub enum WaitMode {
         /// Whether it yields after each poll while it polls.
         yielding: bool,
     },
-    /// As `Yield`, but hands the cpu to a task of its own application, on the same cpu, that is not itself waiting in vain.
+    /// As `Yield`, but hands the cpu to a task its own application, on the same cpu, that is not itself waiting without success.
     YieldTo,
 }
 
@@ -51,7 +51,7 @@ impl WaitMode {
 /// Who meets at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-pub enum Circle {
+pub enum Scope {
     /// All tasks of the application.
     All,
     /// The tasks of one team.
@@ -60,7 +60,7 @@ pub enum Circle {
     Leaders,
 }
 
-impl Circle {
+impl Scope {
     /// Number of kinds.
     pub const COUNT: usize = 3;
 }

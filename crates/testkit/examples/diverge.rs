@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;

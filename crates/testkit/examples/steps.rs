@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
 use policies::Choice;
-use sim_core::kernel_model::YieldMode;
+use sim_core::os::YieldMode;
 use sim_core::wait::WaitMode;
 use testkit::job::Job;
 use testkit::seated::Seated;

@@ -7,7 +7,7 @@ use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 /// Who meets whom at barriers: for each application its first task, the number of its tasks, and of those of a team.
 #[derive(Clone, Default)]
@@ -25,14 +25,14 @@ impl Circles {
     }
 
     /// The first and the number of those whom a task meets.
-    pub(crate) fn of(&self, task: TaskId, circle: Circle) -> (u32, u32) {
+    pub(crate) fn of(&self, task: TaskId, scope: Scope) -> (u32, u32) {
         let found = self.0.iter().rev().find(|(first, ..)| *first <= task.0);
         let (first, size, team) = found.copied().unwrap_or((0, u32::MAX, 1));
         let before = (task.0 - first) / team * team;
-        match circle {
-            Circle::All => (first, size),
-            Circle::Team => (first + before, team.min(size - before)),
-            Circle::Leaders => (first, size.div_ceil(team)),
+        match scope {
+            Scope::All => (first, size),
+            Scope::Team => (first + before, team.min(size - before)),
+            Scope::Leaders => (first, size.div_ceil(team)),
         }
     }
 }
@@ -45,8 +45,8 @@ pub struct Invariants {
     on_cpu: BTreeMap<CpuId, TaskId>,
     place: BTreeMap<TaskId, CpuId>,
     circles: Circles,
-    /// Arrivals by circle, first task of those who meet, and episode.
-    arrivals: BTreeMap<(Circle, u32, u32), u32>,
+    /// Arrivals by scope, first task of those who meet, and episode.
+    arrivals: BTreeMap<(Scope, u32, u32), u32>,
     /// What was violated, in words.
     pub violations: Vec<String>,
 }
@@ -91,13 +91,13 @@ impl Observer for Invariants {
                     format!("{task} stops on {cpu}, where {stopped:?} ran")
                 });
             }
-            Observation::Arrived { task, circle, episode } => {
-                let (first, _) = self.circles.of(task, circle);
-                *self.arrivals.entry((circle, first, episode)).or_default() += 1;
+            Observation::Arrived { task, scope, episode } => {
+                let (first, _) = self.circles.of(task, scope);
+                *self.arrivals.entry((scope, first, episode)).or_default() += 1;
             }
-            Observation::Released { task, circle, episode } => {
-                let (first, size) = self.circles.of(task, circle);
-                let arrived = self.arrivals.get(&(circle, first, episode)).copied().unwrap_or(0);
+            Observation::Released { task, scope, episode } => {
+                let (first, size) = self.circles.of(task, scope);
+                let arrived = self.arrivals.get(&(scope, first, episode)).copied().unwrap_or(0);
                 self.require(arrived == size, || {
                     format!("{task} leaves barrier {episode} after {arrived} of {size} arrivals")
                 });

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use sim_core::engine::Simulation;
 use sim_core::ids::ProfileId;
-use sim_core::kernel::Simulation;
-use sim_core::kernel_model::{CfsParams, Discipline, KernelModel, YieldMode};
 use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
+use sim_core::os::{CfsParams, Discipline, OsModel, YieldMode};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
@@ -116,10 +116,10 @@ impl Job {
 
     /// The kernel: CFS of Linux 2.6.28 with a tick of 1 ms.
     #[must_use]
-    pub fn kernel(&self) -> KernelModel {
+    pub fn kernel(&self) -> OsModel {
         let mut params = CfsParams::linux_2_6_28(self.cpus);
         params.yield_mode = self.yields;
-        KernelModel {
+        OsModel {
             name: "linux-2.6.28".into(),
             tick: Span::from_ms(1),
             tick_skew: true,

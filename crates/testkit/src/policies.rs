@@ -3,7 +3,9 @@
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Affinity, Awaited, Displacement, PARKED, Placement, Policy, System, TaskState, View};
+use sim_core::policy::{
+    Affinity, Awaited, Placement, Policy, Preemption, System, THROTTLED, TaskState, View,
+};
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
 
@@ -55,8 +57,8 @@ impl Restless {
                 system.set_affinity(task, Affinity::All);
             }
             4 => {
-                let band = [0, 1, 0, 1, PARKED][self.pick(5) as usize];
-                system.set_band(task, band);
+                let band = [0, 1, 0, 1, THROTTLED][self.pick(5) as usize];
+                system.set_priority(task, band);
             }
             5 | 6 => {
                 if let Some(current) = system.current(cpu) {
@@ -128,14 +130,14 @@ impl Policy for Restless {
         self.queue = queue;
     }
 
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let from = if self.pick(2) == 0 { cpu } else { CpuId(self.pick(system.machine().cpus())) };
         let mut queue = std::mem::take(&mut self.queue);
         system.queued(from, &mut queue);
         let chosen = queue.last().copied().filter(|task| system.allowed(*task, cpu));
         match (chosen, self.pick(3)) {
             (Some(task), 0) => {
-                system.set_band(task, 0);
+                system.set_priority(task, 0);
             }
             (Some(task), 1) if from != cpu => {
                 system.migrate(task, cpu);
@@ -153,23 +155,24 @@ impl Policy for Restless {
             }
             1 => {
                 let band = self.pick(2) as u8;
-                system.set_band(task, band);
+                system.set_priority(task, band);
             }
             _ => {}
         }
     }
 
-    fn watches_displaced(&self) -> bool {
+    fn watches_preemptions(&self) -> bool {
         true
     }
 
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         // What a slice has left and who has which priority decides.
         let (used, left) = system.slice(task).unwrap_or_default();
         let to = CpuId((cpu.0 + 1) % system.machine().cpus());
-        let gives_way = system.best_priority(to).is_none_or(|best| best < system.priority(task));
+        let gives_way =
+            system.best_dispatch_priority(to).is_none_or(|best| best < system.dispatch_priority(task));
         let odd = (used.ns() ^ left.ns()) % 3 == 0;
-        if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Displacement::Lifted) {
+        if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Preemption::Boosted) {
             system.migrate(task, to);
         }
     }

@@ -22,7 +22,7 @@ const fn kind(action: &Action) -> &'static str {
         Action::Placed { placement: Placement::Wake { .. }, .. } => "place a woken task",
         Action::Migrated { .. } => "migrate",
         Action::Bound(_) => "bind",
-        Action::Banded(_) => "band",
+        Action::PrioritySet(_) => "band",
         Action::Yielded { .. } => "yield",
         Action::Remarked => "remark",
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
-use sim_core::kernel_model::{
-    CfsParams, CfsRelease, Discipline, EevdfParams, KernelModel, O1Params, TsParams, UleParams, YieldMode,
-};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::os::{
+    CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, TsParams, UleParams, YieldMode,
+};
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
     AppSpec, Forks, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp, Touch, TransferOrder,
@@ -23,7 +23,7 @@ pub struct Small {
     /// Machine.
     pub machine: Arc<Machine>,
     /// Kernel.
-    pub model: Arc<KernelModel>,
+    pub model: Arc<OsModel>,
     /// Applications.
     pub apps: Vec<AppSpec>,
     /// Options.
@@ -64,7 +64,7 @@ pub fn crowded(seed: u64) -> Small {
             break CfsParams { yield_mode, ..params };
         }
     };
-    small.model = Arc::new(KernelModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });
+    small.model = Arc::new(OsModel { discipline: Discipline::Cfs(params), ..(*small.model).clone() });
     small.options.admission = Admission::UNLIMITED;
     for app in &mut small.apps {
         app.weight = 1024;
@@ -154,7 +154,7 @@ fn memory(rng: &mut ChaCha8Rng, nodes: u32) -> Memory {
     }
 }
 
-fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
+fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
     let tick = Span::from_ns(rng.random_range(3_000..60_000));
     let short = |rng: &mut ChaCha8Rng, from, to| Span::from_ns(rng.random_range(from..to));
     let kind = rng.random_range(0..10);
@@ -198,7 +198,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> KernelModel {
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
         })
     };
-    KernelModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline }
+    OsModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline }
 }
 
 fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {

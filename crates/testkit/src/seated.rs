@@ -1,7 +1,7 @@
 //! A policy whose tasks begin evenly spread, whatever its own rule for new tasks: what its balancing costs, apart from what its placement does.
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View};
+use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View};
 
 /// Rank r starts on cpu r modulo the number of cpus; everything else is up to the policy inside.
 pub struct Seated(pub Box<dyn Policy>);
@@ -31,8 +31,8 @@ impl Policy for Seated {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.0.idle(system, cpu);
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.0.drained(system, cpu);
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.0.emptied(system, cpu);
     }
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.0.tick(system, cpu);
@@ -46,11 +46,11 @@ impl Policy for Seated {
     fn watches_waits(&self) -> bool {
         self.0.watches_waits()
     }
-    fn watches_displaced(&self) -> bool {
-        self.0.watches_displaced()
+    fn watches_preemptions(&self) -> bool {
+        self.0.watches_preemptions()
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
-        self.0.displaced(system, task, cpu, why);
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
+        self.0.preempted(system, task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.0.waits(system, task, what);

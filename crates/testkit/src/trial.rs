@@ -1,6 +1,6 @@
 //! One run of the real engine under the eyes of all checkers.
 
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
 use sim_core::time::Span;

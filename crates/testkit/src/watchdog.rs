@@ -6,7 +6,7 @@ use sim_core::ids::TaskId;
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use crate::invariants::Circles;
 
@@ -22,8 +22,8 @@ pub struct Watchdog {
     waiting: BTreeMap<TaskId, Time>,
     /// Tasks that only poll.
     polling: BTreeSet<TaskId>,
-    /// The last arrival, by circle, first task of those who meet, and episode.
-    arrivals: BTreeMap<(Circle, u32, u32), Time>,
+    /// The last arrival, by scope, first task of those who meet, and episode.
+    arrivals: BTreeMap<(Scope, u32, u32), Time>,
     /// The longest wait in a queue.
     queue: (Span, Option<TaskId>),
     /// The longest stay at a complete barrier.
@@ -79,13 +79,13 @@ impl Observer for Watchdog {
                     LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Moved => {}
                 }
             }
-            Observation::Arrived { task, circle, episode } => {
-                let (first, _) = self.circles.of(task, circle);
-                self.arrivals.insert((circle, first, episode), at);
+            Observation::Arrived { task, scope, episode } => {
+                let (first, _) = self.circles.of(task, scope);
+                self.arrivals.insert((scope, first, episode), at);
             }
-            Observation::Released { task, circle, episode } => {
-                let (first, _) = self.circles.of(task, circle);
-                let last = self.arrivals.get(&(circle, first, episode)).copied().unwrap_or(at);
+            Observation::Released { task, scope, episode } => {
+                let (first, _) = self.circles.of(task, scope);
+                let last = self.arrivals.get(&(scope, first, episode)).copied().unwrap_or(at);
                 self.barrier = self.barrier.max((at - last, Some(task)));
             }
             _ => {}

@@ -2,8 +2,8 @@
 
 use std::alloc::System;
 
-use sim_core::kernel_model::YieldMode;
 use sim_core::observe::{Observation, Observer};
+use sim_core::os::YieldMode;
 use sim_core::outcome::Outcome;
 use sim_core::time::Time;
 use sim_core::wait::{BarrierKind, WaitMode};

@@ -81,8 +81,8 @@ impl Case {
 
     fn run(&self, seed: u64) -> Trial {
         let machine: Machine = machines::resolve(self.shape).unwrap().machine();
-        let kernel = machines::kernels::resolve(self.kernel).unwrap();
-        let model = machines::kernels::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
+        let kernel = machines::os::resolve(self.kernel).unwrap();
+        let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
         let apps = apps(machine.cpus(), self.wait.1);
         let options = Options {
             seed,
@@ -102,7 +102,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in ALL {
-        for kernel in machines::kernels::names() {
+        for kernel in machines::os::names() {
             for (wait, shape) in WAITS.into_iter().flat_map(|wait| SHAPES.map(|shape| (wait, shape))) {
                 cases.push(Case { entry, kernel, wait, shape });
             }
@@ -184,7 +184,7 @@ struct Unfair;
 impl Policy for Unfair {
     fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
         if app == AppId(0) {
-            system.set_band(TaskId(0), 1);
+            system.set_priority(TaskId(0), 1);
         }
     }
 
@@ -199,8 +199,8 @@ impl Policy for Unfair {
 #[test]
 fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let machine = machines::resolve("core:1").unwrap().machine();
-    let kernel = machines::kernels::resolve("linux-2.6.28").unwrap();
-    let model = machines::kernels::build(kernel, &Values::defaults(kernel.parameters), 1);
+    let kernel = machines::os::resolve("linux-2.6.28").unwrap();
+    let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), 1);
     let apps = vec![app("a", 2, 1, Span::from_ms(300), WaitMode::Block)];
     let small =
         Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };

@@ -1,7 +1,7 @@
 //! The engine against its own promises, on random small scenarios: invariants, double runs, and every poll simulated.
 
 use sim_core::account::{Account, Category};
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::Span;

@@ -113,7 +113,7 @@ fn draw(seed: u64) -> Option<Draw> {
     if entry.name == "PARTITION" && foreground > small.machine.cpus() as usize {
         return None;
     }
-    let kernels = machines::kernels::entries();
+    let kernels = machines::os::entries();
     let kernel = &kernels[rng.random_range(0..kernels.len())];
     let real_kernel = rng.random_range(0..3) == 0;
     let mut model = (*small.model).clone();
@@ -123,7 +123,7 @@ fn draw(seed: u64) -> Option<Draw> {
         } else {
             values(rng, kernel.parameters, small.machine.cpus())
         };
-        model = machines::kernels::build(kernel, &values, small.machine.cpus());
+        model = machines::os::build(kernel, &values, small.machine.cpus());
         small = stretched(small, STRETCH);
         small.options.start_jitter = model.tick.min(Span::from_ms(10));
     } else {
@@ -133,8 +133,9 @@ fn draw(seed: u64) -> Option<Draw> {
     small.model = Arc::new(model);
     let cpus = small.machine.cpus();
     let mut choice = any(rng, entry, cpus);
-    if entry.level == Level::User && rng.random_range(0..3) == 0 {
-        let beneath: Vec<&'static Entry> = ALL.iter().filter(|entry| entry.level == Level::Kernel).collect();
+    if entry.level == Level::UserLevel && rng.random_range(0..3) == 0 {
+        let beneath: Vec<&'static Entry> =
+            ALL.iter().filter(|entry| entry.level == Level::InKernel).collect();
         let beneath = beneath[rng.random_range(0..beneath.len())];
         choice.over = Some(Box::new(any(rng, beneath, cpus)));
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use notation::parameter::Kind;
+use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::kernel::Simulation;
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Awaited, PARKED, Placement, Policy, System, TaskState, View};
+use sim_core::policy::{Awaited, Placement, Policy, System, THROTTLED, TaskState, View};
 use sim_core::program::{Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
@@ -148,10 +148,10 @@ impl Clockwork {
                 system.migrate(task, to);
             }
             (2, Some(task), _) => {
-                let bands = [0, 1, 0, 1, PARKED];
+                let bands = [0, 1, 0, 1, THROTTLED];
                 let span = system.cpu_time(task);
                 let at = (span.ns() / 1_000 + u64::from(draw / 256)) % bands.len() as u64;
-                system.set_band(task, bands[at as usize]);
+                system.set_priority(task, bands[at as usize]);
             }
             (3, _, Some(task)) => {
                 let done = system.progress(task).ns();

@@ -3,7 +3,7 @@
 
 use notation::parameter::{Kind, Values};
 use policies::{ALL, Choice, Entry, Level, PERTURB, Recorder, Replayer, Schedule};
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::machine::Machine;
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::policy::Policy;
@@ -51,8 +51,8 @@ fn disturbance(seed: u64) -> Values {
 /// The policy, on any kernel-level one if it is a user-level one.
 fn choice(entry: &'static Entry, seed: u64, perturbed: bool) -> Choice {
     let mut choice = Choice::with(entry, values(entry.parameters, seed));
-    let mut beneath = ALL.iter().filter(|other| other.level == Level::Kernel).cycle();
-    if entry.level == Level::User && !seed.is_multiple_of(3) {
+    let mut beneath = ALL.iter().filter(|other| other.level == Level::InKernel).cycle();
+    if entry.level == Level::UserLevel && !seed.is_multiple_of(3) {
         choice.over = beneath.nth((seed % 16) as usize).map(|below| Box::new(Choice::new(below)));
     }
     if perturbed {

@@ -315,9 +315,9 @@ mod tests {
     fn the_interval_is_that_of_the_slowest_application_that_has_enough_barriers() {
         let mut view = Overview::new(Owners::new([1, 1, 1]), vec![true]);
         let mut barrier = |at: u64, app: u32, episode: u32| {
-            let circle = sim_core::wait::Circle::All;
+            let scope = sim_core::wait::Scope::All;
             let app = sim_core::ids::AppId(app);
-            view.mark(Time::from_ns(at), &Mark::BarrierCompleted { app, circle, episode });
+            view.mark(Time::from_ns(at), &Mark::BarrierCompleted { app, scope, episode });
         };
         for n in 0..20 {
             barrier(n * 100, 0, n as u32);

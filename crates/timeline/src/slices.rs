@@ -6,9 +6,9 @@
 use sim_core::account::{Account, Category};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::observe::{LeaveReason, Observation, Observer};
-use sim_core::policy::{Action, Decision, PARKED};
+use sim_core::policy::{Action, Decision, THROTTLED};
 use sim_core::time::Time;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 /// Which application a task belongs to: tasks are numbered application by application.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -183,8 +183,8 @@ pub enum Mark {
         /// Application.
         app: AppId,
         /// Who met there.
-        circle: Circle,
-        /// Number of the barrier episode of this circle.
+        scope: Scope,
+        /// Number of the barrier episode of this scope.
         episode: u32,
     },
     /// A decision of the policy with its reason.
@@ -250,8 +250,8 @@ pub struct Slices<S> {
     owners: Owners,
     cpus: Vec<Cpu>,
     tasks: Vec<Task>,
-    /// The next barrier episode of each application and circle that has not been told.
-    episodes: Vec<[u32; Circle::COUNT]>,
+    /// The next barrier episode of each application and scope that has not been told.
+    episodes: Vec<[u32; Scope::COUNT]>,
     sink: S,
 }
 
@@ -264,7 +264,7 @@ impl<S: Sink> Slices<S> {
         Self {
             cpus: vec![cpu; cpus as usize],
             tasks: vec![task; owners.tasks() as usize],
-            episodes: vec![[0; Circle::COUNT]; owners.apps()],
+            episodes: vec![[0; Scope::COUNT]; owners.apps()],
             owners,
             sink,
         }
@@ -295,8 +295,8 @@ impl<S: Sink> Slices<S> {
             return Occupant::System;
         }
         // Those who may run: of the lowest band, and not parked.
-        let band = |task: &TaskId| self.tasks.get(task.index()).map_or(PARKED, |record| record.band);
-        let lowest = cpu.waiters.iter().map(band).min().filter(|lowest| *lowest != PARKED);
+        let band = |task: &TaskId| self.tasks.get(task.index()).map_or(THROTTLED, |record| record.band);
+        let lowest = cpu.waiters.iter().map(band).min().filter(|lowest| *lowest != THROTTLED);
         let mut waiters = cpu.waiters.iter().copied().filter(|task| Some(band(task)) == lowest);
         let Some(first) = waiters.next() else { return Occupant::WaitMixed };
         let Some(second) = waiters.next() else { return Occupant::Waits(first) };
@@ -383,14 +383,14 @@ impl<S: Sink> Slices<S> {
     }
 
     /// The first of a barrier to go on tells of it.
-    fn released(&mut self, at: Time, task: TaskId, circle: Circle, episode: u32) {
+    fn released(&mut self, at: Time, task: TaskId, scope: Scope, episode: u32) {
         let app = self.owners.app(task);
-        let Some(next) = self.episodes.get_mut(app.index()).map(|next| &mut next[circle as usize]) else {
+        let Some(next) = self.episodes.get_mut(app.index()).map(|next| &mut next[scope as usize]) else {
             return;
         };
         if episode >= *next {
             *next = episode.saturating_add(1);
-            self.sink.mark(at, &Mark::BarrierCompleted { app, circle, episode });
+            self.sink.mark(at, &Mark::BarrierCompleted { app, scope, episode });
         }
     }
 }
@@ -408,13 +408,13 @@ impl<S: Sink> Observer for Slices<S> {
                 self.waits_on(task, None);
                 self.sink.mark(at, &Mark::Migrated { task, from, to });
             }
-            Observation::Released { task, circle, episode } => self.released(at, task, circle, episode),
+            Observation::Released { task, scope, episode } => self.released(at, task, scope, episode),
             Observation::Polled { .. } | Observation::Arrived { .. } => {}
         }
     }
 
     fn decided(&mut self, at: Time, decision: &Decision) {
-        if let (Action::Banded(band), Some(task)) = (&decision.action, decision.task)
+        if let (Action::PrioritySet(band), Some(task)) = (&decision.action, decision.task)
             && let Some(record) = self.tasks.get_mut(task.index())
         {
             record.band = *band;

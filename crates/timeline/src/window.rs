@@ -287,9 +287,9 @@ mod tests {
     /// A barrier after every `every` slices.
     fn with_barriers(mut view: Overview, count: u64, every: u64) -> Overview {
         use sim_core::ids::AppId;
-        use sim_core::wait::Circle;
+        use sim_core::wait::Scope;
         for n in (every..=count).step_by(every as usize) {
-            let mark = Mark::BarrierCompleted { app: AppId(0), circle: Circle::All, episode: n as u32 };
+            let mark = Mark::BarrierCompleted { app: AppId(0), scope: Scope::All, episode: n as u32 };
             view.mark(Time::from_ns(n * 100_000), &mark);
         }
         view

@@ -1,8 +1,8 @@
 //! Slices against the books: nothing missing, nothing twice, and the same when every poll is simulated.
 
 use sim_core::account::{Account, Category};
+use sim_core::engine::Simulation;
 use sim_core::ids::Id;
-use sim_core::kernel::Simulation;
 use sim_core::outcome::{Options, RunReport};
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};

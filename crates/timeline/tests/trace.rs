@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
-use sim_core::kernel::Simulation;
+use sim_core::engine::Simulation;
 use sim_core::outcome::Options;
 use sim_core::policy::Policy;
 use sim_core::time::{Span, Time};

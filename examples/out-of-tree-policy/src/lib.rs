@@ -13,7 +13,7 @@ pub const ENTRY: Entry = Entry {
     name: "STEAL",
     summary: "an idle cpu steals from a victim drawn at random",
     source: "Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999 (for tasks of one program)",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "A created task goes to one of the shortest queues, drawn at random. A woken task stays where it was. A cpu that \
 is about to go idle draws another cpu and takes a waiting task from it. If there is no task to take, it draws again, `tries` \

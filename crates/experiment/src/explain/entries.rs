@@ -1,6 +1,6 @@
 //! Pages of kernels, runtimes and workloads.
 
-use machines::kernels;
+use machines::os;
 use workloads::runtimes;
 
 use super::example::scenario;
@@ -10,10 +10,10 @@ use crate::catalogue::parameter;
 const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
 
 pub(super) fn kernels() -> Vec<Page> {
-    kernels::entries().iter().map(kernel).collect()
+    os::entries().iter().map(kernel).collect()
 }
 
-fn kernel(e: &kernels::Entry) -> Page {
+fn kernel(e: &os::Entry) -> Page {
     let own = policies::kernel_policy(e.name).name;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
     let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();

@@ -13,7 +13,7 @@ type Owner<'a> = (&'static str, &'a str, &'a [Parameter]);
 fn owners(policies: &PolicyShelf) -> Vec<Owner<'static>> {
     let mut owners: Vec<Owner<'static>> = Vec::new();
     owners.extend(policies.entries().map(|e| ("policy", e.name, e.parameters)));
-    owners.extend(machines::kernels::entries().iter().map(|e| ("kernel", e.name, e.parameters)));
+    owners.extend(machines::os::entries().iter().map(|e| ("kernel", e.name, e.parameters)));
     owners.extend(workloads::runtimes::entries().iter().map(|e| ("runtime", e.name, e.parameters)));
     owners.extend(workloads::entries().iter().map(|e| ("workload", e.name, e.parameters)));
     owners

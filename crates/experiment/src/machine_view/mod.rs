@@ -6,7 +6,7 @@ mod text;
 use std::io::{self, Write};
 use std::path::Path;
 
-use machines::{Entry, Note, kernels};
+use machines::{Entry, Note, os};
 use notation::diagnostics::Sources;
 use notation::parameter::Values;
 use serde::Serialize;
@@ -132,7 +132,7 @@ pub struct DomainRow {
 pub fn show(machine: &str, kernel: Option<&str>) -> Result<View, Refusal> {
     let entry = find(machine)?;
     let name = kernel.unwrap_or_else(|| default_kernel(entry.kernel.as_deref()));
-    let kernel = kernels::resolve(name).map_err(Refusal::Sentence)?;
+    let kernel = os::resolve(name).map_err(Refusal::Sentence)?;
     Ok(view(&entry, kernel))
 }
 
@@ -148,9 +148,9 @@ fn find(machine: &str) -> Result<Entry, Refusal> {
         .map_err(|problems| Refusal::Rendered(Sources::new(machine, &text).render(&problems)))
 }
 
-fn view(entry: &Entry, kernel: &'static kernels::Entry) -> View {
+fn view(entry: &Entry, kernel: &'static os::Entry) -> View {
     let machine = entry.machine();
-    let model = kernels::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
+    let model = os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
     let tree = &entry.topology;
     let nodes = machine.nodes();
     let distances = &machine.memory.distances;

@@ -7,9 +7,9 @@ use notation::diagnostics::Place;
 use notation::parameter::Kind;
 use notation::yaml::{Content, Entry, Node};
 use sim_core::ids::CpuId;
-use sim_core::kernel_model::NICE_WEIGHTS;
 use sim_core::limits::{MAX_APPS, MAX_CPUS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
+use sim_core::os::NICE_WEIGHTS;
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 use workloads::Context;
@@ -272,7 +272,7 @@ impl Draft<'_> {
         let built = self.built(reader, tasks)?;
         let mut runtime = self.runtime.build(tasks > self.usable);
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each other at the start.
-        runtime.startup.barrier &= built.program.meets();
+        runtime.startup.barrier &= built.program.synchronises();
         runtime.processes |= built.processes;
         Some(AppSpec {
             start: self.start,

@@ -32,7 +32,7 @@ pub(crate) const DEFAULT_RUNTIME: &str = "upc";
 
 /// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if it is built in.
 pub(crate) fn default_kernel(own: Option<&str>) -> &'static str {
-    machines::kernels::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
+    machines::os::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
 }
 
 /// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.

@@ -58,12 +58,12 @@ fn stack(reader: &mut Reader, item: &Node) -> Option<Choice> {
         Some((chosen.place, choice))
     });
     let (choice, (place, beneath)) = (choice?, beneath?);
-    if choice.entry.level == Level::Kernel {
+    if choice.entry.level == Level::InKernel {
         let message = format!("{} is a kernel-level policy, so no policy can be under it", choice.entry.name);
         reader.wrong_with_hint(over.place, message, "use `over` with a user-level policy such as SPEED");
         return None;
     }
-    if beneath.entry.level == Level::User {
+    if beneath.entry.level == Level::UserLevel {
         let message =
             format!("{} is a user-level policy and cannot be under another policy", beneath.entry.name);
         reader.wrong_with_hint(place, message, "use a kernel-level policy, such as LOAD or ULE");

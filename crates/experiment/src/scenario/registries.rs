@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use machines::kernels;
+use machines::os;
 use notation::parameter::Values;
 use policies::Choice;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::program::Runtime;
 use workloads::runtimes;
 
@@ -61,15 +61,15 @@ pub(crate) fn kernel(
     chosen: &Chosen<'_>,
     own: Option<&str>,
     cpus: u32,
-) -> Option<Arc<KernelModel>> {
+) -> Option<Arc<OsModel>> {
     let name = if chosen.name == MACHINE_KERNEL { default_kernel(own) } else { chosen.name };
-    let Ok(entry) = kernels::resolve(name) else {
-        reader.unknown_entry(chosen.place, "kernel", name, &kernels::names().collect::<Vec<_>>());
+    let Ok(entry) = os::resolve(name) else {
+        reader.unknown_entry(chosen.place, "kernel", name, &os::names().collect::<Vec<_>>());
         return None;
     };
     let mut values = Values::defaults(entry.parameters);
     reader.parameters(&format!("kernel `{}`", entry.name), &mut values, chosen.parameters);
-    Some(Arc::new(kernels::build(entry, &values, cpus)))
+    Some(Arc::new(os::build(entry, &values, cpus)))
 }
 
 /// The policy of a name with its parameters.

@@ -8,8 +8,8 @@ use ::policies::Choice;
 use notation::parameter::Kind;
 use notation::suggest::nearest;
 use notation::yaml::{Content, Node};
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
@@ -69,7 +69,7 @@ struct Frame {
 pub(super) struct Resolved {
     pub(super) machine: Arc<Machine>,
     origin: MachineOrigin,
-    kernel: Arc<KernelModel>,
+    kernel: Arc<OsModel>,
     pub(super) apps: Vec<App>,
     pub(super) policies: Vec<(String, Choice)>,
     pub(super) horizon: Time,
@@ -157,7 +157,7 @@ fn entries(root: &Node, key: &str) -> usize {
 #[derive(Default)]
 struct Held {
     machines: Distinct<Machine>,
-    kernels: Distinct<KernelModel>,
+    kernels: Distinct<OsModel>,
 }
 
 impl Held {

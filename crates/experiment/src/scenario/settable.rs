@@ -1,7 +1,7 @@
 //! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a shell.
 
 use ::policies::{PERTURB, PolicyShelf};
-use machines::kernels;
+use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
     paths.table("machine", machine.as_ref().map_or(machines::PARAMETERS, |entry| entry.values.table()));
     let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
-    paths.table("kernel", kernels::resolve(kernel).map_or(&[], |entry| entry.parameters));
+    paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));
     for app in node("apps").map_or(&[][..], Node::entries) {
         paths.app(&app.key, &app.value, &keys["properties"]["apps"]["additionalProperties"]["properties"]);
     }

@@ -74,9 +74,13 @@ enum Word {
     Slot,
     Waits,
     Proceeds,
-    Drained,
+    /// `drained` in the files of earlier programs.
+    #[serde(alias = "drained")]
+    Emptied,
     Enqueued,
-    Displaced,
+    /// `displaced` in the files of earlier programs.
+    #[serde(alias = "displaced")]
+    Preempted,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,9 +152,9 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Slot => (Word::Slot, 0),
         Hook::Waits(task) => (Word::Waits, u64::from(task.0)),
         Hook::Proceeds(task) => (Word::Proceeds, u64::from(task.0)),
-        Hook::Drained(cpu) => (Word::Drained, u64::from(cpu.0)),
+        Hook::Emptied(cpu) => (Word::Emptied, u64::from(cpu.0)),
         Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
-        Hook::Displaced(task) => (Word::Displaced, u64::from(task.0)),
+        Hook::Preempted(task) => (Word::Preempted, u64::from(task.0)),
     };
     CallLine {
         at: call.at.ns(),
@@ -338,9 +342,9 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         Word::Slot => Hook::Slot,
         Word::Waits => Hook::Waits(TaskId(of()?)),
         Word::Proceeds => Hook::Proceeds(TaskId(of()?)),
-        Word::Drained => Hook::Drained(CpuId(of()?)),
+        Word::Emptied => Hook::Emptied(CpuId(of()?)),
         Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
-        Word::Displaced => Hook::Displaced(TaskId(of()?)),
+        Word::Preempted => Hook::Preempted(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());

@@ -34,7 +34,7 @@ pub fn schema_with(known: &PolicyShelf) -> Value {
             "machine": machine(),
             "kernel": choice(
                 &format!("Operating-system model with the scheduler of each cpu (default: that of the machine, else {DEFAULT_KERNEL}), alone or with parameters."),
-                machines::kernels::entries().iter().map(|e| (e.name, e.summary, e.parameters)),
+                machines::os::entries().iter().map(|e| (e.name, e.summary, e.parameters)),
             ),
             "apps": {
                 "type": "object",
@@ -145,7 +145,7 @@ fn arrival() -> Value {
 
 fn policies(known: &PolicyShelf) -> Value {
     let mut item = choice("", known.entries().map(|e| (e.name, e.summary, e.parameters)));
-    let kernel_level = known.entries().filter(|e| e.level == Level::Kernel);
+    let kernel_level = known.entries().filter(|e| e.level == Level::InKernel);
     let mut over = choice(
         "The kernel-level policy under a user-level one (default: the kernel's own).",
         kernel_level.map(|e| (e.name, e.summary, e.parameters)),

@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "distributed weighted round robin: one slice per thread and round; cpus that finish a round take threads from \
 others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Every cpu counts rounds. In each round a thread may use one slice of cpu time: `base` times the weight of the \
 thread over the weight of nice 0. The queue discipline decides the order of the threads within a round. When a timer tick \
@@ -125,7 +125,7 @@ struct Member {
     /// The cpu time, in ns, at which its slice is used up.
     due: u64,
     expired: bool,
-    /// It stands in the band of those that wait.
+    /// It stands in the priority of those that wait.
     back: bool,
     /// Where it is runnable, as far as hooks have told.
     on: Option<CpuId>,
@@ -234,7 +234,7 @@ impl Dwrr {
         if std::mem::take(&mut thread.back) {
             let round = thread.round;
             let why = Why::rule(rule).with("round", round);
-            self.set_band(system, task, ACTIVE, why);
+            self.set_priority(system, task, ACTIVE, why);
         }
     }
 
@@ -273,13 +273,13 @@ impl Dwrr {
         }
         self.thread(task).back = true;
         let why = Why::rule("expired: its slice of the round is used up").with("round", round);
-        self.set_band(system, task, EXPIRED, why.with("used beyond the slice, ns", beyond));
+        self.set_priority(system, task, EXPIRED, why.with("used beyond the slice, ns", beyond));
     }
 
-    fn set_band(&mut self, system: &mut dyn System, task: TaskId, band: u8, why: Why) {
+    fn set_priority(&mut self, system: &mut dyn System, task: TaskId, priority: u8, why: Why) {
         system.because(why);
-        system.set_band(task, band);
-        if system.band(task) != band {
+        system.set_priority(task, priority);
+        if system.priority(task) != priority {
             self.takeable.distrust();
         }
     }
@@ -452,7 +452,7 @@ impl Policy for Dwrr {
         }
     }
 
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let round = self.cpus[cpu].round;
         if self.balance(system, cpu, round) == 0 {
             self.begin(system, cpu);

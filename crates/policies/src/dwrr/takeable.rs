@@ -58,7 +58,7 @@ impl Takeable {
     }
 
     /// One thread runs on a cpu and cannot be taken. A cpu that has threads that may run in its round runs one of them once it has
-    /// been seen to do so, unless bands cannot be trusted.
+    /// been seen to do so, unless priorities cannot be trusted.
     fn settle(&mut self, cpu: CpuId) {
         let here = self.cpus[cpu];
         let limits = self.limits();
@@ -69,7 +69,7 @@ impl Takeable {
         }
     }
 
-    /// Somebody does not do at once what is asked for: from now on threads in any band may run.
+    /// Somebody does not do at once what is asked for: from now on threads in any priority may run.
     pub(super) fn distrust(&mut self) {
         if std::mem::replace(&mut self.trusts, false) {
             (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
@@ -132,7 +132,7 @@ impl Takeable {
             self.seen = 0;
         }
         let view: &dyn View = system;
-        view.untold(self.seen, &mut |cpu| {
+        view.unreported(self.seen, &mut |cpu| {
             self.seen += 1;
             if !std::mem::replace(&mut self.cpus[cpu].touched, true) {
                 self.touched.push(cpu);

@@ -29,8 +29,8 @@ fn tick(system: &mut FakeSystem, policy: &mut Dwrr, now: u64, used: &[u64], cpu:
     policy.tick(system, CpuId(cpu));
 }
 
-fn bands(system: &FakeSystem) -> Vec<u8> {
-    system.tasks.iter().map(|task| task.band).collect()
+fn priorities(system: &FakeSystem) -> Vec<u8> {
+    system.tasks.iter().map(|task| task.priority).collect()
 }
 
 fn rounds(policy: &Dwrr) -> [u64; 2] {
@@ -42,19 +42,22 @@ fn three_on_two_take_turns() {
     let (mut system, mut policy, tasks) = on_two(&[2, 1]);
     // After 100 ms the lone thread has had its slice; it waits, one of the others comes over.
     tick(&mut system, &mut policy, 100, &[50, 50, 100], 1);
-    assert_eq!((system.moves.as_slice(), bands(&system)), ([(tasks[1], CpuId(1))].as_slice(), vec![0, 0, 1]));
+    assert_eq!(
+        (system.moves.as_slice(), priorities(&system)),
+        ([(tasks[1], CpuId(1))].as_slice(), vec![0, 0, 1])
+    );
     assert_eq!(rounds(&policy), [1, 1]);
     system.tasks[1].view.state = TaskState::Running;
     system.tasks[2].view.state = TaskState::Queued;
     // 50 ms later the first cpu is through: nothing waits elsewhere that is in this round.
     tick(&mut system, &mut policy, 150, &[100, 50, 100], 0);
-    assert_eq!((system.moves.len(), rounds(&policy), bands(&system)), (1, [2, 1], vec![0, 0, 1]));
+    assert_eq!((system.moves.len(), rounds(&policy), priorities(&system)), (1, [2, 1], vec![0, 0, 1]));
     // What was used too much is missing in the next round.
     assert_eq!(policy.known(tasks[0]).due, 200 * MS);
     // The other one ends its round at once when its last active thread sleeps: the expired one is active again.
     system.leave(&mut policy, tasks[1], TaskState::Sleeping);
-    policy.drained(&mut system, CpuId(1));
-    assert_eq!((rounds(&policy), bands(&system)), ([2, 2], vec![0, 0, 0]));
+    policy.emptied(&mut system, CpuId(1));
+    assert_eq!((rounds(&policy), priorities(&system)), ([2, 2], vec![0, 0, 0]));
 }
 
 #[test]
@@ -62,11 +65,15 @@ fn a_tick_within_the_slice_changes_nothing_and_comes_when_a_slice_can_end() {
     let (mut system, mut policy, _) = on_two(&[2, 1]);
     assert!(system.ticks.iter().all(|(_, at)| at.ns() == 100 * MS), "{:?}", system.ticks);
     tick(&mut system, &mut policy, 100, &[51, 49, 99], 0);
-    assert_eq!((bands(&system), system.moves.len()), (vec![0; 3], 0));
+    assert_eq!((priorities(&system), system.moves.len()), (vec![0; 3], 0));
     assert_eq!(system.ticks.last(), Some(&(CpuId(0), Time::from_ns(149 * MS))));
     let ticks = system.ticks.len();
     tick(&mut system, &mut policy, 120, &[100, 20, 120], 0);
-    assert_eq!((bands(&system), system.ticks.len()), (vec![0; 3], ticks), "a leftover tick runs no check");
+    assert_eq!(
+        (priorities(&system), system.ticks.len()),
+        (vec![0; 3], ticks),
+        "a leftover tick runs no check"
+    );
 }
 
 #[test]
@@ -99,12 +106,12 @@ fn an_idle_cpu_takes_what_waits_even_for_the_next_round() {
     let (mut system, mut policy, tasks) = on_two(&[2, 1]);
     // The running one of cpu 0 has expired, the other one of its threads runs now.
     tick(&mut system, &mut policy, 100, &[100, 0, 100], 0);
-    assert_eq!(bands(&system), [1, 0, 0]);
+    assert_eq!(priorities(&system), [1, 0, 0]);
     system.tasks[0].view.state = TaskState::Queued;
     system.tasks[1].view.state = TaskState::Running;
     system.leave(&mut policy, tasks[2], TaskState::Exited);
     policy.idle(&mut system, CpuId(1));
-    assert_eq!((rounds(&policy), bands(&system)), ([1, 2], vec![0, 0, 0]));
+    assert_eq!((rounds(&policy), priorities(&system)), ([1, 2], vec![0, 0, 0]));
     assert_eq!(system.moves, [(tasks[0], CpuId(1))]);
     assert!(system.reasons.borrow().iter().any(|why| why.rule == TAKEN_EARLY));
 }

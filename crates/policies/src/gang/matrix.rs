@@ -28,8 +28,8 @@ pub(super) struct Gang {
     pub(super) columns: Vec<CpuId>,
     /// The columns kept for it: the same, or the whole block.
     block: Vec<CpuId>,
-    /// The band its tasks are in.
-    pub(super) band: Option<u8>,
+    /// The priority its tasks are in.
+    pub(super) priority: Option<u8>,
     /// Cpu time of all its tasks when its turn began.
     pub(super) before: Option<Span>,
     /// Part of the time of its columns that it used in its own turns, in thousandths; none before the first one.
@@ -45,7 +45,7 @@ impl Gang {
             allowed,
             columns: Vec::new(),
             block: Vec::new(),
-            band: None,
+            priority: None,
             before: None,
             demand: None,
         }

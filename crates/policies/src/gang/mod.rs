@@ -6,7 +6,7 @@
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, PARKED, Placement, Policy, System, View, Why};
+use sim_core::policy::{Affinity, Placement, Policy, System, THROTTLED, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "gang scheduling: time slots alternate between applications, and all tasks of an application run at the same time",
     source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "The gang scheduler uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot \
 with enough free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its \
@@ -138,29 +138,29 @@ impl Scheduler {
         self.pairs.as_ref().and_then(|pairs| pairs.partner(self.active))
     }
 
-    /// The band of a gang in the active slot's turn, and why.
-    fn band(&self, app: AppId, gang: &Gang) -> (u8, Why) {
+    /// The priority of a gang in the active slot's turn, and why.
+    fn priority(&self, app: AppId, gang: &Gang) -> (u8, Why) {
         let slots = &self.matrix.slots;
         let (active, partner) = (&slots[self.active], self.partner().map(|slot| &slots[slot]));
         let fits = |gang: &Gang| {
             let idle = |cpu: &CpuId| active.idle_in(*cpu) && partner.is_none_or(|slot| slot.idle_in(*cpu));
             gang.columns.iter().all(idle)
         };
-        let (band, rule) = if active.gangs.contains(&app) {
+        let (priority, rule) = if active.gangs.contains(&app) {
             (ACTIVE, "runs: its slot is active")
         } else if partner.is_some_and(|slot| slot.gangs.contains(&app)) {
             (ACTIVE, "runs: its slot is paired with the active one")
         } else if self.alternates == Alternates::None {
-            (PARKED, "throttled until its slot is active")
+            (THROTTLED, "throttled until its slot is active")
         } else if self.alternates == Alternates::JobsFirst && fits(gang) {
             (ALTERNATE, "alternate: its columns are all empty in this slot")
         } else {
             (FILL_IN, "fills in where no task of the slot can run")
         };
-        (band, Why::rule(rule).with("slot", self.active as u64))
+        (priority, Why::rule(rule).with("slot", self.active as u64))
     }
 
-    /// Puts the tasks of every gang into the band of the active slot's order.
+    /// Puts the tasks of every gang into the priority of the active slot's order.
     fn apply_bands(&mut self, system: &mut dyn System) {
         if self.matrix.slots.is_empty() {
             return;
@@ -169,14 +169,14 @@ impl Scheduler {
             let Some(gang) = self.matrix.gang(app) else {
                 continue;
             };
-            let (band, why) = self.band(app, gang);
-            let Some(gang) = self.matrix.gang_mut(app).filter(|gang| gang.band != Some(band)) else {
+            let (priority, why) = self.priority(app, gang);
+            let Some(gang) = self.matrix.gang_mut(app).filter(|gang| gang.priority != Some(priority)) else {
                 continue;
             };
-            gang.band = Some(band);
+            gang.priority = Some(priority);
             for task in gang.task_ids() {
                 system.because(why);
-                system.set_band(task, band);
+                system.set_priority(task, priority);
             }
         }
     }
@@ -360,7 +360,7 @@ impl Policy for Scheduler {
         }
         let before = (self.active, self.partner());
         if let Some(pairs) = &self.pairs {
-            pairs.turn_ends(system, &mut self.matrix, self.active);
+            pairs.yield_ends(system, &mut self.matrix, self.active);
         }
         let next = self.next_slot();
         let partner = self.pairs.as_ref().and_then(|pairs| pairs.partner(next));

@@ -79,7 +79,7 @@ impl Pairs {
     }
 
     /// The turn of a slot is over: gangs that had it for themselves show what they need.
-    pub(super) fn turn_ends(&self, system: &mut dyn System, matrix: &mut Matrix, slot: usize) {
+    pub(super) fn yield_ends(&self, system: &mut dyn System, matrix: &mut Matrix, slot: usize) {
         let span = system.now().since(self.began).ns();
         let Some(row) = matrix.slots.get(slot) else { return };
         for app in row.gangs.clone() {

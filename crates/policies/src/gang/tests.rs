@@ -30,8 +30,8 @@ fn start(system: &mut FakeSystem, gang: &mut dyn Policy, sizes: &[u32]) -> Vec<A
     apps
 }
 
-fn bands(system: &FakeSystem, apps: &[AppId]) -> Vec<u8> {
-    apps.iter().map(|app| system.tasks[system.apps[app.0 as usize].tasks.start as usize].band).collect()
+fn priorities(system: &FakeSystem, apps: &[AppId]) -> Vec<u8> {
+    apps.iter().map(|app| system.tasks[system.apps[app.0 as usize].tasks.start as usize].priority).collect()
 }
 
 #[test]
@@ -42,11 +42,11 @@ fn small_gangs_share_a_slot_and_large_ones_take_turns() {
     assert_eq!(system.homes(apps[1]), [0, 1, 2, 3].map(Some));
     // First fit: the third gang goes beside the first.
     assert_eq!(system.homes(apps[2]), [2, 3].map(Some));
-    assert_eq!(bands(&system, &apps), [ACTIVE, FILL_IN, ACTIVE]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, FILL_IN, ACTIVE]);
     assert_eq!(system.slots, [Time::from_ns(100_000_000)]);
     system.now = system.slots[0];
     gang.slot(&mut system);
-    assert_eq!(bands(&system, &apps), [FILL_IN, ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &apps), [FILL_IN, ACTIVE, FILL_IN]);
     assert_eq!(system.slots[1], Time::from_ns(200_000_000));
 }
 
@@ -68,7 +68,7 @@ fn whole_jobs_in_empty_columns_come_before_fill_in() {
     system.now = Time::from_ns(100_000_000);
     gang.slot(&mut system);
     // b has columns 0 and 1; d's column 3 is empty in that slot, a's first two are not.
-    assert_eq!(bands(&system, &apps), [FILL_IN, ACTIVE, FILL_IN, ALTERNATE]);
+    assert_eq!(priorities(&system, &apps), [FILL_IN, ACTIVE, FILL_IN, ALTERNATE]);
 }
 
 #[test]
@@ -89,23 +89,23 @@ fn an_early_slot_call_changes_nothing() {
     let apps = start(&mut system, &mut *gang, &[2, 2]);
     system.now = Time::from_ns(50_000_000);
     gang.slot(&mut system);
-    assert_eq!(bands(&system, &apps), [ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, FILL_IN]);
 }
 
 #[test]
 fn exits_unite_slots_and_hand_over_the_machine() {
     let (mut system, mut gang) = policy(4);
     let apps = start(&mut system, &mut *gang, &[2, 4, 2, 3]);
-    assert_eq!(bands(&system, &apps), [ACTIVE, FILL_IN, ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, FILL_IN, ACTIVE, FILL_IN]);
     // b (all columns) ends: slots a+c and d still overlap, so two turns remain.
     gang.app_exited(&mut system, apps[1]);
-    assert_eq!(bands(&system, &[apps[0], apps[3]]), [ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &[apps[0], apps[3]]), [ACTIVE, FILL_IN]);
     // a ends: c sits on columns 2 and 3, d on 0 to 2: no union.
     gang.app_exited(&mut system, apps[0]);
-    assert_eq!(bands(&system, &[apps[2], apps[3]]), [ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &[apps[2], apps[3]]), [ACTIVE, FILL_IN]);
     // c ends in its own slot: d takes over at once.
     gang.app_exited(&mut system, apps[2]);
-    assert_eq!(bands(&system, &[apps[3]]), [ACTIVE]);
+    assert_eq!(priorities(&system, &[apps[3]]), [ACTIVE]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn disjoint_slots_become_one() {
     // Slot 0: a on 0-2. Slot 1: b on 0-1 (does not fit beside a). c fills slot 0's column 3.
     let apps = start(&mut system, &mut *gang, &[3, 2, 1]);
     gang.app_exited(&mut system, apps[0]);
-    assert_eq!(bands(&system, &apps[1..]), [ACTIVE, ACTIVE]);
+    assert_eq!(priorities(&system, &apps[1..]), [ACTIVE, ACTIVE]);
     let turns = system.slots.len();
     system.now = Time::from_ns(100_000_000);
     gang.slot(&mut system);
@@ -155,7 +155,7 @@ fn buddies_get_whole_blocks() {
     assert_eq!(system.homes(apps[0]), [0, 1, 2].map(Some));
     assert_eq!(system.homes(apps[1]), [4, 5, 6].map(Some));
     assert_eq!(system.homes(apps[2]), [2, 3].map(Some));
-    assert_eq!(bands(&system, &apps), [ACTIVE, ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, ACTIVE, FILL_IN]);
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn the_least_loaded_block_makes_slots_unite() {
         let apps = start(&mut system, &mut *gang, &[4, 3, 4]);
         assert_eq!(system.homes(apps[2])[0], Some(third));
         gang.app_exited(&mut system, apps[1]);
-        let band = if united { ACTIVE } else { FILL_IN };
-        assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, band]);
+        let priority = if united { ACTIVE } else { FILL_IN };
+        assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, priority]);
     }
 }
 
@@ -178,19 +178,19 @@ fn blocks_that_are_cut_short_do_for_gangs_they_hold() {
     let apps = start(&mut system, &mut *gang, &[8, 4, 5, 9]);
     let first = |app: usize| system.homes(apps[app])[0];
     assert_eq!([first(0), first(1), first(2), first(3)], [0, 8, 0, 0].map(Some));
-    assert_eq!(bands(&system, &apps), [ACTIVE, ACTIVE, FILL_IN, FILL_IN]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, ACTIVE, FILL_IN, FILL_IN]);
 }
 
 #[test]
 fn strict_gangs_park_everybody_else() {
     let (mut system, mut gang) = with(4, &[STRICT]);
     let apps = start(&mut system, &mut *gang, &[3, 4, 1]);
-    assert_eq!(bands(&system, &apps), [ACTIVE, PARKED, ACTIVE]);
+    assert_eq!(priorities(&system, &apps), [ACTIVE, THROTTLED, ACTIVE]);
     next_slot(&mut system, &mut *gang);
-    assert_eq!(bands(&system, &apps), [PARKED, ACTIVE, PARKED]);
+    assert_eq!(priorities(&system, &apps), [THROTTLED, ACTIVE, THROTTLED]);
     // The others may run at once when the slot empties.
     gang.app_exited(&mut system, apps[1]);
-    assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
+    assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
     let rules: Vec<&str> = system.reasons.borrow().iter().map(|why| why.rule).collect();
     assert!(rules.contains(&"throttled until its slot is active"), "{rules:?}");
     assert!(rules.iter().all(|rule| !rule.is_empty()));
@@ -210,8 +210,8 @@ fn migration_moves_a_gang_where_that_saves_a_slot() {
             other.map(Some),
             "the first of two equally full slots is dissolved"
         );
-        let band = if migration == 1 { ACTIVE } else { FILL_IN };
-        assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, band]);
+        let priority = if migration == 1 { ACTIVE } else { FILL_IN };
+        assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, priority]);
     }
 }
 
@@ -222,9 +222,9 @@ fn migration_keeps_the_columns_it_can() {
     let (mut system, mut gang) = with(6, &[("migration", 1), ("unification", 0)]);
     let apps = start(&mut system, &mut *gang, &[3, 3, 4, 2]);
     gang.app_exited(&mut system, apps[1]);
-    assert_eq!(bands(&system, &[apps[0], apps[2]]), [ACTIVE, FILL_IN]);
+    assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, FILL_IN]);
     gang.app_exited(&mut system, apps[2]);
-    assert_eq!(bands(&system, &[apps[0], apps[3]]), [ACTIVE, ACTIVE]);
+    assert_eq!(priorities(&system, &[apps[0], apps[3]]), [ACTIVE, ACTIVE]);
     assert_eq!(system.homes(apps[0]), [0, 1, 2].map(Some));
     assert_eq!(system.homes(apps[3]), [4, 5].map(Some));
 }
@@ -251,7 +251,7 @@ fn turns(
 ) -> Vec<Vec<usize>> {
     let mut seen = Vec::new();
     for _ in 0..n {
-        let active: Vec<usize> = (0..apps.len()).filter(|i| bands(system, apps)[*i] == ACTIVE).collect();
+        let active: Vec<usize> = (0..apps.len()).filter(|i| priorities(system, apps)[*i] == ACTIVE).collect();
         let end = *system.slots.last().unwrap();
         for i in &active {
             for task in system.apps[apps[*i].index()].task_ids() {

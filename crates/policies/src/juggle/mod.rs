@@ -18,7 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "JUGGLE",
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "JUGGLE is for programs whose threads all have the same work. Such a program ends with its last thread, so all \
 threads should have the same progress at any time. Threads start bound round-robin. Every interval the balancer adds up what \

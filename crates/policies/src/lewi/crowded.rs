@@ -37,7 +37,7 @@ impl Crowded {
     }
 
     /// Something has happened on a cpu: there may be somebody to take again.
-    pub(super) fn stirred(&mut self, cpu: CpuId) {
+    pub(super) fn dirty(&mut self, cpu: CpuId) {
         if self.cpus[cpu].1 {
             self.set(cpu, self.cpus[cpu].0);
         }
@@ -142,7 +142,7 @@ mod tests {
                 );
             }
         }
-        crowded.stirred(CpuId(2));
+        crowded.dirty(CpuId(2));
         let rings = rings(&topology, CpuId(2));
         assert_eq!(crowded.next(&rings, 3, &mut { Crowded::START }), Some(CpuId(2)));
     }

@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "LEWI",
     summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "Every application owns cpus. With `owners: apart` the applications own equal ranges of neighbouring cpus, in the \
 order of the applications; with `together` each application owns all cpus. LEWI binds the ranks of an application to its \
@@ -313,7 +313,7 @@ impl Lewi {
             self.resting.remove(&(from, cpu));
             self.to_let.insert(cpu);
         }
-        system.stirred(&mut |cpu| self.crowded.stirred(cpu));
+        system.dirty(&mut |cpu| self.crowded.dirty(cpu));
         let mut next = 0;
         while let Some(cpu) = self.next_dry(next) {
             next = cpu.0 + 1;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fake::FakeSystem;
 use sim_core::machine::Level as Tree;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 /// Two cpus with two tasks each; processes of `process` tasks.
 fn scene(lewi: Lewi, process: u32) -> (FakeSystem, Lewi, Vec<TaskId>) {
@@ -23,7 +23,7 @@ fn scene(lewi: Lewi, process: u32) -> (FakeSystem, Lewi, Vec<TaskId>) {
 
 fn wait(system: &mut FakeSystem, lewi: &mut Lewi, task: TaskId) {
     system.in_vain.push(task);
-    lewi.waits(system, task, Awaited::Barrier(Circle::All));
+    lewi.waits(system, task, Awaited::Barrier(Scope::All));
 }
 
 fn plain() -> Lewi {

@@ -8,7 +8,7 @@ mod load;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Displacement, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{Placement, Policy, Preemption, System, TaskState, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "LGROUP",
     summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at once",
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Every thread gets a home locality group when it is created. A locality group is a NUMA node, for example a board \
 of a large server. The home is the least loaded group among those that the program already uses. If that group carries more \
@@ -239,7 +239,8 @@ impl Lgroup {
                 ),
                 None => self.lowest(view, task, home, last),
             };
-            let takes = view.best_priority(cpu).is_none_or(|best| best < view.priority(task));
+            let takes =
+                view.best_dispatch_priority(cpu).is_none_or(|best| best < view.dispatch_priority(task));
             let idle = if takes { None } else { self.idle_near(view, task, cpu) };
             match idle {
                 Some(idle) => (idle, "placed: no lower priority on the chosen cpu, idle cpu nearby"),
@@ -267,7 +268,7 @@ impl Lgroup {
     /// `disp_lowpri_cpu`: the cpu at home with the lowest priority if that is idle or lower than the thread's, else the one of
     /// all others, else the best one at home, where it will wait. Among equals at home the search begins with `hint`.
     fn lowest(&self, view: &dyn View, task: TaskId, home: u32, hint: Option<CpuId>) -> (CpuId, &'static str) {
-        let (start, cpus, mine) = (home * self.span, view.machine().cpus(), view.priority(task));
+        let (start, cpus, mine) = (home * self.span, view.machine().cpus(), view.dispatch_priority(task));
         let size = self.span.min(cpus - start);
         let first = hint.filter(|hint| self.queues.group(*hint) == home).map_or(0, |hint| hint.0 - start);
         let near = (0..size).map(|i| CpuId(start + (first + i) % size));
@@ -275,7 +276,7 @@ impl Lgroup {
         let best = |cpus: &mut dyn Iterator<Item = CpuId>| {
             let allowed = cpus.filter(|cpu| view.allowed(task, *cpu));
             allowed
-                .map(|cpu| (view.best_priority(cpu).unwrap_or(-1), cpu))
+                .map(|cpu| (view.best_dispatch_priority(cpu).unwrap_or(-1), cpu))
                 .reduce(|a, b| if b.0 < a.0 { b } else { a })
         };
         let at_home = best(&mut near.into_iter());
@@ -323,7 +324,7 @@ impl Lgroup {
     ) -> (CpuId, &'static str) {
         let start = self.queues.group(cpu) * self.span;
         let next = CpuId(start + (cpu.0 - start + 1) % self.span.min(view.machine().cpus() - start));
-        let slack = if view.priority(task) >= 16 { 2 } else { 0 };
+        let slack = if view.dispatch_priority(task) >= 16 { 2 } else { 0 };
         let there = view.nr_running(next).saturating_sub(1);
         if there + slack < waiting && view.allowed(task, next) {
             (next, "placed: fewer threads wait on the next cpu of the group")
@@ -408,16 +409,16 @@ impl Lgroup {
     }
 
     /// Moves a thread that waits in the queue of `cpu` to where the dispatcher puts it, or to an idle cpu that steals it there.
-    fn requeue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+    fn requeue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let Some(home) = self.threads.get(task.index()).and_then(|thread| thread.home) else { return };
         self.queues.refresh(system);
         let stale =
-            why == Displacement::Lifted && system.now().since(system.task(task).last_ran) > self.rechoose;
+            why == Preemption::Boosted && system.now().since(system.task(task).last_ran) > self.rechoose;
         let (mut to, mut rule) = (cpu, "moved: preempted, expired or boosted");
         if stale || self.queues.group(cpu) != home {
             (to, rule) = self.lowest(system, task, home, Some(cpu));
         }
-        if why != Displacement::Preempted {
+        if why != Preemption::Preempted {
             // Where it was displaced it does not count itself, but the one that runs there by now waited.
             let waiting = system.nr_running(to).saturating_sub(1);
             (to, rule) = self.balanced(system, task, to, rule, waiting);
@@ -535,13 +536,13 @@ impl Policy for Lgroup {
         };
         let Some((used, _)) = system.slice(task) else { return };
         // Quanta end at ticks: what began within the last one has just begun.
-        if runs && used < system.kernel().tick {
+        if runs && used < system.os().tick {
             self.queues.refresh(system);
             let (to, rule) = self.lowest(system, task, home, Some(seen.cpu));
-            let best = system.best_priority(to);
+            let best = system.best_dispatch_priority(to);
             // Elsewhere its own cpu counts as idle to it: only an idle one that comes before it is as good.
             let better = if self.queues.group(to) == home {
-                best.is_none_or(|best| best < system.priority(task))
+                best.is_none_or(|best| best < system.dispatch_priority(task))
             } else {
                 best.is_none() && to < seen.cpu
             };
@@ -556,11 +557,11 @@ impl Policy for Lgroup {
         }
     }
 
-    fn watches_displaced(&self) -> bool {
+    fn watches_preemptions(&self) -> bool {
         self.sticky
     }
 
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         self.requeue(system, task, cpu, why);
     }
 

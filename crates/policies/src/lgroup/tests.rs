@@ -104,15 +104,15 @@ fn displaced_threads_are_stolen_or_handed_on() {
     // Nothing is idle: at home it stays where it was, behind the one that took its cpu; at the end of a quantum it goes to
     // the next cpu of the board, where fewer wait.
     assert_eq!(cpu.0 / 8, home);
-    policy.displaced(&mut system, odd, cpu, Displacement::Preempted);
+    policy.preempted(&mut system, odd, cpu, Preemption::Preempted);
     assert_eq!(system.tasks[odd.index()].view.cpu, cpu);
-    policy.displaced(&mut system, odd, cpu, Displacement::Expired);
+    policy.preempted(&mut system, odd, cpu, Preemption::Expired);
     let next = CpuId(home * 8 + (cpu.0 + 1) % 8);
     assert_eq!(system.tasks[odd.index()].view.cpu, next);
     // An idle cpu at the other end of the machine steals it.
     let far = CpuId((next.0 + 72) % 144);
     let running = system.current(far).unwrap();
     system.leave(&mut policy, running, TaskState::Exited);
-    policy.displaced(&mut system, odd, next, Displacement::Preempted);
+    policy.preempted(&mut system, odd, next, Preemption::Preempted);
     assert_eq!(system.tasks[odd.index()].view.cpu, far);
 }

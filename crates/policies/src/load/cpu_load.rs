@@ -4,8 +4,8 @@
 //! brought up to date when they are read or the load changes, with the same values as if every tick had done it.
 
 use sim_core::ids::CpuId;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::PerCpu;
+use sim_core::os::OsModel;
 use sim_core::policy::View;
 use sim_core::time::{Span, Time};
 
@@ -31,7 +31,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub(super) fn new(kernel: &KernelModel, cpus: u32) -> Self {
+    pub(super) fn new(kernel: &OsModel, cpus: u32) -> Self {
         Self { grid: Ticks::new(kernel, cpus), cpus: PerCpu::filled(cpus as usize, Load::default()) }
     }
 

@@ -13,8 +13,8 @@ mod rules;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{CpuSet, Machine, PerCpu};
+use sim_core::os::OsModel;
 use sim_core::policy::{Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "the load balancer of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and \
 active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Every cpu runs a balancing pass at its timer ticks, more often when it is idle. At each level of the machine \
 (threads of a core, cores that share a cache, a node, all nodes) it finds the busiest group of cpus. It pulls waiting tasks \
@@ -204,7 +204,7 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     }
 }
 
-fn is_modern(values: &Values, kernel: &KernelModel) -> bool {
+fn is_modern(values: &Values, kernel: &OsModel) -> bool {
     match values.choice("release") {
         "kernel" => kernel.name == crate::modern::NAME,
         other => other == crate::modern::NAME,
@@ -212,7 +212,7 @@ fn is_modern(values: &Values, kernel: &KernelModel) -> bool {
 }
 
 /// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.
-pub(crate) fn levels(machine: &Machine, kernel: &KernelModel) -> Vec<DomainLevel> {
+pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Values::defaults(PARAMETERS);
     if is_modern(&values, kernel) {
         return crate::modern::levels(machine);

@@ -4,8 +4,8 @@
 //! of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as uncertain below.
 
 use notation::parameter::Values;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{Level, Topology};
+use sim_core::os::OsModel;
 
 /// What the balancer does at a level (the `SD_*_INIT` macros). Intervals in milliseconds, `*_index` select a load average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,7 +218,7 @@ pub(super) const RELEASES: [Release; 4] = [
 ];
 
 /// The release a kernel has, unless the parameter names another one.
-pub(super) fn of(values: &Values, kernel: &KernelModel) -> Release {
+pub(super) fn of(values: &Values, kernel: &OsModel) -> Release {
     let name = match values.choice("release") {
         "kernel" => kernel.name.as_str(),
         other => other,

@@ -24,7 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "disjoint sets of packages or cores, one per application, divided once or again at every arrival and exit",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "PARTITION divides the packages among the foreground applications in their order, evenly or in proportion to \
 their threads (`share: threads`). Proportional shares use the method of largest remainders, with at least one package each. \

@@ -22,7 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
 listed",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "PIN binds rank r of every application to the (r modulo m)-th of the m cpus that the application may use. Each \
 application starts again at the first cpu. PIN binds a rank before it first runs and moves nothing afterwards. `layout` \

@@ -20,7 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "SPEED",
     summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "Each application runs one balancer on each core that it may use. Threads start bound round-robin, and the nodes \
 are filled evenly. Every interval, lengthened by a random part, the balancer of a core measures the speed of its threads: \

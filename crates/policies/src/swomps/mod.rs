@@ -20,7 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "SWOMPS",
     summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
 ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \

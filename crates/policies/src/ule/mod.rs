@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "ULE",
     summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus steal",
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
-    level: Level::Kernel,
+    level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Release 7: a thread goes to its last cpu if that is idle, otherwise to the idle cpu with the lowest number, \
 otherwise to the least loaded cpu. A cpu that goes idle steals one thread from the longest queue, but only if that queue has \

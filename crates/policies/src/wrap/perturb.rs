@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 
@@ -204,11 +204,11 @@ impl Policy for Perturbed {
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
     }
-    fn watches_displaced(&self) -> bool {
-        self.inner.watches_displaced()
+    fn watches_preemptions(&self) -> bool {
+        self.inner.watches_preemptions()
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
-        self.inner.displaced(&mut Tapped::new(system, &mut self.disturb), task, cpu, why);
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
+        self.inner.preempted(&mut Tapped::new(system, &mut self.disturb), task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.inner.waits(&mut Tapped::new(system, &mut self.disturb), task, what);
@@ -216,8 +216,8 @@ impl Policy for Perturbed {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.inner.proceeds(&mut Tapped::new(system, &mut self.disturb), task);
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.drained(&mut Tapped::new(system, &mut self.disturb), cpu);
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.emptied(&mut Tapped::new(system, &mut self.disturb), cpu);
     }
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.inner.enqueued(&mut Tapped::new(system, &mut self.disturb), task, cpu);

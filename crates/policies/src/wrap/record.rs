@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
 use sim_core::time::Time;
 
 use super::request::{Request, Tap, Tapped};
@@ -33,12 +33,12 @@ pub enum Hook {
     Waits(TaskId),
     /// [`Policy::proceeds`].
     Proceeds(TaskId),
-    /// [`Policy::drained`].
-    Drained(CpuId),
+    /// [`Policy::emptied`].
+    Emptied(CpuId),
     /// [`Policy::enqueued`].
     Enqueued(TaskId),
-    /// [`Policy::displaced`].
-    Displaced(TaskId),
+    /// [`Policy::preempted`].
+    Preempted(TaskId),
 }
 
 /// A hook call in which something was asked for or a cpu was chosen.
@@ -173,11 +173,11 @@ impl Policy for Recorder {
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
     }
-    fn watches_displaced(&self) -> bool {
-        self.inner.watches_displaced()
+    fn watches_preemptions(&self) -> bool {
+        self.inner.watches_preemptions()
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
-        self.call(system, Hook::Displaced(task), |inner, system| inner.displaced(system, task, cpu, why));
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
+        self.call(system, Hook::Preempted(task), |inner, system| inner.preempted(system, task, cpu, why));
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.call(system, Hook::Waits(task), |inner, system| inner.waits(system, task, what));
@@ -185,8 +185,8 @@ impl Policy for Recorder {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.call(system, Hook::Proceeds(task), |inner, system| inner.proceeds(system, task));
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Drained(cpu), |inner, system| inner.drained(system, cpu));
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Emptied(cpu), |inner, system| inner.emptied(system, cpu));
     }
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.call(system, Hook::Enqueued(task), |inner, system| inner.enqueued(system, task, cpu));

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Displacement, PARKED, Placement, Policy, System, View, Why};
+use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, THROTTLED, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::record::{Call, Counts, Hook, Schedule};
 use super::request::{Request, tasks};
 
-/// What became of the decisions (placements, moves, masks, bands) of a replayed schedule.
+/// What became of the decisions (placements, moves, masks, priorities) of a replayed schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// Happened as recorded.
@@ -43,7 +43,7 @@ pub struct Replayer {
     end: Option<Time>,
     over: bool,
     watches_waits: bool,
-    watches_displaced: bool,
+    watches_preemptions: bool,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
@@ -62,13 +62,13 @@ impl Replayer {
             calls.entry(call.hook).or_default().push_back(call.clone());
         }
         let parks =
-            |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, PARKED)));
+            |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, THROTTLED)));
         let parks = schedule.calls.iter().any(parks);
         Self {
             end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
             watches_waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
-            watches_displaced: calls.keys().any(|hook| matches!(hook, Hook::Displaced(_))),
+            watches_preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
             parked: BTreeSet::new(),
             calls,
             counts: Counts::default(),
@@ -106,7 +106,7 @@ impl Replayer {
     }
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
-        let parks = matches!(request, Request::Band(_, PARKED));
+        let parks = matches!(request, Request::Band(_, THROTTLED));
         let mut legal = request.is_legal(system, self.tasks) && !(parks && self.over);
         if let (Request::Band(task, _), true) = (request, legal) {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
@@ -128,7 +128,7 @@ impl Replayer {
         self.over = true;
         for task in std::mem::take(&mut self.parked) {
             system.because(Why::rule("replayed: the schedule is over, no task stays throttled"));
-            system.set_band(task, 0);
+            system.set_priority(task, 0);
         }
     }
 }
@@ -190,11 +190,11 @@ impl Policy for Replayer {
     fn watches_waits(&self) -> bool {
         self.watches_waits
     }
-    fn watches_displaced(&self) -> bool {
-        self.watches_displaced
+    fn watches_preemptions(&self) -> bool {
+        self.watches_preemptions
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Displacement) {
-        self.call(system, Hook::Displaced(task));
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Preemption) {
+        self.call(system, Hook::Preempted(task));
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
         self.call(system, Hook::Waits(task));
@@ -202,8 +202,8 @@ impl Policy for Replayer {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         self.call(system, Hook::Proceeds(task));
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Drained(cpu));
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.call(system, Hook::Emptied(cpu));
     }
     fn enqueued(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
         self.call(system, Hook::Enqueued(task));

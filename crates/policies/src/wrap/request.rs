@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
+use sim_core::os::OsModel;
 use sim_core::policy::{Affinity, AppView, System, TaskState, TaskView, View, Why};
 use sim_core::time::{Span, Time};
 
@@ -15,7 +15,7 @@ pub enum Request {
     Migrate(TaskId, CpuId),
     /// [`System::set_affinity`].
     Bind(TaskId, Affinity),
-    /// [`System::set_band`].
+    /// [`System::set_priority`].
     Band(TaskId, u8),
     /// [`System::yield_to`]: from, to.
     YieldTo(TaskId, TaskId),
@@ -61,7 +61,7 @@ impl Request {
         match self {
             Self::Migrate(task, to) => return system.migrate(*task, *to),
             Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone()),
-            Self::Band(task, band) => return system.set_band(*task, *band),
+            Self::Band(task, priority) => return system.set_priority(*task, *priority),
             Self::YieldTo(from, to) => return system.yield_to(*from, *to),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
             Self::At(at, token) => system.at(*at, *token),
@@ -112,8 +112,8 @@ impl View for Tapped<'_> {
     fn machine(&self) -> &Machine {
         self.system.machine()
     }
-    fn kernel(&self) -> &KernelModel {
-        self.system.kernel()
+    fn os(&self) -> &OsModel {
+        self.system.os()
     }
     fn seed(&self) -> u64 {
         self.system.seed()
@@ -127,8 +127,8 @@ impl View for Tapped<'_> {
     fn nr_running(&self, cpu: CpuId) -> u32 {
         self.system.nr_running(cpu)
     }
-    fn untold(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
-        self.system.untold(skip, found);
+    fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.system.unreported(skip, found);
     }
     fn load(&self, cpu: CpuId) -> u64 {
         self.system.load(cpu)
@@ -145,8 +145,8 @@ impl View for Tapped<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         self.system.is_buddy(task)
     }
-    fn band(&self, task: TaskId) -> u8 {
-        self.system.band(task)
+    fn priority(&self, task: TaskId) -> u8 {
+        self.system.priority(task)
     }
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.system.waits_in_vain(task)
@@ -154,11 +154,11 @@ impl View for Tapped<'_> {
     fn wait_ends(&self, task: TaskId) -> Option<Time> {
         self.system.wait_ends(task)
     }
-    fn priority(&self, task: TaskId) -> i64 {
-        self.system.priority(task)
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
+        self.system.dispatch_priority(task)
     }
-    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
-        self.system.best_priority(cpu)
+    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
+        self.system.best_dispatch_priority(cpu)
     }
     fn because(&self, why: Why) {
         self.why.set(why);
@@ -175,11 +175,11 @@ impl System for Tapped<'_> {
     fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.system.newest(cpu, most, out);
     }
-    fn stirred(&mut self, found: &mut dyn FnMut(CpuId)) {
-        self.system.stirred(found);
+    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.system.dirty(found);
     }
-    fn turn_ends(&mut self, cpu: CpuId) -> Time {
-        self.system.turn_ends(cpu)
+    fn yield_ends(&mut self, cpu: CpuId) -> Time {
+        self.system.yield_ends(cpu)
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.system.cpu_time(task)
@@ -196,8 +196,8 @@ impl System for Tapped<'_> {
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
         self.ask(Request::Bind(task, affinity))
     }
-    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
-        self.ask(Request::Band(task, band))
+    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+        self.ask(Request::Band(task, priority))
     }
     fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
         self.ask(Request::YieldTo(from, to))

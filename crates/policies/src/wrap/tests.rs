@@ -11,7 +11,7 @@ use crate::fake::FakeSystem;
 
 const FOUR: &[(Level, u32)] = &[(Level::Core, 4)];
 
-/// On every timer moves task 0 to the cpu of the token and puts it into band 1; new tasks go to cpu 3.
+/// On every timer moves task 0 to the cpu of the token and puts it into priority 1; new tasks go to cpu 3.
 struct Pusher;
 
 impl Policy for Pusher {
@@ -21,7 +21,7 @@ impl Policy for Pusher {
     fn timer(&mut self, system: &mut dyn System, token: u64) {
         system.charge(CpuId(0), Span::from_us(5), true);
         system.migrate(TaskId(0), CpuId(token as u32));
-        system.set_band(TaskId(0), 1);
+        system.set_priority(TaskId(0), 1);
     }
 }
 
@@ -53,12 +53,12 @@ fn a_late_decision_happens_at_its_time_and_a_price_at_once() {
     let mut policy = perturbed(&[("delay", 2_000)]);
     let mut system = system(&mut policy);
     policy.timer(&mut system, 1);
-    assert_eq!((system.moves.len(), system.tasks[0].band, system.charges.len()), (0, 0, 1));
+    assert_eq!((system.moves.len(), system.tasks[0].priority, system.charges.len()), (0, 0, 1));
     advance(&mut system, &mut policy, 1_999);
     assert_eq!(system.moves.len(), 0);
     advance(&mut system, &mut policy, 2_000);
     assert_eq!(system.moves, [(TaskId(0), CpuId(1))]);
-    assert_eq!(system.tasks[0].band, 1);
+    assert_eq!(system.tasks[0].priority, 1);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn what_is_no_longer_legal_does_not_happen() {
     policy.timer(&mut system, 1);
     system.tasks[0].affinity = Affinity::One(CpuId(0));
     advance(&mut system, &mut policy, 2_000);
-    assert_eq!((system.moves.len(), system.tasks[0].band), (0, 1));
+    assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
     // Nor is it asked for: the policy is told at once.
     policy.timer(&mut system, 2);
     assert_eq!(system.timers.len(), 1, "the priority level only");
@@ -92,7 +92,7 @@ fn a_veto_drops_moves_and_placements_but_no_bands() {
     let mut policy = perturbed(&[("veto", 10_000)]);
     let mut system = system(&mut policy);
     policy.timer(&mut system, 1);
-    assert_eq!((system.moves.len(), system.tasks[0].band), (0, 1));
+    assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
     let woken = Placement::Wake { waker: CpuId(1), previous: CpuId(2) };
     assert_eq!(policy.select_cpu(&system, TaskId(0), woken), CpuId(2), "where it was");
     let mut created = [0; 4];

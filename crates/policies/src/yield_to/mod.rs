@@ -12,7 +12,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::policy::{AppView, Awaited, Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use offers::{Offers, Party, plain_scan};
@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "directed yield: a waiting task gives its cpu to a late task of the same barrier",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
-    level: Level::User,
+    level: Level::UserLevel,
     parameters: PARAMETERS,
     about: "YIELD_TO is a library below the barriers that observes which tasks have arrived. A task that begins to wait \
 searches for a straggler. A straggler is a task of the same barrier that waits for a cpu. It has not arrived yet, or it has \
@@ -152,11 +152,11 @@ impl Members {
             return false;
         }
         match what {
-            Awaited::Barrier(Circle::Team) => {
+            Awaited::Barrier(Scope::Team) => {
                 self.rank(task) / self.process == self.rank(other) / self.process
             }
-            Awaited::Barrier(Circle::Leaders) => self.rank(other).is_multiple_of(self.process),
-            Awaited::Barrier(Circle::All) | Awaited::Neighbour | Awaited::Lock => true,
+            Awaited::Barrier(Scope::Leaders) => self.rank(other).is_multiple_of(self.process),
+            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock => true,
         }
     }
 }

@@ -7,7 +7,7 @@ use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::PerCpu;
 use sim_core::policy::{Awaited, System, TaskState};
 use sim_core::time::Time;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use super::Members;
 
@@ -23,9 +23,9 @@ impl Party {
     /// The tasks for which `task` waits.
     pub(super) fn awaited(members: &Members, task: TaskId, what: Awaited) -> Self {
         match what {
-            Awaited::Barrier(Circle::Team) => Self::Team(members.rank(task) / members.process),
-            Awaited::Barrier(Circle::Leaders) => Self::Leaders,
-            Awaited::Barrier(Circle::All) | Awaited::Neighbour | Awaited::Lock => Self::All,
+            Awaited::Barrier(Scope::Team) => Self::Team(members.rank(task) / members.process),
+            Awaited::Barrier(Scope::Leaders) => Self::Leaders,
+            Awaited::Barrier(Scope::All) | Awaited::Neighbour | Awaited::Lock => Self::All,
         }
     }
 
@@ -94,7 +94,7 @@ impl Offers {
             doubt(&mut self.cpus, &mut self.doubtful, cpu);
         }
         let (cpus, doubtful) = (&mut self.cpus, &mut self.doubtful);
-        system.stirred(&mut |cpu| doubt(cpus, doubtful, cpu));
+        system.dirty(&mut |cpu| doubt(cpus, doubtful, cpu));
         let mut doubtful = std::mem::take(&mut self.doubtful);
         for cpu in doubtful.drain(..) {
             self.cpus[cpu].doubtful = false;
@@ -113,7 +113,7 @@ impl Offers {
         let current = system.current(cpu);
         system.queued(cpu, &mut self.queue);
         let now = system.now();
-        let turn = system.turn_ends(cpu);
+        let turn = system.yield_ends(cpu);
         let ends = current.into_iter().chain(self.queue.iter().copied());
         let ends = ends.filter_map(|task| system.wait_ends(task)).filter(|end| !end.is_never());
         let mut next = Time::NEVER;

@@ -15,7 +15,7 @@ fn scene(anywhere: bool, limit: u64) -> (FakeSystem, YieldTo, Vec<TaskId>) {
     (system, policy, tasks)
 }
 
-const ALL: Awaited = Awaited::Barrier(Circle::All);
+const ALL: Awaited = Awaited::Barrier(Scope::All);
 
 #[test]
 fn the_local_straggler_that_waits_longest_comes_first() {
@@ -54,10 +54,10 @@ fn elsewhere_only_where_no_straggler_runs() {
 fn a_team_waits_for_its_own_stragglers() {
     let (mut system, mut policy, tasks) = scene(true, 0);
     policy.apps[0].as_mut().unwrap().process = 2;
-    policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Team));
+    policy.waits(&mut system, tasks[0], Awaited::Barrier(Scope::Team));
     assert_eq!(system.yields, [(tasks[0], tasks[1])]);
     policy.proceeds(&mut system, tasks[0]);
-    policy.waits(&mut system, tasks[0], Awaited::Barrier(Circle::Leaders));
+    policy.waits(&mut system, tasks[0], Awaited::Barrier(Scope::Leaders));
     assert_eq!(system.yields[1], (tasks[0], tasks[2]));
 }
 

@@ -135,7 +135,7 @@ impl Heaps {
         }
     }
 
-    /// From a place on downwards: below a member that is not due nobody is.
+    /// From a place on downwards: below a member that is not due no task is.
     fn each_due_from(heap: &[Slot], at: usize, clock: u64, found: &mut impl FnMut(CpuId)) {
         let Some(slot) = heap.get(at).filter(|slot| slot.is_due(clock)) else { return };
         found(CpuId(slot.cpu));

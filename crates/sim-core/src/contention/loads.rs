@@ -38,7 +38,7 @@ pub(super) struct Loads {
     spread_sum: Load,
     /// The cost of an access to another node than one's own, summed over all nodes (32 fraction bits); kept where there are spread
     /// accesses, one factor of distance for all of them, and no buses.
-    afar: Option<Afar>,
+    remote: Option<Afar>,
     /// Traffic between nodes; kept where there is a crossbar.
     far_sum: Load,
     crossbar: u64,
@@ -130,7 +130,7 @@ impl Loads {
         (buses, groups): (u32, u32),
         classes: usize,
         spread: bool,
-        afar: Option<u32>,
+        remote: Option<u32>,
     ) -> Self {
         let memory = &machine.memory;
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
@@ -146,7 +146,7 @@ impl Loads {
             nodes: vec![idle; nodes],
             spread: vec![0; if spread { nodes } else { 0 }],
             spread_sum: 0,
-            afar: afar.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
+            remote: remote.filter(|_| spread && memory.bus_bandwidth == 0).map(one_factor),
             far_sum: 0,
             crossbar: ONE,
             buses: vec![BusLoad { load: 0, stretch: ONE, head: NO_CLASS, dirty: false }; buses],
@@ -347,10 +347,10 @@ impl Loads {
 
     /// The mean over all nodes of what spread accesses meet.
     fn settle_afar(&mut self) {
-        let Some(Afar { factor, .. }) = self.afar else { return };
+        let Some(Afar { factor, .. }) = self.remote else { return };
         let far = |node: &NodeLoad| node.controller.max(node.port).max(self.crossbar).min(MOST);
         let sum = self.nodes.iter().map(|node| u128::from(far(node) * u64::from(factor))).sum();
-        self.afar = Some(Afar { factor, sum });
+        self.remote = Some(Afar { factor, sum });
     }
 
     /// The crossbar; true when its stretch is not what it was.
@@ -382,7 +382,7 @@ impl Loads {
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).
     pub(super) fn mean_cost(&self, class: &Class, distance: impl Fn(u32) -> u32) -> u128 {
         let nodes = self.nodes.len();
-        if let Some(Afar { factor, sum }) = self.afar {
+        if let Some(Afar { factor, sum }) = self.remote {
             let own = |far| self.way(class, class.node, far);
             let (near, far) = (own(false) * ONE, own(true) * u64::from(factor));
             return part(sum - u128::from(far) + u128::from(near), nodes);

@@ -177,7 +177,7 @@ impl Contention {
         class: ClassId,
         cpu: CpuId,
         now: Time,
-        lead: Span,
+        overhead: Span,
         work: Work,
         bytes: u64,
     ) {
@@ -187,7 +187,7 @@ impl Contention {
         let record = &mut self.classes.records[class.0 as usize];
         let bytes = if record.slow == ONE { bytes } else { bytes * ONE / record.slow };
         let clock = record.clock(now);
-        let target = clock.wrapping_add(lead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
+        let target = clock.wrapping_add(overhead.ns().wrapping_mul(record.rate)).wrapping_add(work.raw());
         record.members += 1;
         self.heaps.insert(class.0, cpu, target, bytes);
         if self.cache.span > 0 {
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn heap_agrees_with_sorting() {
-        let machine = crate::kernel::test_machine(64);
+        let machine = crate::engine::test_machine(64);
         let mut memory = Contention::new(&machine, &[profile(0, 1)]);
         let class = memory.class(0, NodeId(0), CpuId(0), ClassId::FREE);
         let mut inside: Vec<(u64, u32)> = Vec::new();
@@ -279,17 +279,17 @@ mod tests {
             assert_eq!(memory.classes.records[class.0 as usize].members as usize, inside.len());
             let mut due: Vec<_> =
                 inside.iter().filter(|member| member.0 == 0).map(|member| member.1).collect();
-            let mut told = Vec::new();
-            memory.each_due(class.0, Time::ZERO, |cpu| told.push(cpu.0));
+            let mut notified = Vec::new();
+            memory.each_due(class.0, Time::ZERO, |cpu| notified.push(cpu.0));
             due.sort_unstable();
-            told.sort_unstable();
-            assert_eq!(due, told);
+            notified.sort_unstable();
+            assert_eq!(due, notified);
         }
     }
 
     #[test]
     fn stop_and_start_conserve_work() {
-        let machine = crate::kernel::test_machine(4);
+        let machine = crate::engine::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 65_536)]);
         let class = memory.class(0, NodeId(0), CpuId(1), ClassId::FREE);
         let work = Work::from_span(Span::from_ns(1_000));
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn classes_are_found_again_however_many_there_are() {
-        let machine = crate::kernel::test_machine(4);
+        let machine = crate::engine::test_machine(4);
         let mut memory = Contention::new(&machine, &[profile(1_000, 9); 500]);
         let ids: Vec<_> = (0..500).map(|p| memory.class(p, NodeId(0), CpuId(1), ClassId::FREE)).collect();
         assert!((0..500).all(|p| memory.class(p, NodeId(0), CpuId(3), ClassId::FREE) == ids[p as usize]));
@@ -315,7 +315,7 @@ mod tests {
     /// with buses that never matter, which keep classes of tasks away from their pages apart.
     fn equals() -> [Machine; 3] {
         use crate::machine::{Memory, Topology};
-        let mut machine = crate::kernel::test_machine(16);
+        let mut machine = crate::engine::test_machine(16);
         machine.topology = Topology::new(&[(Level::Package, 8), (Level::Node, 1), (Level::Core, 2)]).unwrap();
         let memory = Memory { link_bandwidth: 2_000_000_000, remote_factor: 1_400, ..machine.memory.clone() };
         let matrix = (0..64).map(|at| if at % 9 == 0 { 1_000 } else { 1_400 }).collect();
@@ -341,8 +341,8 @@ mod tests {
             let draw = crate::rng::draw(7, u64::from(step));
             let (cpu, home, profile) = (CpuId(draw % 16), NodeId(draw >> 8 & 7), draw >> 16 & 0xff);
             let now = Time::from_ns(u64::from(step) * 900);
-            let told = twins.each_mut().map(|(memory, running)| {
-                let told = if let Some(class) = running[cpu.0 as usize].take() {
+            let notified = twins.each_mut().map(|(memory, running)| {
+                let notified = if let Some(class) = running[cpu.0 as usize].take() {
                     memory.stop(class, cpu, now, work).0
                 } else {
                     let class = memory.class(profile % 3, home, cpu, ClassId::FREE);
@@ -352,9 +352,9 @@ mod tests {
                     Work::ZERO
                 };
                 memory.refresh(now, |_, _| {});
-                told
+                notified
             });
-            assert!(told.iter().all(|left| *left == told[0]), "step {step}: {told:?}");
+            assert!(notified.iter().all(|left| *left == notified[0]), "step {step}: {notified:?}");
         }
         let classes = twins.map(|twin| twin.0.classes.records.len());
         // At home and away, 8 x 8 with a shared part, 8 interleaved.

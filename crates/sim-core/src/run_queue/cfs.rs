@@ -6,9 +6,9 @@
 //! No wake-up is synchronous, so `WAKEUP_OVERLAP` of 2.6.27 has nothing to act on; its granularity for tasks of other
 //! weights than nice 0 is that of 2.6.28.
 
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::{CfsParams, CfsRelease};
+use crate::os::{CfsParams, CfsRelease};
 use crate::run_queue::{Entry, Tasks};
 use crate::time::{Span, Time};
 
@@ -129,7 +129,7 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
     tasks[id].vruntime = placed;
 }
 
-/// Wake-up pre-emption (`check_preempt_wakeup`): the entering task needs a lead of more than one wake-up
+/// Wake-up pre-emption (`check_preempt_wakeup`): the entering task needs pending overhead of more than one wake-up
 /// granularity. It becomes the next buddy and the current task the last buddy whether it pre-empts or not.
 pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
@@ -138,11 +138,11 @@ pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: Tas
         }
         cpu.next_buddy = id;
     }
-    let lead = tasks[cpu.current].vruntime - tasks[id].vruntime;
+    let overhead = tasks[cpu.current].vruntime - tasks[id].vruntime;
     if params.release == CfsRelease::V30 {
-        return lead > adaptive(params, tasks, cpu, id, now);
+        return overhead > adaptive(params, tasks, cpu, id, now);
     }
-    lead > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
+    overhead > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
 }
 
 /// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each runnable task,
@@ -163,7 +163,7 @@ pub(crate) fn buddy(
 ) -> Option<TaskId> {
     let able = |buddy: TaskId| {
         let there = Some(buddy) == current || buddy != cpu.current;
-        there && tasks[buddy].band == tasks[best].band
+        there && tasks[buddy].priority == tasks[best].priority
     };
     if params.release == CfsRelease::V27 {
         let next = cpu.next_buddy.some().filter(|next| able(*next)).filter(|next| {

@@ -2,14 +2,14 @@
 //! dequeue, the yield that forfeits.
 //!
 //! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and yields.
-//! Deviations: a tick within a poll-and-yield cycle waits for the yield; each band has averages of its own; a task
-//! that enters an empty band starts at 0 (only differences count).
+//! Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages its own; a task
+//! that enters an empty priority starts at 0 (only differences count).
 
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::EevdfParams;
 use crate::observe::LeaveReason;
-use crate::policy::PARKED;
+use crate::os::EevdfParams;
+use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::{Entry, Tasks};
 use crate::time::Time;
@@ -103,36 +103,40 @@ fn list(tasks: &Tasks, first: TaskId) -> impl Iterator<Item = TaskId> {
     std::iter::successors(first.some(), |id| tasks[*id].next.some())
 }
 
-/// The tasks of a band that wait on a cpu, the delayed ones last.
-fn waiting<'a>(tasks: &'a Tasks, cpu: &Cpu, band: u8) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
+/// The tasks of a priority that wait on a cpu, the delayed ones last.
+fn waiting<'a>(
+    tasks: &'a Tasks,
+    cpu: &Cpu,
+    priority: u8,
+) -> impl Iterator<Item = (TaskId, Contender)> + use<'a> {
     let both = list(tasks, cpu.head).chain(list(tasks, cpu.delayed));
-    both.filter(move |id| tasks[*id].band == band).map(|id| (id, Contender::of(&tasks[id])))
+    both.filter(move |id| tasks[*id].priority == priority).map(|id| (id, Contender::of(&tasks[id])))
 }
 
-/// The average of a band on a cpu without one task.
-fn average(tasks: &Tasks, cpu: &Cpu, band: u8, without: TaskId) -> Average {
+/// The average of a priority on a cpu without one task.
+fn average(tasks: &Tasks, cpu: &Cpu, priority: u8, without: TaskId) -> Average {
     let mut average = Average::default();
-    for (id, one) in waiting(tasks, cpu, band) {
+    for (id, one) in waiting(tasks, cpu, priority) {
         if id != without {
             average.add(one);
         }
     }
-    if let Some(current) = cpu.current.some().filter(|id| *id != without && tasks[*id].band == band) {
+    if let Some(current) = cpu.current.some().filter(|id| *id != without && tasks[*id].priority == priority) {
         average.add(Contender::of(&tasks[current]));
     }
     average
 }
 
-/// True when delayed tasks compete in a band.
-pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, band: u8) -> bool {
-    list(tasks, cpu.delayed).any(|id| tasks[id].band == band)
+/// True when delayed tasks compete in a priority.
+pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
+    list(tasks, cpu.delayed).any(|id| tasks[id].priority == priority)
 }
 
-/// True when somebody competes with the current task, be it a delayed one.
+/// True when another task competes with the current task, be it a delayed one.
 pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
-    let band = tasks[current].band;
-    cpu.head.some().is_some_and(|head| tasks[head].band <= band) || delayed_in(tasks, cpu, band)
+    let priority = tasks[current].priority;
+    cpu.head.some().is_some_and(|head| tasks[head].priority <= priority) || delayed_in(tasks, cpu, priority)
 }
 
 /// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the kernel is to
@@ -158,29 +162,29 @@ pub(crate) fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now
 pub(crate) fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     charge(params, tasks, cpu, now);
     let Some(current) = cpu.current.some() else { return };
-    let band = tasks[current].band;
-    let alone = waiting(tasks, cpu, band).next().is_none();
+    let priority = tasks[current].priority;
+    let alone = waiting(tasks, cpu, priority).next().is_none();
     let mut one = Contender::of(&tasks[current]);
-    if !alone && average(tasks, cpu, band, TaskId::NONE).allows(one.vruntime) {
+    if !alone && average(tasks, cpu, priority, TaskId::NONE).allows(one.vruntime) {
         one.forfeit(params);
         (tasks[current].vruntime, tasks[current].vdeadline) = (one.vruntime, one.vdeadline);
     }
 }
 
-/// Whom the kernel would pick, be it a delayed task. The lowest band that somebody runnable stands in counts; nobody
-/// who is parked is picked.
+/// Whom the kernel would pick, be it a delayed task. The lowest priority that another task runnable stands in counts; no task
+/// who is throttled is picked.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
-    let band = runnable.map(|id| tasks[id].band).min().filter(|band| *band < PARKED)?;
-    let average = average(tasks, cpu, band, TaskId::NONE);
-    let current = cpu.current.some().filter(|id| tasks[*id].band == band);
+    let priority = runnable.map(|id| tasks[id].priority).min().filter(|priority| *priority < THROTTLED)?;
+    let average = average(tasks, cpu, priority, TaskId::NONE);
+    let current = cpu.current.some().filter(|id| tasks[*id].priority == priority);
     let me = current.map(|id| (Contender::of(&tasks[id]), tasks[id].history.protection));
-    best(&average, me, waiting(tasks, cpu, band)).or(current)
+    best(&average, me, waiting(tasks, cpu, priority)).or(current)
 }
 
-/// True when a waiting task is not ahead of the average of its band.
+/// True when a waiting task is not ahead of the average of its priority.
 pub(crate) fn eligible(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    average(tasks, cpu, tasks[id].band, TaskId::NONE).allows(tasks[id].vruntime)
+    average(tasks, cpu, tasks[id].priority, TaskId::NONE).allows(tasks[id].vruntime)
 }
 
 /// Picks the next task; delayed ones that come up are dropped on the way.
@@ -210,7 +214,7 @@ pub(crate) fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now
 /// How far a task of a cpu, linked there or not, lies behind the average, within bounds (`entity_lag`).
 fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
     let task = &tasks[id];
-    let mut average = average(tasks, cpu, task.band, id);
+    let mut average = average(tasks, cpu, task.priority, id);
     average.add(Contender::of(task));
     let limit = weighted(params.lag_bound, task.weight);
     (average.value() - task.vruntime).clamp(-limit, limit)
@@ -219,7 +223,7 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead of the
 /// average stays as a delayed one instead.
 pub(crate) fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
-    let average = average(tasks, cpu, tasks[id].band, TaskId::NONE);
+    let average = average(tasks, cpu, tasks[id].priority, TaskId::NONE);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
         tasks[id].delayed = true;
         cpu.current = TaskId::NONE;
@@ -243,11 +247,11 @@ pub(crate) fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cp
     unlink(tasks, cpu, id);
 }
 
-/// All delayed tasks leave a cpu that has nobody else, in the order of their deadlines.
+/// All delayed tasks leave a cpu that has no task else, in the order of their deadlines.
 pub(crate) fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
     while let Some(first) = cpu.delayed.some() {
-        let average = average(tasks, cpu, tasks[first].band, TaskId::NONE);
-        let next = best(&average, None, waiting(tasks, cpu, tasks[first].band)).unwrap_or(first);
+        let average = average(tasks, cpu, tasks[first].priority, TaskId::NONE);
+        let next = best(&average, None, waiting(tasks, cpu, tasks[first].priority)).unwrap_or(first);
         drop_delayed(params, tasks, cpu, next);
     }
 }
@@ -274,7 +278,7 @@ pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
         }
         tasks[id].history.vlag = 0;
     }
-    let others = average(tasks, cpu, tasks[id].band, id);
+    let others = average(tasks, cpu, tasks[id].priority, id);
     let task = &mut tasks[id];
     let lag = if params.place_lag && others.load > 0 {
         (i128::from(task.history.vlag) * (others.load + i128::from(task.weight)) / others.load) as i64
@@ -290,14 +294,14 @@ pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
     };
 }
 
-/// A task of a cpu changes its band, with its lag, its deadline and its protection as they are relative to itself. It must
+/// A task of a cpu changes its priority, with its lag, its deadline and its protection as they are relative to itself. It must
 /// not be linked unless it is the current one.
-pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
+pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];
     task.vdeadline -= task.vruntime;
     task.history.protection -= task.vruntime;
-    task.band = band;
+    task.priority = priority;
     place(params, tasks, cpu, id, Entry::Move);
     tasks[id].history.protection += tasks[id].vruntime;
 }

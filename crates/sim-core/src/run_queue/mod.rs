@@ -1,24 +1,24 @@
 //! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the disciplines
 //! that decide its order.
 //!
-//! Order: band, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
-//! arrival numbers for keys; the disciplines with priorities ([`ladder`]) have keys of their own.
+//! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
+//! arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of their own.
 
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
-pub(crate) mod ladder;
+pub(crate) mod multilevel;
 pub(crate) mod o1;
 pub(crate) mod round_robin;
 pub(crate) mod ts;
 pub(crate) mod ule;
 
+use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
-use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::{CfsRelease, Discipline, YieldMode};
 use crate::observe::LeaveReason;
-use crate::policy::PARKED;
+use crate::os::{CfsRelease, Discipline, YieldMode};
+use crate::policy::THROTTLED;
 use crate::time::{Span, Time};
-use ladder::{Ladder, Setting};
+use multilevel::{Multilevel, Setting};
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
 
@@ -34,7 +34,7 @@ pub(crate) enum Entry {
 #[inline]
 pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let by_deadline = matches!(discipline, Discipline::Eevdf(_));
-    let key = |t: &Task| (t.band, if by_deadline { t.vdeadline } else { t.vruntime });
+    let key = |t: &Task| (t.priority, if by_deadline { t.vdeadline } else { t.vruntime });
     let mine = key(&tasks[id]);
     let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
@@ -96,30 +96,30 @@ pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     tasks[id].next = TaskId::NONE;
 }
 
-/// The last task of a band, if any.
+/// The last task of a priority, if any.
 #[inline]
-pub(crate) fn last_of_band(tasks: &Tasks, cpu: &Cpu, band: u8) -> Option<TaskId> {
+pub(crate) fn last_of_priority(tasks: &Tasks, cpu: &Cpu, priority: u8) -> Option<TaskId> {
     let mut at = cpu.tail;
     while let Some(id) = at.some() {
-        if tasks[id].band <= band {
-            return (tasks[id].band == band).then_some(id);
+        if tasks[id].priority <= priority {
+            return (tasks[id].priority == priority).then_some(id);
         }
         at = tasks[id].previous;
     }
     None
 }
 
-/// True when a task waits that may run: the list has the parked ones last.
+/// True when a task waits that may run: the list has the throttled ones last.
 #[inline]
 pub(crate) fn anyone_waits(tasks: &Tasks, cpu: &Cpu) -> bool {
-    cpu.head.some().is_some_and(|head| tasks[head].band < PARKED)
+    cpu.head.some().is_some_and(|head| tasks[head].priority < THROTTLED)
 }
 
-/// True when a waiting task competes with the current one: it stands in the same or a lower band.
+/// True when a waiting task competes with the current one: it stands in the same or a lower priority.
 #[inline]
 pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     match (cpu.head.some(), cpu.current.some()) {
-        (Some(head), Some(current)) => tasks[head].band <= tasks[current].band,
+        (Some(head), Some(current)) => tasks[head].priority <= tasks[current].priority,
         (Some(_), None) => true,
         (None, _) => false,
     }
@@ -137,24 +137,24 @@ pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
             task.vruntime += cfs::weighted(now - cpu.charged, task.weight);
         }
         advance_minimum(discipline, tasks, cpu);
-    } else if let Some(ladder) = Ladder::of(discipline) {
-        let setting = setting(&ladder, tasks, cpu);
+    } else if let Some(multilevel) = Multilevel::of(discipline) {
+        let setting = setting(&multilevel, tasks, cpu);
         let Task { history, vruntime, weight, .. } = &mut tasks[current];
-        ladder.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
+        multilevel.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
     }
     cpu.charged = cpu.charged.max(now);
 }
 
 /// Where the current task of a cpu runs.
-pub(crate) fn setting(ladder: &Ladder, tasks: &Tasks, cpu: &Cpu) -> Setting {
+pub(crate) fn setting(multilevel: &Multilevel, tasks: &Tasks, cpu: &Cpu) -> Setting {
     Setting {
         base: cpu.min_vruntime,
         running: cpu.running,
         contested: contested(tasks, cpu),
         from: cpu.charged,
-        starving: match ladder {
-            Ladder::O1(params) => o1::starving(params, cpu),
-            Ladder::Ule(_) | Ladder::Ts(_) => Time::NEVER,
+        starving: match multilevel {
+            Multilevel::O1(params) => o1::starving(params, cpu),
+            Multilevel::Ule(_) | Multilevel::Ts(_) => Time::NEVER,
         },
     }
 }
@@ -186,14 +186,14 @@ pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     }
 }
 
-/// The kernel is about to pick again while the current task could go on: after its slice (`over`) or because of another.
+/// The kernel is about to pick again while the current task could continue: after its slice (`over`) or because of another.
 pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
     let Some(current) = cpu.current.some() else { return };
     if let Discipline::Cfs(params) = discipline {
         if over && params.release == CfsRelease::V30 {
             cfs::forget(cpu, current);
         }
-    } else if Ladder::of(discipline).is_some() {
+    } else if Multilevel::of(discipline).is_some() {
         let task = &mut tasks[current];
         let expired = std::mem::replace(&mut task.history.share.expired, false);
         task.history.share.front = !expired;
@@ -229,9 +229,10 @@ pub(crate) fn slice_end(
         Discipline::Eevdf(_) => Time::NEVER,
         Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
             let task = &tasks[current];
-            let room = Ladder::of(discipline).filter(|_| !task.history.share.expired).map_or(0, |ladder| {
-                ladder.room(&task.history.share, task.vruntime, task.weight, cpu.running)
-            });
+            let room =
+                Multilevel::of(discipline).filter(|_| !task.history.share.expired).map_or(0, |multilevel| {
+                    multilevel.room(&task.history.share, task.vruntime, task.weight, cpu.running)
+                });
             next_tick((cpu.charged + Span::from_ns(room)).max(soonest))
         }
     }
@@ -250,18 +251,18 @@ pub(crate) fn place(
         Discipline::RoundRobin { .. } => tasks[id].vruntime = round_robin::behind_all(tasks, cpu, id),
         Discipline::Eevdf(params) => eevdf::place(params, tasks, cpu, id, how.0),
         Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
-            ladder::place(discipline, tasks, cpu, id, how);
+            multilevel::place(discipline, tasks, cpu, id, how);
         }
     }
 }
 
 /// True when a task that has just entered takes the cpu from the current one.
 pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
-    if tasks[id].band == PARKED {
+    if tasks[id].priority == THROTTLED {
         return false;
     }
     let Some(current) = cpu.current.some() else { return true };
-    let (mine, theirs) = (tasks[id].band, tasks[current].band);
+    let (mine, theirs) = (tasks[id].priority, tasks[current].priority);
     if mine != theirs {
         return mine < theirs;
     }
@@ -274,7 +275,7 @@ pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id
     }
 }
 
-/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. Nobody who is parked.
+/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No task who is throttled.
 pub(crate) fn choose(
     discipline: &Discipline,
     tasks: &mut Tasks,
@@ -285,14 +286,14 @@ pub(crate) fn choose(
     if let Discipline::Eevdf(params) = discipline {
         return eevdf::choose(params, tasks, cpu);
     }
-    let current = cpu.current.some().filter(|id| stays && tasks[*id].band < PARKED);
-    let Some(head) = cpu.head.some().filter(|id| tasks[*id].band < PARKED) else { return current };
+    let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
+    let Some(head) = cpu.head.some().filter(|id| tasks[*id].priority < THROTTLED) else { return current };
     let mut best = head;
     if let Some(current) = current {
-        // Put back, the current task goes behind its equals; under round robin behind everybody.
-        let key = |id: TaskId| (tasks[id].band, tasks[id].vruntime);
+        // Put back, the current task goes behind its equals; under round robin behind every task.
+        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
         let wins = match discipline {
-            Discipline::RoundRobin { .. } => tasks[current].band < tasks[head].band,
+            Discipline::RoundRobin { .. } => tasks[current].priority < tasks[head].priority,
             _ => {
                 key(current) < key(head) || (tasks[current].history.share.front && key(current) == key(head))
             }
@@ -307,23 +308,30 @@ pub(crate) fn choose(
     Some(best)
 }
 
-/// True when a waiting task that somebody yielded to is picked instead of the best one: as the next buddy of CFS and EEVDF
+/// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy of CFS and EEVDF
 /// is; elsewhere it stands first among its equals.
-pub(crate) fn prefers(discipline: &Discipline, tasks: &Tasks, cpu: &Cpu, heir: TaskId, stays: bool) -> bool {
+pub(crate) fn prefers(
+    discipline: &Discipline,
+    tasks: &Tasks,
+    cpu: &Cpu,
+    yield_target: TaskId,
+    stays: bool,
+) -> bool {
     let Some(head) = cpu.head.some() else { return false };
     let current = cpu.current.some().filter(|_| stays);
-    let band = current.map_or(tasks[head].band, |current| tasks[current].band.min(tasks[head].band));
-    if tasks[heir].band != band || band == PARKED {
+    let priority =
+        current.map_or(tasks[head].priority, |current| tasks[current].priority.min(tasks[head].priority));
+    if tasks[yield_target].priority != priority || priority == THROTTLED {
         return false;
     }
-    let rival = current.filter(|current| tasks[*current].band == band);
-    let best = [rival, Some(head).filter(|head| tasks[*head].band == band)];
+    let rival = current.filter(|current| tasks[*current].priority == priority);
+    let best = [rival, Some(head).filter(|head| tasks[*head].priority == priority)];
     let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
-    let gap = tasks[heir].vruntime - least.unwrap_or(tasks[heir].vruntime);
+    let gap = tasks[yield_target].vruntime - least.unwrap_or(tasks[yield_target].vruntime);
     match discipline {
         // `wakeup_preempt_entity`.
         Discipline::Cfs(params) => gap <= params.wakeup_granularity.ns() as i64,
-        Discipline::Eevdf(_) => eevdf::eligible(tasks, cpu, heir),
+        Discipline::Eevdf(_) => eevdf::eligible(tasks, cpu, yield_target),
         Discipline::RoundRobin { .. } => true,
         Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => gap == 0,
     }
@@ -342,7 +350,7 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
     match discipline {
         Discipline::Cfs(params) => {
             if params.yield_mode == YieldMode::Posix
-                && let Some(last) = last_of_band(tasks, cpu, tasks[current].band)
+                && let Some(last) = last_of_priority(tasks, cpu, tasks[current].priority)
             {
                 tasks[current].vruntime = tasks[current].vruntime.max(tasks[last].vruntime + 1);
             }
@@ -358,8 +366,8 @@ pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cp
         Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
             charge(discipline, tasks, cpu, now);
             let task = &mut tasks[current];
-            if let Some(ladder) = Ladder::of(discipline) {
-                task.vruntime = ladder.yielded(cpu.min_vruntime, task.vruntime, 1);
+            if let Some(multilevel) = Multilevel::of(discipline) {
+                task.vruntime = multilevel.yielded(cpu.min_vruntime, task.vruntime, 1);
             }
             task.history.share.expired = false;
             task.history.share.front = false;
@@ -394,15 +402,21 @@ pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
     !matches!(discipline, Discipline::Eevdf(_))
 }
 
-/// A task that is not in a list, but may be the current one, changes its band.
-pub(crate) fn change_band(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, band: u8) {
+/// A task that is not in a list, but may be the current one, changes its priority.
+pub(crate) fn change_band(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    id: TaskId,
+    priority: u8,
+) {
     match discipline {
-        Discipline::Eevdf(params) => eevdf::change_band(params, tasks, cpu, id, band),
-        _ => tasks[id].band = band,
+        Discipline::Eevdf(params) => eevdf::change_band(params, tasks, cpu, id, priority),
+        _ => tasks[id].priority = priority,
     }
 }
 
-/// A cpu has no runnable task any more: nothing competes with nobody.
+/// A cpu has no runnable task any more: nothing competes with no task.
 pub(crate) fn emptied(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu) {
     if let Discipline::Eevdf(params) = discipline {
         eevdf::drop_all(params, tasks, cpu);

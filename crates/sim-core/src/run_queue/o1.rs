@@ -7,10 +7,10 @@
 //! turns within a slice (`TIMESLICE_GRANULARITY`); time spent waiting in the queue after a sleep earns nothing; a child
 //! does not return what it leaves of its slice; `best_expired_prio` is not kept.
 
-use crate::kernel::state::{Cpu, Task};
-use crate::kernel_model::O1Params;
+use crate::engine::state::{Cpu, Task};
+use crate::os::O1Params;
 use crate::run_queue::Entry;
-use crate::run_queue::ladder::{Parent, Setting, Share, nice};
+use crate::run_queue::multilevel::{Parent, Setting, Share, nice};
 use crate::time::{Span, Time};
 
 /// Distance of the keys of two arrays.

@@ -3,10 +3,10 @@
 //!
 //! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice ignored.
 
-use crate::kernel::state::Task;
-use crate::kernel_model::TsParams;
+use crate::engine::state::Task;
+use crate::os::TsParams;
 use crate::run_queue::Entry;
-use crate::run_queue::ladder::{Parent, Share};
+use crate::run_queue::multilevel::{Parent, Share};
 use crate::time::Span;
 
 /// The best priority.
@@ -62,7 +62,7 @@ const fn rested(params: &TsParams, priority: i64) -> i64 {
 }
 
 /// `ts_lwait`: the priority after having waited too long.
-fn lifted(params: &TsParams, priority: i64) -> i64 {
+fn boosted(params: &TsParams, priority: i64) -> i64 {
     match (params.server_table, priority) {
         (true, _) => (priority + 1).clamp(40, BEST),
         (false, 49..) => BEST,
@@ -71,7 +71,7 @@ fn lifted(params: &TsParams, priority: i64) -> i64 {
 }
 
 /// `ts_maxwait`, in updates.
-const fn patience(params: &TsParams, priority: i64) -> u32 {
+const fn allowed_wait(params: &TsParams, priority: i64) -> u32 {
     match (params.server_table, priority) {
         (true, _) => 2,
         (false, ..=58) => 0,
@@ -102,7 +102,7 @@ pub(crate) fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>,
 }
 
 const fn rests(params: &TsParams, key: i64, waited: u32) -> bool {
-    params.every_sleep || waited > patience(params, -key)
+    params.every_sleep || waited > allowed_wait(params, -key)
 }
 
 /// The key with which a sleeping task wakes.
@@ -115,12 +115,14 @@ pub(crate) const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
 pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
     task.history.share.waited += 1;
     let priority = -task.vruntime;
-    if asleep || (running && !params.lift_running) || task.history.share.waited <= patience(params, priority)
+    if asleep
+        || (running && !params.lift_running)
+        || task.history.share.waited <= allowed_wait(params, priority)
     {
         return None;
     }
     task.history.share.waited = 0;
-    let up = if running { rested(params, priority) } else { lifted(params, priority) };
+    let up = if running { rested(params, priority) } else { boosted(params, priority) };
     if running || up != priority {
         task.history.share.used = 0;
     }
@@ -146,8 +148,8 @@ mod tests {
                 quantum(p, -l).ns() as i64 / 10_000_000,
                 sunk(p, l),
                 rested(p, l),
-                i64::from(patience(p, l)),
-                lifted(p, l),
+                i64::from(allowed_wait(p, l)),
+                boosted(p, l),
             ]
         };
         assert_eq!(row(&params, 0), [20, 0, 50, 0, 50]);

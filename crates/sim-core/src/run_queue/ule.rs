@@ -4,10 +4,10 @@
 //! spreads the others by their recent cpu share and nice value is a plain queue; a woken interactive thread always
 //! pre-empts one that is not, as when an interrupt or another cpu wakes it.
 
-use crate::kernel::state::Task;
-use crate::kernel_model::UleParams;
+use crate::engine::state::Task;
+use crate::os::UleParams;
 use crate::run_queue::Entry;
-use crate::run_queue::ladder::{Parent, Share, nice};
+use crate::run_queue::multilevel::{Parent, Share, nice};
 use crate::time::{Span, Time};
 
 /// Key of a thread that is not interactive: behind every score.

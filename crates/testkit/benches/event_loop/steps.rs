@@ -1,7 +1,7 @@
 //! Task-steps per second under PIN and LOAD on more and more cpus, with other barriers and yields, and hogs on their own.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use sim_core::kernel_model::YieldMode;
+use sim_core::os::YieldMode;
 use sim_core::wait::BarrierKind;
 use testkit::job::Job;
 

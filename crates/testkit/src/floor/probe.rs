@@ -2,7 +2,7 @@
 //! memory contention, no accounts, no observers, no policy. On a machine where nothing else costs anything it is the
 //! kernel's schedule to the nanosecond.
 
-use sim_core::kernel_model::CfsParams;
+use sim_core::os::CfsParams;
 
 use super::{Grain, Prices, Sum, Tree, noise};
 use crate::job::Job;

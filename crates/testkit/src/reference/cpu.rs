@@ -3,7 +3,7 @@
 use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Displacement, PARKED, Policy, TaskState};
+use sim_core::policy::{Policy, Preemption, THROTTLED, TaskState};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
@@ -262,7 +262,7 @@ impl Reference<'_> {
         self.cpus[c].queue.iter().copied().find(|other| {
             let other = &self.tasks[*other];
             let in_vain = other.waiting != Waiting::No && other.relief() > self.now;
-            other.app == me.app && other.band == me.band && other.band != PARKED && !in_vain
+            other.app == me.app && other.band == me.band && other.band != THROTTLED && !in_vain
         })
     }
 
@@ -281,8 +281,8 @@ impl Reference<'_> {
         self.close(c);
         self.put_back(c, t);
         if self.turns {
-            let why = if first { Displacement::Preempted } else { Displacement::Expired };
-            self.displaced.push((t, c, why));
+            let why = if first { Preemption::Preempted } else { Preemption::Expired };
+            self.preempted.push((t, c, why));
         }
         match next {
             Some(next) => self.switch(c, t, next, LeaveReason::Preempted, policy),
@@ -386,7 +386,7 @@ impl Reference<'_> {
         let able = self.able(c);
         if !able.is_empty() && able.iter().all(|t| self.tasks[*t].band > 0) {
             self.tell(policy);
-            policy.drained(self, CpuId(c as u32));
+            policy.emptied(self, CpuId(c as u32));
         }
         let Some(next) = self.choose(c) else { return false };
         self.cpus[c].emptied = false;

@@ -1,8 +1,8 @@
 //! EEVDF written down rule by rule: sums over everybody at every question, ticks as events of their own.
 
-use sim_core::kernel_model::{Discipline, EevdfParams};
 use sim_core::observe::LeaveReason;
-use sim_core::policy::PARKED;
+use sim_core::os::{Discipline, EevdfParams};
+use sim_core::policy::THROTTLED;
 use sim_core::rng::{Purpose, draw, key};
 
 use super::Reference;
@@ -105,7 +105,7 @@ impl Reference<'_> {
 
     /// Who would be picked, be it a delayed task.
     pub(super) fn would_pick(&self, c: usize) -> Option<usize> {
-        let band = self.runnable(c).map(|t| self.tasks[t].band).filter(|band| *band != PARKED).min()?;
+        let band = self.runnable(c).map(|t| self.tasks[t].band).filter(|band| *band != THROTTLED).min()?;
         let among = self.band_of(c, band);
         if let Some(t) = self.cpus[c].current {
             let task = &self.tasks[t];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::policy::{Policy, TaskState};
-use sim_core::wait::{BarrierKind, Circle};
+use sim_core::wait::{BarrierKind, Scope};
 
 use super::state::{Doing, KERNEL, Lead, NEVER, RefTask, SPIN, Waiting};
 use super::{Reference, Timer};
@@ -79,12 +79,12 @@ impl Reference<'_> {
 
     /// The tasks that a task meets at its present barrier, itself among them, in the order of ranks.
     fn members(&self, t: usize) -> Vec<usize> {
-        let RefTask { app, rank, circle, .. } = self.tasks[t];
+        let RefTask { app, rank, scope, .. } = self.tasks[t];
         let team = self.team(app);
-        let belongs = |other: &u32| match circle {
-            Circle::All => true,
-            Circle::Team => other / team == rank / team,
-            Circle::Leaders => other.is_multiple_of(team),
+        let belongs = |other: &u32| match scope {
+            Scope::All => true,
+            Scope::Team => other / team == rank / team,
+            Scope::Leaders => other.is_multiple_of(team),
         };
         (0..self.apps[app].spec.tasks).filter(belongs).map(|rank| self.task(app, rank)).collect()
     }
@@ -93,7 +93,7 @@ impl Reference<'_> {
     fn meeting(&mut self, t: usize) -> (Vec<usize>, usize, &mut Meeting) {
         let members = self.members(t);
         let number = members.iter().position(|member| *member == t).unwrap_or(0);
-        let key = (self.tasks[t].circle, self.tasks[members[0]].rank);
+        let key = (self.tasks[t].scope, self.tasks[members[0]].rank);
         let app = self.tasks[t].app;
         (members, number, self.apps[app].meetings.entry(key).or_default())
     }
@@ -103,12 +103,12 @@ impl Reference<'_> {
     }
 
     /// The current task arrives at a barrier.
-    pub(super) fn arrive(&mut self, c: usize, t: usize, circle: Circle, mut lead: Lead) {
+    pub(super) fn arrive(&mut self, c: usize, t: usize, scope: Scope, mut lead: Lead) {
         self.announce(c);
-        self.tasks[t].circle = circle;
+        self.tasks[t].scope = scope;
         let (app, episode) = (self.tasks[t].app, self.tasks[t].episode());
         self.tasks[t].arrived = self.now;
-        self.observe(Observation::Arrived { task: TaskId(t as u32), circle, episode });
+        self.observe(Observation::Arrived { task: TaskId(t as u32), scope, episode });
         match self.apps[app].spec.runtime.barrier {
             BarrierKind::Central => {
                 let (members, number, meeting) = self.meeting(t);
@@ -144,7 +144,7 @@ impl Reference<'_> {
 
     /// All below the current task in the tree have arrived.
     fn gathered(&mut self, c: usize, t: usize, mut lead: Lead) {
-        let (app, circle) = (self.tasks[t].app, self.tasks[t].circle);
+        let (app, scope) = (self.tasks[t].app, self.tasks[t].scope);
         let BarrierKind::Tree { arity } = self.apps[app].spec.runtime.barrier else { return };
         let (members, number, meeting) = self.meeting(t);
         meeting.gathered.remove(&number);
@@ -158,7 +158,7 @@ impl Reference<'_> {
         let (_, _, meeting) = self.meeting(t);
         meeting.gathered.entry(parent).or_default().push(seen);
         let ready = meeting.gather_ready(parent, Self::children(arity, parent, &members));
-        let waits = self.tasks[boss].waiting == Waiting::Gather && self.tasks[boss].circle == circle;
+        let waits = self.tasks[boss].waiting == Waiting::Gather && self.tasks[boss].scope == scope;
         if waits && ready != NEVER {
             self.signal(c, boss, ready, &mut lead);
         }
@@ -180,7 +180,7 @@ impl Reference<'_> {
     }
 
     fn round_of_signals(&mut self, c: usize, t: usize, round: u32, mut lead: Lead) {
-        let (circle, episode) = (self.tasks[t].circle, self.tasks[t].episode());
+        let (scope, episode) = (self.tasks[t].scope, self.tasks[t].episode());
         if self.rounds(t) == 0 {
             // Alone: it looks once.
             self.wait(c, Waiting::Release, self.now + lead.total(), lead);
@@ -194,7 +194,7 @@ impl Reference<'_> {
         meeting.flags.insert((partner, round, episode), seen);
         let ready = meeting.flags.get(&(number, round, episode)).copied().unwrap_or(NEVER);
         let there = &self.tasks[other];
-        if there.waiting == Waiting::Round(round) && there.circle == circle && there.episode() == episode {
+        if there.waiting == Waiting::Round(round) && there.scope == scope && there.episode() == episode {
             self.signal(c, other, seen, &mut lead);
         }
         self.wait(c, Waiting::Round(round), ready, lead);
@@ -262,7 +262,7 @@ impl Reference<'_> {
                 }
             }
             // A poller looks by itself.
-            TaskState::Queued | TaskState::Running | TaskState::Embryo | TaskState::Exited => {}
+            TaskState::Queued | TaskState::Running | TaskState::New | TaskState::Exited => {}
         }
     }
 
@@ -305,8 +305,8 @@ impl Reference<'_> {
     fn barrier_done(&mut self, c: usize, t: usize) {
         let now = self.now;
         let task = &mut self.tasks[t];
-        let (circle, episode) = (task.circle, task.episode());
-        task.left.insert(circle, episode.wrapping_add(1));
+        let (scope, episode) = (task.scope, task.episode());
+        task.left.insert(scope, episode.wrapping_add(1));
         if task.up {
             task.pc += 1;
             let counters = &mut self.apps[task.app].counters;
@@ -317,6 +317,6 @@ impl Reference<'_> {
         }
         task.up = true;
         self.tell_polling(c);
-        self.observe(Observation::Released { task: TaskId(t as u32), circle, episode });
+        self.observe(Observation::Released { task: TaskId(t as u32), scope, episode });
     }
 }

@@ -24,12 +24,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::kernel_model::{Discipline, KernelModel};
 use sim_core::limits::MAX_ROUNDS_PER_INSTANT;
 use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
+use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Displacement, Policy};
+use sim_core::policy::{Awaited, Policy, Preemption};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
@@ -66,7 +66,7 @@ impl Timer {
 /// The state of a run.
 struct Reference<'o> {
     machine: Arc<Machine>,
-    model: Arc<KernelModel>,
+    model: Arc<OsModel>,
     options: Options,
     observer: &'o mut dyn Observer,
     digest: Digest,
@@ -89,7 +89,7 @@ struct Reference<'o> {
     watched: bool,
     /// The policy wants to know who is displaced, under the time-sharing class.
     turns: bool,
-    displaced: Vec<(usize, usize, Displacement)>,
+    preempted: Vec<(usize, usize, Preemption)>,
     complete_apps: Vec<usize>,
     /// Applications that have arrived and not started, in order.
     queue: Vec<usize>,
@@ -100,10 +100,10 @@ struct Reference<'o> {
 
 /// Runs a scenario on the reference kernel. The report equals the engine's except for `events`.
 ///
-/// The scenario must be one that [`sim_core::kernel::Simulation::new`] accepts.
+/// The scenario must be one that [`sim_core::engine::Simulation::new`] accepts.
 pub fn run(
     machine: Arc<Machine>,
-    model: Arc<KernelModel>,
+    model: Arc<OsModel>,
     apps: Vec<AppSpec>,
     options: Options,
     policy: &mut dyn Policy,
@@ -114,7 +114,7 @@ pub fn run(
 /// As [`run`], telling every fact to an observer.
 pub fn run_observed(
     machine: Arc<Machine>,
-    model: Arc<KernelModel>,
+    model: Arc<OsModel>,
     apps: Vec<AppSpec>,
     options: Options,
     policy: &mut dyn Policy,
@@ -128,7 +128,7 @@ pub fn run_observed(
 impl<'o> Reference<'o> {
     fn new(
         machine: Arc<Machine>,
-        model: Arc<KernelModel>,
+        model: Arc<OsModel>,
         specs: Vec<AppSpec>,
         options: Options,
         observer: &'o mut dyn Observer,
@@ -169,7 +169,7 @@ impl<'o> Reference<'o> {
             waits: Vec::new(),
             watched: false,
             turns: false,
-            displaced: Vec::new(),
+            preempted: Vec::new(),
             complete_apps: Vec::new(),
             queue: Vec::new(),
             corrections: 0,
@@ -180,7 +180,7 @@ impl<'o> Reference<'o> {
 
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
         self.watched = policy.watches_waits();
-        self.turns = policy.watches_displaced() && matches!(self.model.discipline, Discipline::Ts(_));
+        self.turns = policy.watches_preemptions() && matches!(self.model.discipline, Discipline::Ts(_));
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -267,7 +267,7 @@ impl<'o> Reference<'o> {
             }
             std::mem::swap(&mut self.round, &mut self.next_round);
             // Who is lifted hears of it even when no cpu has anything to decide.
-            if self.round.is_empty() && self.displaced.is_empty() {
+            if self.round.is_empty() && self.preempted.is_empty() {
                 break;
             }
             while let Some(c) = self.round.pop_first() {
@@ -370,10 +370,10 @@ impl<'o> Reference<'o> {
 
     /// Tells the policy who still waits where it lost its cpu or was lifted.
     fn tell_displaced(&mut self, policy: &mut dyn Policy) {
-        for (t, c, why) in std::mem::take(&mut self.displaced) {
+        for (t, c, why) in std::mem::take(&mut self.preempted) {
             if self.cpus[c].queue.contains(&t) {
                 self.refresh_priorities();
-                policy.displaced(self, TaskId(t as u32), CpuId(c as u32), why);
+                policy.preempted(self, TaskId(t as u32), CpuId(c as u32), why);
                 self.tell(policy);
             }
         }

@@ -139,7 +139,7 @@ impl Reference<'_> {
 
     /// The current task's process ends; a new one takes its rank.
     pub(super) fn respawn(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {
-        self.tasks[t].state = TaskState::Embryo;
+        self.tasks[t].state = TaskState::New;
         self.leave(c, LeaveReason::Exited);
         let task = &mut self.tasks[t];
         task.process = (task.app, task.rank, task.process.2 + 1);

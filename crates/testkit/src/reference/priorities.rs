@@ -1,7 +1,7 @@
 //! The disciplines with priorities in the reference kernel: O(1), ULE and the time-sharing class, rule by rule.
 
-use sim_core::kernel_model::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
-use sim_core::policy::{Displacement, TaskState};
+use sim_core::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
+use sim_core::policy::{Preemption, TaskState};
 
 use super::queue::Entry;
 use super::{Reference, Timer};
@@ -114,7 +114,7 @@ impl Reference<'_> {
         let task = &self.tasks[t];
         let (_, _, rested, _, patience) = ts_row(params, (-task.vruntime).clamp(0, 59));
         match task.state {
-            TaskState::Embryo => i64::from(params.start),
+            TaskState::New => i64::from(params.start),
             TaskState::Sleeping if params.every_sleep || task.waited > patience => rested,
             _ => -task.vruntime,
         }
@@ -257,7 +257,7 @@ impl Reference<'_> {
         }
         for t in 0..self.tasks.len() {
             let running = self.tasks[t].state == TaskState::Running;
-            if matches!(self.tasks[t].state, TaskState::Embryo | TaskState::Exited) {
+            if matches!(self.tasks[t].state, TaskState::New | TaskState::Exited) {
                 continue;
             }
             self.tasks[t].waited += 1;
@@ -279,7 +279,7 @@ impl Reference<'_> {
                 self.tasks[t].used = 0;
                 self.insert(c, t);
                 if self.turns {
-                    self.displaced.push((t, c, Displacement::Lifted));
+                    self.preempted.push((t, c, Preemption::Boosted));
                 }
             }
         }

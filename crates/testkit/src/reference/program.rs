@@ -5,7 +5,7 @@ use sim_core::policy::{Awaited, Policy, TaskState};
 use sim_core::program::{MemoryProfile, Op, Pages, Spread, TransferOrder};
 use sim_core::rng;
 use sim_core::time::{Span, Work};
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use super::Reference;
 use super::state::{Doing, Lead, NEVER, Then, Waiting};
@@ -74,9 +74,9 @@ impl Reference<'_> {
         let costs = &self.machine.costs;
         let (sleep, yielding) = (costs.sleep.ns(), costs.yield_call.ns().max(1));
         match op {
-            Op::Barrier => self.arrive(c, t, Circle::All, lead),
-            Op::TeamBarrier => self.arrive(c, t, Circle::Team, lead),
-            Op::LeadersBarrier => self.arrive(c, t, Circle::Leaders, lead),
+            Op::Barrier => self.arrive(c, t, Scope::All, lead),
+            Op::TeamBarrier => self.arrive(c, t, Scope::Team, lead),
+            Op::LeadersBarrier => self.arrive(c, t, Scope::Leaders, lead),
             Op::Respawn => {
                 self.responded(t);
                 self.call(c, self.machine.costs.fork.ns().max(1), Then::Respawn, lead);
@@ -231,7 +231,7 @@ impl Reference<'_> {
             let what = match waiting {
                 Waiting::Exchange => Awaited::Neighbour,
                 Waiting::Lock => Awaited::Lock,
-                _ => Awaited::Barrier(task.circle),
+                _ => Awaited::Barrier(task.scope),
             };
             self.waits.push((t, Some(what)));
         }

@@ -1,7 +1,7 @@
 //! The run queue of a cpu as a sorted vector, and the disciplines' rules written down one by one.
 
-use sim_core::kernel_model::{CfsParams, CfsRelease, Discipline, YieldMode};
-use sim_core::policy::PARKED;
+use sim_core::os::{CfsParams, CfsRelease, Discipline, YieldMode};
+use sim_core::policy::THROTTLED;
 
 use super::Reference;
 use super::state::Doing;
@@ -48,7 +48,7 @@ impl Reference<'_> {
 
     /// The waiting tasks of a cpu that are not parked, in the queue's order.
     pub(super) fn able(&self, c: usize) -> Vec<usize> {
-        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].band != PARKED).collect()
+        self.cpus[c].queue.iter().copied().filter(|t| self.tasks[*t].band != THROTTLED).collect()
     }
 
     pub(super) fn load(&self, c: usize) -> u64 {
@@ -210,7 +210,7 @@ impl Reference<'_> {
 
     /// Does a task that has just entered take the cpu?
     pub(super) fn preempts(&mut self, c: usize, t: usize) -> bool {
-        if self.tasks[t].band == PARKED {
+        if self.tasks[t].band == THROTTLED {
             return false;
         }
         let Some(current) = self.cpus[c].current else { return true };
@@ -250,7 +250,7 @@ impl Reference<'_> {
     fn prefers(&self, c: usize, heir: usize) -> bool {
         let best = self.runnable(c).map(|t| self.tasks[t].band).min();
         let (band, key) = (self.tasks[heir].band, self.tasks[heir].vruntime);
-        if best != Some(band) || band == PARKED {
+        if best != Some(band) || band == THROTTLED {
             return false;
         }
         let rivals = self.runnable(c).filter(|t| self.tasks[*t].band == band);
@@ -277,7 +277,7 @@ impl Reference<'_> {
         let pair_slice = self.now - self.cpus[c].pair_start;
         let cpu = &self.cpus[c];
         let able = self.able(c);
-        let current = cpu.current.filter(|t| self.tasks[*t].band != PARKED);
+        let current = cpu.current.filter(|t| self.tasks[*t].band != THROTTLED);
         let best = match (current, able.first().copied()) {
             (current, None) => current?,
             (None, Some(first)) => first,

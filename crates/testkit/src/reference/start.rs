@@ -7,7 +7,7 @@ use sim_core::policy::{Placement, Policy, System};
 use sim_core::program::{AppSpec, Forks, Pages, Touch};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use super::queue::Entry;
 use super::state::{Lead, Then};
@@ -126,7 +126,7 @@ impl Reference<'_> {
             return true;
         }
         if startup.barrier {
-            self.arrive(c, t, Circle::All, lead);
+            self.arrive(c, t, Scope::All, lead);
         } else {
             self.tasks[t].up = true;
         }

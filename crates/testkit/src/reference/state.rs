@@ -8,7 +8,7 @@ use sim_core::policy::{Affinity, TaskState};
 use sim_core::program::{AppSpec, MemoryProfile};
 use sim_core::rng::{Purpose, key};
 use sim_core::time::Span;
-use sim_core::wait::Circle;
+use sim_core::wait::Scope;
 
 use super::meet::{Letters, Meeting};
 use super::memory::Job;
@@ -249,9 +249,9 @@ pub(super) struct RefTask {
     pub(super) pc: usize,
     /// Passes left of the loops around `pc`, the innermost last.
     pub(super) loops: Vec<u32>,
-    /// Who meets at its present or last barrier, and how many it has left by circle.
-    pub(super) circle: Circle,
-    pub(super) left: std::collections::BTreeMap<Circle, u32>,
+    /// Who meets at its present or last barrier, and how many it has left by scope.
+    pub(super) scope: Scope,
+    pub(super) left: std::collections::BTreeMap<Scope, u32>,
     pub(super) arrived: u64,
     pub(super) process: Process,
     /// When it last woke from a nap, if it has not napped since.
@@ -275,7 +275,7 @@ impl RefTask {
         Self {
             app,
             rank,
-            state: TaskState::Embryo,
+            state: TaskState::New,
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
             band: 0,
@@ -314,7 +314,7 @@ impl RefTask {
             deadline: NEVER,
             pc: 0,
             loops: Vec::new(),
-            circle: Circle::All,
+            scope: Scope::All,
             left: std::collections::BTreeMap::new(),
             arrived: 0,
             process: (app, leader, 0),
@@ -329,7 +329,7 @@ impl RefTask {
 
     /// Number of the episode of its present or last barrier.
     pub(super) fn episode(&self) -> u32 {
-        self.left.get(&self.circle).copied().unwrap_or(0)
+        self.left.get(&self.scope).copied().unwrap_or(0)
     }
 
     /// One more span of cpu time between two wake-ups that it issues: an eighth of the way from the average to it.
@@ -360,8 +360,8 @@ pub(super) struct RefApp {
     pub(super) end: Option<u64>,
     pub(super) counters: Counters,
     pub(super) letters: Letters,
-    /// Barriers by circle and the first rank of those who meet.
-    pub(super) meetings: std::collections::BTreeMap<(Circle, u32), Meeting>,
+    /// Barriers by scope and the first rank of those who meet.
+    pub(super) meetings: std::collections::BTreeMap<(Scope, u32), Meeting>,
     /// Passes taken of shared loops, by position and visit.
     pub(super) passes: std::collections::BTreeMap<(usize, u64), u32>,
 }

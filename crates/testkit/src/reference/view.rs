@@ -1,9 +1,9 @@
 //! What policies see and do on the reference kernel: nothing is ever behind, so seeing changes nothing.
 
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::Machine;
-use sim_core::policy::{Affinity, AppView, PARKED, System, TaskState, TaskView, View};
+use sim_core::os::OsModel;
+use sim_core::policy::{Affinity, AppView, System, THROTTLED, TaskState, TaskView, View};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
@@ -18,7 +18,7 @@ impl View for Reference<'_> {
         &self.machine
     }
 
-    fn kernel(&self) -> &KernelModel {
+    fn os(&self) -> &OsModel {
         &self.model
     }
 
@@ -73,11 +73,11 @@ impl View for Reference<'_> {
         task.waiting != Waiting::No && task.ready > self.now
     }
 
-    fn priority(&self, task: TaskId) -> i64 {
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
         self.priority_of(task.0 as usize)
     }
 
-    fn best_priority(&self, cpu: CpuId) -> Option<i64> {
+    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         let all = &self.cpus[cpu.0 as usize];
         all.current.into_iter().chain(all.queue.first().copied()).map(|t| self.priority_of(t)).max()
     }
@@ -88,7 +88,7 @@ impl View for Reference<'_> {
         cpu.next_buddy == Some(t) || cpu.last_buddy == Some(t)
     }
 
-    fn band(&self, task: TaskId) -> u8 {
+    fn priority(&self, task: TaskId) -> u8 {
         self.tasks[task.0 as usize].band
     }
 }
@@ -96,7 +96,7 @@ impl View for Reference<'_> {
 impl Reference<'_> {
     /// It waits in a queue and may run.
     pub(super) fn may_inherit(&self, t: usize) -> bool {
-        self.tasks[t].state == TaskState::Queued && self.tasks[t].band != PARKED
+        self.tasks[t].state == TaskState::Queued && self.tasks[t].band != THROTTLED
     }
 
     fn refuse(&mut self) -> bool {
@@ -170,7 +170,7 @@ impl System for Reference<'_> {
         true
     }
 
-    fn set_band(&mut self, task: TaskId, band: u8) -> bool {
+    fn set_priority(&mut self, task: TaskId, band: u8) -> bool {
         let t = task.0 as usize;
         if t >= self.tasks.len() {
             return self.refuse();
@@ -198,10 +198,10 @@ impl System for Reference<'_> {
             if let (Some(first), Some(current)) = (self.cpus[c].queue.first(), self.cpus[c].current) {
                 self.cpus[c].resched |= self.tasks[*first].band < self.tasks[current].band;
             }
-            if self.cpus[c].current == Some(t) && band == PARKED {
+            if self.cpus[c].current == Some(t) && band == THROTTLED {
                 self.cpus[c].resched = true;
             }
-            if idle && band != PARKED {
+            if idle && band != THROTTLED {
                 // Work comes to an idle cpu.
                 self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
             }

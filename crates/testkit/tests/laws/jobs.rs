@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
-use sim_core::kernel::Simulation;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::outcome::{Admission, Options, Outcome, RunReport};
 use sim_core::policy::{Placement, Policy, System, View};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use sim_core::account::Category;
+use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::kernel::Simulation;
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Displacement, PARKED, Placement, Policy, System, View};
+use sim_core::policy::{Placement, Policy, Preemption, System, THROTTLED, View};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
@@ -24,7 +24,7 @@ struct Parking {
 
 impl Policy for Parking {
     fn init(&mut self, system: &mut dyn System) {
-        system.at(Time::from_ns(100 * MS), u64::from(PARKED));
+        system.at(Time::from_ns(100 * MS), u64::from(THROTTLED));
         if self.lets_go {
             system.at(Time::from_ns(300 * MS), 0);
         }
@@ -34,17 +34,17 @@ impl Policy for Parking {
         cpus.find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0))
     }
     fn timer(&mut self, system: &mut dyn System, token: u64) {
-        assert!(system.set_band(TaskId(0), token as u8));
+        assert!(system.set_priority(TaskId(0), token as u8));
         assert_eq!(system.nr_running(CpuId(0)), system.nr_running(CpuId(0)).max(1), "parked tasks count");
     }
     fn idle(&mut self, _: &mut dyn System, _: CpuId) {
         self.idle += 1;
     }
-    fn watches_displaced(&self) -> bool {
+    fn watches_preemptions(&self) -> bool {
         true
     }
-    fn displaced(&mut self, system: &mut dyn System, _: TaskId, _: CpuId, why: Displacement) {
-        if why == Displacement::Lifted {
+    fn preempted(&mut self, system: &mut dyn System, _: TaskId, _: CpuId, why: Preemption) {
+        if why == Preemption::Boosted {
             self.lifted.push(system.now());
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::kernel::Simulation;
 use sim_core::machine::CpuSet;
 use sim_core::outcome::RunReport;
 use sim_core::policy::{Placement, Policy, System, View};

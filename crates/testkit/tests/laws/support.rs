@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use notation::parameter::{Parameter, Values};
 use policies::Choice;
+use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, NodeId, ProfileId, TaskId};
-use sim_core::kernel::Simulation;
-use sim_core::kernel_model::KernelModel;
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
+use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Displacement, Placement, Policy, System, View};
+use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -41,7 +41,7 @@ fn one_distance(mut machine: Machine) -> Machine {
 #[derive(Clone)]
 pub(crate) struct Trial {
     pub(crate) machine: Machine,
-    pub(crate) model: KernelModel,
+    pub(crate) model: OsModel,
     pub(crate) apps: Vec<AppSpec>,
     pub(crate) options: Options,
     policy: &'static str,
@@ -81,17 +81,15 @@ impl Trial {
 
     /// Another kernel, with these parameters.
     pub(crate) fn booted(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::kernels::resolve(name).unwrap();
-        self.model =
-            machines::kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
+        let entry = machines::os::resolve(name).unwrap();
+        self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
     /// Another kernel of the shelf.
     pub(crate) fn under(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::kernels::resolve(name).unwrap();
-        self.model =
-            machines::kernels::build(entry, &values(entry.parameters, settings), self.machine.cpus());
+        let entry = machines::os::resolve(name).unwrap();
+        self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
@@ -171,10 +169,10 @@ pub(crate) fn seconds(report: &RunReport, app: usize) -> f64 {
 }
 
 /// Linux 2.6.28 booted on a machine, with these parameters.
-fn kernel(machine: &str, settings: &[Setting]) -> KernelModel {
-    let entry = machines::kernels::resolve("linux-2.6.28").unwrap();
+fn kernel(machine: &str, settings: &[Setting]) -> OsModel {
+    let entry = machines::os::resolve("linux-2.6.28").unwrap();
     let cpus = machines::resolve(machine).unwrap().machine().cpus();
-    machines::kernels::build(entry, &values(entry.parameters, settings), cpus)
+    machines::os::build(entry, &values(entry.parameters, settings), cpus)
 }
 
 /// A workload of the shelf under a runtime of the shelf.
@@ -309,8 +307,8 @@ impl Policy for Placed {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(system, cpu);
     }
-    fn drained(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.drained(system, cpu);
+    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.inner.emptied(system, cpu);
     }
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.tick(system, cpu);
@@ -330,11 +328,11 @@ impl Policy for Placed {
     fn watches_waits(&self) -> bool {
         self.inner.watches_waits()
     }
-    fn watches_displaced(&self) -> bool {
-        self.inner.watches_displaced()
+    fn watches_preemptions(&self) -> bool {
+        self.inner.watches_preemptions()
     }
-    fn displaced(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Displacement) {
-        self.inner.displaced(system, task, cpu, why);
+    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
+        self.inner.preempted(system, task, cpu, why);
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         self.inner.waits(system, task, what);

@@ -81,8 +81,8 @@ impl Sink for Collector {
             Mark::AppStarted(app) => pool.push(at, Kind::Started, 0, app.0, 0),
             Mark::AppExited(app) => pool.push(at, Kind::Ended, 0, app.0, 0),
             Mark::Migrated { task, from, to } => pool.push(at, Kind::Migrated, from.0, task.0, to.0),
-            Mark::BarrierCompleted { app, circle, episode } => {
-                pool.push(at, Kind::Barrier, *circle as u32, app.0, *episode);
+            Mark::BarrierCompleted { app, scope, episode } => {
+                pool.push(at, Kind::Barrier, *scope as u32, app.0, *episode);
             }
             Mark::Decided(decision) => {
                 let rule = pool.rule(decision.why.rule);
@@ -102,7 +102,7 @@ const fn did(action: &Action) -> u32 {
         Action::Placed { .. } => 0,
         Action::Migrated { .. } => 1,
         Action::Bound(_) => 2,
-        Action::Banded(_) => 3,
+        Action::PrioritySet(_) => 3,
         Action::Yielded { .. } => 4,
         Action::Remarked => 5,
     }
@@ -180,12 +180,12 @@ impl Observer for Tracer {
                 }
                 self.push(at, Kind::Exited, cpu.0, task.0, 0);
             }
-            Observation::Arrived { task, circle, episode } => {
+            Observation::Arrived { task, scope, episode } => {
                 self.cast.meets(task.0);
-                self.push(at, Kind::Arrived, circle as u32, task.0, episode);
+                self.push(at, Kind::Arrived, scope as u32, task.0, episode);
             }
-            Observation::Released { task, circle, episode } => {
-                self.push(at, Kind::Released, circle as u32, task.0, episode);
+            Observation::Released { task, scope, episode } => {
+                self.push(at, Kind::Released, scope as u32, task.0, episode);
             }
             _ => {}
         }

@@ -197,7 +197,7 @@ const fn code(state: State) -> i32 {
     }
 }
 
-fn circle(number: u32) -> &'static str {
+fn scope(number: u32) -> &'static str {
     CIRCLES.get(number as usize).copied().unwrap_or("barrier")
 }
 
@@ -219,9 +219,9 @@ impl Writer for Perfetto<'_> {
                 self.count(at, COMPUTING_OF + u64::from(node), computing)?;
                 self.count(at, POLLING_OF + u64::from(node), polling)
             }
-            Event::Waits { who, circle: number, episode } => {
+            Event::Waits { who, scope: number, episode } => {
                 self.text.clear();
-                self.text.push_str(circle(number));
+                self.text.push_str(scope(number));
                 self.text.push(' ');
                 decimal(&mut self.text, u64::from(episode), 1);
                 self.named(at, event::BEGIN, THREAD_OF + who.tid)
@@ -231,10 +231,10 @@ impl Writer for Perfetto<'_> {
                 packets::on_track(&mut self.buffer, at, what, None, None);
                 self.flush_at(GATHERED)
             }
-            Event::Barrier { app, circle: number, episode } => {
+            Event::Barrier { app, scope: number, episode } => {
                 self.text.clear();
                 let cast = self.cast;
-                self.say(format_args!("{}: {} {episode} complete", cast.app(app), circle(number)));
+                self.say(format_args!("{}: {} {episode} complete", cast.app(app), scope(number)));
                 self.named(at, event::INSTANT, BARRIERS)
             }
             Event::App { app, ends } => {

@@ -26,11 +26,11 @@ pub(super) enum Kind {
     Exited = 2,
     /// Task `a` moved from `cpu` to cpu `b`.
     Migrated = 3,
-    /// Task `a` arrived at barrier `b` of circle `cpu`.
+    /// Task `a` arrived at barrier `b` of scope `cpu`.
     Arrived = 4,
     /// Task `a` went on from there.
     Released = 5,
-    /// Barrier `b` of circle `cpu` of application `a` is complete.
+    /// Barrier `b` of scope `cpu` of application `a` is complete.
     Barrier = 6,
     /// Application `a` started.
     Started = 7,

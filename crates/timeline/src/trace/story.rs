@@ -40,11 +40,11 @@ pub(super) enum Event {
     /// Cpus of a node on which tasks compute, and on which they poll.
     Busy { node: u32, computing: u32, polling: u32 },
     /// A task arrives at a barrier.
-    Waits { who: Who, circle: u32, episode: u32 },
+    Waits { who: Who, scope: u32, episode: u32 },
     /// It goes on.
     GoesOn { who: Who },
     /// A barrier is complete.
-    Barrier { app: u32, circle: u32, episode: u32 },
+    Barrier { app: u32, scope: u32, episode: u32 },
     /// An application starts or ends.
     App { app: u32, ends: bool },
     /// The policy decided.
@@ -218,11 +218,11 @@ impl<'a> Story<'a> {
             Kind::Arrived => {
                 let who = self.who(a);
                 self.meets(a, true);
-                self.touched.later.push(Event::Waits { who, circle: cpu, episode: b });
+                self.touched.later.push(Event::Waits { who, scope: cpu, episode: b });
             }
             Kind::Released => self.meets(a, false),
             Kind::Barrier => {
-                self.touched.later.push(Event::Barrier { app: a, circle: cpu, episode: b });
+                self.touched.later.push(Event::Barrier { app: a, scope: cpu, episode: b });
             }
             Kind::Started | Kind::Ended => {
                 self.touched.later.push(Event::App { app: a, ends: kind == Kind::Ended });

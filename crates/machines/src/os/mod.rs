@@ -1,0 +1,130 @@
+//! The shelf of kernels, one file each: what a scenario's `kernel:` may name, with the parameters that may be overridden.
+
+mod freebsd;
+mod linux_2_6;
+mod linux_6_18;
+mod linux_o1;
+mod round_robin;
+mod solaris;
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::os::{Discipline, OsModel};
+use sim_core::time::Span;
+
+use notation::suggest::unknown;
+
+/// A kernel of the shelf.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where its rules come from.
+    pub source: &'static str,
+    /// Idea, rules and when to use it, in paragraphs.
+    pub about: &'static str,
+    /// What a scenario's `kernel:` may say of it.
+    pub example: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    make: fn(&Values, u32) -> Discipline,
+}
+
+const MS: u64 = 1_000_000;
+/// Shortest tick and quantum the simulator accepts, 1 us.
+const SHORTEST: u64 = 1_000;
+/// Longest of the times below, one hour.
+const LONGEST: u64 = 3_600_000 * MS;
+
+const fn time(name: &'static str, default: u64, min: u64, about: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Duration, default, min, max: LONGEST, about }
+}
+
+const fn flag(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Flag, default: 1, min: 0, max: 1, about }
+}
+
+const TICK_SKEW: Parameter = flag(
+    "tick_skew",
+    "If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false, all cpus tick at \
+        the same time.",
+);
+
+const TICKS_TOGETHER: Parameter = Parameter {
+    default: 0,
+    about: "If true, the ticks of the cpus are spread over half a period. If false, all cpus tick at the same time, \
+        because one clock interrupt serves all of them.",
+    ..TICK_SKEW
+};
+
+const ENTRIES: &[Entry] = &[
+    linux_2_6::LINUX_2_6_28,
+    linux_2_6::LINUX_2_6_27,
+    linux_2_6::LINUX_2_6_30,
+    linux_o1::LINUX_2_6_18,
+    linux_6_18::LINUX_6_18,
+    freebsd::FREEBSD_7,
+    solaris::SOLARIS_9,
+    round_robin::ROUND_ROBIN,
+];
+
+/// The kernels of the shelf.
+#[must_use]
+pub const fn entries() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// Their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// The kernel of this name.
+///
+/// # Errors
+/// A sentence with the valid names and the nearest one.
+pub fn resolve(name: &str) -> Result<&'static Entry, String> {
+    let found = ENTRIES.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| unknown("kernel", name, &names().collect::<Vec<_>>()))
+}
+
+/// The kernel with these values of its parameters, booted on `cpus` cpus.
+#[must_use]
+pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
+    OsModel {
+        name: entry.name.to_owned(),
+        tick: Span::from_ns(values.get("tick")),
+        tick_skew: values.flag("tick_skew"),
+        discipline: (entry.make)(values, cpus),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_conforms_and_every_parameter_counts() {
+        for entry in entries() {
+            let plain = Values::defaults(entry.parameters);
+            let model = build(entry, &plain, 16);
+            assert_eq!(model.name, entry.name);
+            assert!(model.tick >= Span::from_us(1));
+            assert!(entry.about.len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
+            for p in entry.parameters {
+                assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{}", p.name);
+                let mut values = plain.clone();
+                let other = if p.default < p.max { p.default + 1 } else { p.default - 1 };
+                values.set(p.name, other).unwrap();
+                assert_ne!(build(entry, &values, 16), model, "{}.{} has no effect", entry.name, p.name);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_kernels_get_a_hint() {
+        assert!(resolve("linux-2.6.82").unwrap_err().contains("did you mean `linux-2.6.28`?"));
+        assert!(resolve("round-robin").is_ok());
+    }
+}

@@ -1,0 +1,70 @@
+//! Applications come, wait to be admitted, start and end: fixed arrivals, chains, and the admission queue.
+
+use crate::engine::Engine;
+use crate::event::Timer;
+use crate::ids::AppId;
+use crate::observe::{Observation, Observer};
+use crate::policy::Policy;
+use crate::program::Forks;
+
+impl<O: Observer> Engine<'_, O> {
+    /// An application has arrived: a background one starts at once, another one when there is room.
+    pub(crate) fn arrives(&mut self, app: AppId, policy: &mut dyn Policy) {
+        self.shared.apps[app].arrived = self.shared.now;
+        if self.shared.apps[app].background {
+            self.start_app(app, policy);
+        } else {
+            self.queue.push_back(app);
+            self.admit(policy);
+        }
+    }
+
+    /// Starts applications from the head of the queue while there is room: no task overtakes.
+    pub(crate) fn admit(&mut self, policy: &mut dyn Policy) {
+        let limit = self.shared.options.admission;
+        while let Some(head) = self.queue.front().copied() {
+            let tasks = self.admitted.1 + u64::from(self.shared.apps[head].tasks);
+            if self.admitted.0 >= limit.jobs || tasks > limit.tasks {
+                return;
+            }
+            self.queue.pop_front();
+            self.admitted = (self.admitted.0 + 1, tasks);
+            self.start_app(head, policy);
+        }
+    }
+
+    /// The first task of an application is created, by a shell or a launcher on cpu 0.
+    fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
+        self.shared.apps[app].started = true;
+        self.shared.apps[app].begun = self.shared.now;
+        self.observe(Observation::AppStarted(app));
+        policy.app_started(self, app);
+        self.notify(policy);
+        match self.shared.apps[app].runtime.startup.forks {
+            Forks::Master => self.fork(crate::ids::CpuId(0), app, 0, policy),
+            Forks::Launcher => self.launch(app, policy),
+        }
+    }
+
+    /// The last task of an application has ended: those that follow it are on their way, and there may be room.
+    pub(crate) fn app_ends(&mut self, app: AppId, policy: &mut dyn Policy) {
+        self.shared.apps[app].end = Some(self.shared.now);
+        self.observe(Observation::AppExited(app));
+        self.notify(policy);
+        policy.app_exited(self, app);
+        for follower in self.shared.apps.ids() {
+            if self.shared.apps[follower].after == Some(app) {
+                let at = self.shared.now.saturating_add(self.shared.apps[follower].delay);
+                self.arm_pending(at, Timer::Start(follower));
+            }
+        }
+        if !self.shared.apps[app].background {
+            self.left -= 1;
+            self.admitted.0 -= 1;
+            self.admitted.1 -= u64::from(self.shared.apps[app].tasks);
+            if !self.queue.is_empty() {
+                self.arm_pending(self.shared.now, Timer::Admit);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! StartBarrier: arriving at barriers, signalling, and what a task does when its wait is over.
+
+use crate::engine::Engine;
+use crate::engine::state::{Activity, Part, Seat, Waiting};
+use crate::event::Timer;
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::observe::Observer;
+use crate::policy::TaskState;
+use crate::sync::Turn;
+use crate::time::Time;
+use crate::wait::Scope;
+
+impl<O: Observer> Engine<'_, O> {
+    /// The current task of `cpu` arrives at its barrier.
+    pub(crate) fn arrive(&mut self, cpu: CpuId) {
+        let seat = self.seat(self.cpus[cpu].current).1;
+        let turn = self.shared.arrive(&mut self.cpus[cpu], seat);
+        self.take_turn(cpu, turn, seat);
+    }
+
+    /// Where a task sits at the barrier it is at: application, seat, scope, episode.
+    #[inline]
+    fn seat(&self, id: TaskId) -> (AppId, Seat, Scope, u32) {
+        let task = &self.shared.tasks[id];
+        let app = &self.shared.apps[task.app];
+        (task.app, app.seat(task.scope, app.rank(id)), task.scope, task.episode)
+    }
+
+    /// Does what the barrier asks of the current task and begins the wait that follows.
+    pub(crate) fn take_turn(&mut self, cpu: CpuId, turn: Turn, seat: Seat) {
+        let task = &self.shared.tasks[self.cpus[cpu].current];
+        let (app, scope, episode) = (task.app, task.scope, task.episode);
+        let at = seat.meeting;
+        match turn {
+            Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
+            Turn::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
+            Turn::TellParent(parent) => {
+                let task = seat.task(parent);
+                let visible = self.visible(cpu, task);
+                self.shared.apps[app].meetings[at].child_arrived(parent, visible);
+                let ready = self.shared.apps[app].meetings[at].gather_ready(parent);
+                let other = &self.shared.tasks[task];
+                if other.waiting == Waiting::Gather && other.scope == scope && !ready.is_never() {
+                    self.signal(cpu, task, Some(ready));
+                }
+                self.begin_wait(cpu, Waiting::Release, Time::NEVER);
+            }
+            Turn::ReleaseAll => {
+                let ranks = self.shared.apps[app].meetings[at].ranks();
+                for other in (0..ranks).filter(|other| *other != seat.number) {
+                    self.signal(cpu, seat.task(other), None);
+                }
+                self.begin_wait(cpu, Waiting::Release, self.cursor(cpu));
+            }
+            Turn::TellRound(partner, round) => {
+                let task = seat.task(partner);
+                let visible = self.visible(cpu, task);
+                let meeting = &mut self.shared.apps[app].meetings[at];
+                meeting.set_flag(partner, round, episode, visible);
+                let ready = meeting.flag_time(seat.number, round, episode);
+                let other = &self.shared.tasks[task];
+                let together = other.scope == scope && other.episode == episode;
+                if other.waiting == Waiting::Round(round as u8) && together {
+                    self.signal(cpu, task, Some(visible));
+                }
+                self.begin_wait(cpu, Waiting::Round(round as u8), ready);
+            }
+            // Alone: no task to wait for, but the flag is looked at once.
+            Turn::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
+        }
+    }
+
+    /// Tells a neighbour and waits for the other one.
+    pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32) {
+        let id = self.cpus[cpu].current;
+        let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
+        let rank = self.shared.apps[app].rank(id);
+        let ranks = u64::from(self.shared.apps[app].tasks);
+        let to = ((u64::from(rank) + u64::from(shift)) % ranks) as u32;
+        let other = self.shared.apps[app].task(to);
+        let visible = self.visible(cpu, other);
+        self.shared.apps[app].exchanges.notify(pc, to, visible);
+        let record = &self.shared.tasks[other];
+        if record.waiting == Waiting::Exchange && record.pc == pc && record.ready.is_never() {
+            self.signal(cpu, other, Some(visible));
+        }
+        let ready = self.shared.apps[app].exchanges.ready(pc, rank, self.shared.now);
+        self.begin_wait(cpu, Waiting::Exchange, ready);
+    }
+
+    /// Now, and the lead of the current task.
+    #[inline]
+    fn cursor(&self, cpu: CpuId) -> Time {
+        self.shared.now + self.cpus[cpu].overhead.total()
+    }
+
+    /// When a store made now, after the lead, is seen by a task.
+    #[inline]
+    fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
+        self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
+    }
+
+    /// Lets a waiting task know (at `visible`, or as soon as the store travels); a sleeper is woken, at the signaller's cost.
+    pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
+        let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
+        let other = &mut self.shared.tasks[task];
+        other.ready = ready;
+        self.shared.dirty.note(other.cpu);
+        match other.state {
+            TaskState::Sleeping => {
+                self.cpus[cpu].overhead.grow(Part::Kernel, self.shared.machine.costs.wake);
+                let at = self.cursor(cpu);
+                self.shared.tasks[task].ready = ready.min(at);
+                self.arm_pending(at, Timer::Wake(task, cpu));
+                let waker = &mut self.shared.tasks[self.cpus[cpu].current];
+                if let Some(history) = waker.history.written() {
+                    history.waker.wakes(waker.cpu_time);
+                }
+            }
+            TaskState::Queued | TaskState::Running => {
+                let there = other.cpu;
+                if there == cpu || self.shared.marked[there] {
+                    return;
+                }
+                let polling = matches!(self.cpus[there].activity, Activity::Poll | Activity::Spin);
+                if polling && self.shared.sources.get(there.0 as usize) > ready {
+                    self.mark(there);
+                }
+            }
+            TaskState::New | TaskState::Exited => {}
+        }
+    }
+}

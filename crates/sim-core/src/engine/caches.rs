@@ -1,0 +1,198 @@
+//! What tasks find again in caches, what they have to refill, and pages that follow them.
+
+use crate::contention::{ONE, cache_span};
+use crate::engine::Engine;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
+use crate::ids::{CpuId, NodeId, TaskId};
+use crate::machine::{Distance, Machine, Memory};
+use crate::observe::Observer;
+use crate::program::{AppSpec, MemoryProfile, Pages};
+use crate::time::{Span, WORK_FRACTION_BITS, Work};
+
+/// Units of counts of fetched bytes: products of demand (bytes per second) and nanoseconds need no division.
+pub(crate) const NS_PER_S: u128 = 1_000_000_000;
+
+/// The caches of a run: what is the same for every cpu and for every execution of an operation.
+pub(crate) struct Caches {
+    /// Bytes of the caches a cpu may fill: the private ones and its part of the shared one.
+    capacity: u64,
+    /// Bytes of the private ones.
+    private: u64,
+    sets: Vec<Set>,
+}
+
+/// What the tasks of a profile leave in caches.
+#[derive(Clone, Copy)]
+struct Set {
+    /// Bytes per second, at most 2^44.
+    demand: u64,
+    /// Bytes.
+    working_set: u64,
+    /// Bytes that a task finds again when no task disturbs it.
+    useful: u64,
+    /// Bytes that pass through the caches between two uses of the same datum and do no harm: a cache full, or what
+    /// the application's own tasks bring if they are more. In the mean that is its data per core, but tasks do not take turns in
+    /// the same order each time, so the others may have been there twice.
+    natural: u64,
+}
+
+/// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the caches,
+/// falling to nothing when they are twice as large, for then it streams through them and finds nothing again anyway.
+///
+/// The shape is that of measured costs of a switch (Li, Ding, Shen, Quantifying the cost of context switch, ExpCS 2007):
+/// none for sets that fit together, most for sets about as large as the cache, little more for far larger ones.
+fn useful(working_set: u64, sets: u128, capacity: u64) -> u64 {
+    let capacity = u128::from(capacity);
+    let (full, none) = (capacity, 2 * capacity);
+    let part = if sets <= full {
+        u128::from(working_set)
+    } else {
+        (u128::from(working_set) * none.saturating_sub(sets)).checked_div(capacity).unwrap_or(0)
+    };
+    part.min(capacity) as u64
+}
+
+impl Caches {
+    pub(crate) fn new(machine: &Machine) -> Self {
+        let memory = &machine.memory;
+        let part = memory.shared_cache / u64::from(cache_span(machine));
+        let private = memory.private_cache.min(1 << 50);
+        Self { capacity: private + part.min(1 << 50), private, sets: Vec::new() }
+    }
+
+    /// Adds the profiles of an application, in the order of the run's table.
+    pub(crate) fn add_app(&mut self, machine: &Machine, app: &AppSpec, profiles: &[MemoryProfile]) {
+        let cpus = app
+            .allowed
+            .as_ref()
+            .map_or(machine.cpus(), |set| set.iter().filter(|cpu| cpu.0 < machine.cpus()).count() as u32);
+        let cores = u128::from(app.tasks.min(cpus).max(1));
+        for profile in profiles {
+            let sets = u128::from(profile.working_set) * u128::from(app.tasks) / cores;
+            let twice = 2 * sets - u128::from(profile.working_set).min(sets);
+            self.sets.push(Set {
+                demand: profile.demand.min(1 << 44),
+                working_set: profile.working_set,
+                useful: useful(profile.working_set, sets, self.capacity),
+                natural: u64::try_from(twice).unwrap_or(u64::MAX).max(self.capacity),
+            });
+        }
+    }
+
+    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in that time.
+    pub(crate) fn fill(
+        &self,
+        memory: &Memory,
+        record: &mut Cpu,
+        (id, task): (TaskId, &mut Task),
+        elapsed: Span,
+    ) {
+        let set = self.sets[task.profile as usize].working_set.min(1 << 50);
+        if record.filler != id {
+            record.filler = id;
+            record.filler_part = 0;
+        }
+        let lacking = set.saturating_sub(record.filler_part);
+        if lacking == 0 {
+            task.keep(record);
+            return;
+        }
+        // Division by a constant needs none in 64 bits, which mostly suffice.
+        let possible = match elapsed.ns().checked_mul(memory.core_bandwidth) {
+            Some(possible) => possible / (NS_PER_S as u64),
+            None => {
+                (u128::from(elapsed.ns()) * u128::from(memory.core_bandwidth) / NS_PER_S).min(1 << 50) as u64
+            }
+        };
+        let part = lacking.min(possible);
+        record.filler_part += part;
+        record.filled = record.filled.saturating_add(part);
+        task.keep(record);
+    }
+
+    /// Counts what a piece of work, at a mean growth of its demand (1/65,536), has fetched from memory.
+    pub(crate) fn fetch(&self, task: &mut Task, work: Work, growth: u64) {
+        let demand = self.sets[task.profile as usize].demand;
+        let product = (u128::from(work.raw()) * u128::from(demand)) >> WORK_FRACTION_BITS;
+        let grown = if growth == ONE { product } else { (product * u128::from(growth.min(1 << 36))) >> 16 };
+        task.fetched += grown;
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// The node that holds the pages of the current task's operation (of its private ones).
+    pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        let own = self.shared.own_node(cpu, id);
+        let (app, profile) = (self.shared.tasks[id].app, self.shared.tasks[id].profile);
+        let from = match self.transfer_source(id) {
+            Some(rank) => rank,
+            None if self.shared.profiles[profile as usize].pages == Pages::Master => 0,
+            None => return own,
+        };
+        let source = &self.shared.tasks[self.shared.apps[app].task(from)];
+        source.home.node().unwrap_or_else(|| self.shared.memory.node(source.cpu))
+    }
+
+    /// Pages under next touch follow a task that computes on another node: the time of the copy.
+    pub(crate) fn follow_pages(&mut self, cpu: CpuId, id: TaskId) -> Span {
+        let task = &self.shared.tasks[id];
+        let profile = &self.shared.profiles[task.profile as usize];
+        if profile.pages != Pages::NextTouch {
+            return Span::ZERO;
+        }
+        let here = self.shared.memory.node(cpu);
+        let Some(home) = task.home.node().filter(|home| *home != here) else { return Span::ZERO };
+        let factor = self.shared.memory.distance(task.profile, home, cpu);
+        let (app, bytes) = (task.app, profile.working_set);
+        self.shared.tasks[id].home = MaybeNode::at(here);
+        self.shared.tasks[id].fetched += u128::from(bytes) * NS_PER_S;
+        self.shared.apps[app].counters.page_copies += 1;
+        fetch_time(&self.shared.machine, bytes, factor)
+    }
+}
+
+/// The time one core needs to fetch bytes at a distance (1/65,536).
+fn fetch_time(machine: &Machine, bytes: u64, factor: u64) -> Span {
+    let bandwidth = u128::from(machine.memory.core_bandwidth.max(1));
+    let near = u128::from(bytes.min(1 << 50)) * NS_PER_S / bandwidth;
+    let ns = (near * u128::from(factor)) >> 16;
+    Span::from_ns(ns.min(1 << 50) as u64)
+}
+
+impl<O: Observer> Shared<'_, O> {
+    /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill, and what
+    /// it lost since it last computed; together at most all it can find again.
+    pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {
+        let task = &mut self.tasks[record.current];
+        let left = std::mem::replace(&mut task.refill, Span::ZERO);
+        if task.warm == NOWHERE {
+            return left + copy;
+        }
+        let set = &self.caches.sets[task.profile as usize];
+        // Bytes of its useful set that the caches no longer hold. On the same cpu that is what others have brought in
+        // beyond what does no harm: as much as fits beside it, or as the other tasks its own application would bring if
+        // its data were evenly spread. For to pass once through the data of a core takes the same lines whether one task
+        // does it or several in turn, and what does not fit then is part of the program's stated demand.
+        let lost = match self.machine.topology.distance(task.warm, record.id) {
+            Distance::Same => {
+                let foreign = record.filled - task.filled;
+                let passed = set.working_set.saturating_add(foreign);
+                set.useful.min(passed.saturating_sub(set.natural))
+            }
+            Distance::Core => 0,
+            Distance::Cache => set.useful.min(self.caches.private),
+            Distance::Near | Distance::Far => set.useful,
+        };
+        if lost == 0 {
+            return left + copy;
+        }
+        let factor = self.memory.distance(task.profile, home, record.id);
+        let price = fetch_time(&self.machine, lost, factor);
+        let most = fetch_time(&self.machine, set.useful, factor);
+        let total = left.max((left + price).min(most));
+        let fetched = u128::from(lost) * u128::from((total - left).ns());
+        task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
+        total + copy
+    }
+}

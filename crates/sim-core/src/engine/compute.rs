@@ -1,0 +1,237 @@
+//! Computing, and closing the books of whatever a cpu was doing.
+
+use crate::account::{Account, Category};
+use crate::contention::{ClassId, Contention, ONE};
+use crate::engine::Engine;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Activity, Cpu, Part};
+use crate::ids::{CpuId, NodeId, TaskId};
+use crate::observe::Observer;
+use crate::program::Pages;
+use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
+
+/// Work at nominal speed as work on a cpu of this speed, rounded up.
+#[inline]
+fn to_cpu(work: Work, speed: Speed) -> Work {
+    if speed == Speed::NOMINAL {
+        return work;
+    }
+    // In 64 bits where they suffice: below 2^44, 16 ms of work.
+    let scaled = if work.raw() >> (64 - WORK_FRACTION_BITS) == 0 {
+        (work.raw() << WORK_FRACTION_BITS).div_ceil(speed.raw())
+    } else {
+        (u128::from(work.raw()) << WORK_FRACTION_BITS).div_ceil(u128::from(speed.raw())) as u64
+    };
+    Work::from_raw(scaled)
+}
+
+/// The reverse of [`to_cpu`], rounded up.
+#[inline]
+fn from_cpu(work: Work, speed: Speed) -> Work {
+    if speed == Speed::NOMINAL {
+        return work;
+    }
+    let scaled = (u128::from(work.raw()) * u128::from(speed.raw())).div_ceil(1 << WORK_FRACTION_BITS);
+    Work::from_raw(scaled as u64)
+}
+
+/// Divides computing time: what it would have taken on the core alone, what busy siblings added (`factor` is what they leave),
+/// then of what memory added the share of distance, (T - W (1 - b)) (R - 1) / R, and the rest. `ideal` is W, the time at
+/// the cpu's speed without contention or distance, `rest` the time T it took.
+fn charge_compute(
+    memory: &Contention,
+    account: &mut Account,
+    (class, profile, factor): (ClassId, u32, u64),
+    (ideal, rest): (Span, Span),
+) {
+    let part = |whole: u64, share: u64| ((u128::from(whole) * u128::from(share)) >> 16) as u64;
+    let alone = if factor == ONE { ideal.ns() } else { part(ideal.ns(), factor) };
+    let excess = rest.ns() - ideal.ns();
+    let distance = memory.remote(class).max(ONE);
+    let remote = if distance == ONE {
+        0
+    } else {
+        let at_memory = rest.ns() - part(ideal.ns(), ONE - memory.bound(profile));
+        let remote = u128::from(at_memory) * u128::from(distance - ONE) / u128::from(distance);
+        excess.min(remote as u64)
+    };
+    account.add(Category::Compute, Span::from_ns(alone));
+    account.add(Category::Smt, Span::from_ns(ideal.ns() - alone));
+    account.add(Category::Remote, Span::from_ns(remote));
+    account.add(Category::MemoryStall, Span::from_ns(excess - remote));
+}
+
+impl<O: Observer> Shared<'_, O> {
+    /// The current task continues with its compute operation after the lead, when its pages are its own and stay where they
+    /// are; else false.
+    #[inline]
+    pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
+        let task = &self.tasks[record.current];
+        let own = !matches!(self.profiles[task.profile as usize].pages, Pages::Master | Pages::NextTouch);
+        if !own || task.profile + 1 == self.apps[task.app].profiles {
+            return false;
+        }
+        self.announce(record);
+        let home = self.own_node(record.id, record.current);
+        self.begin_compute(record, home, Span::ZERO);
+        true
+    }
+
+    /// The current task continues with its compute operation after the lead, a copy of its pages and a refill of its caches.
+    #[inline]
+    pub(crate) fn begin_compute(&mut self, record: &mut Cpu, home: NodeId, copy: Span) {
+        let begun = record.overhead.part(Part::Refill);
+        let refill = self.refill(record, home, begun + copy);
+        record.overhead.grow(Part::Refill, refill - begun);
+        let task = &mut self.tasks[record.current];
+        let class = self.memory.class(task.profile, home, record.id, task.class);
+        if class != task.class {
+            task.class = class;
+            if class != ClassId::FREE {
+                self.sources.grow(class.0 as usize + 1);
+            }
+        }
+        self.start_compute(record, class);
+    }
+
+    /// The current task computes from now on, after the lead, at the cpu's present speed.
+    #[inline]
+    fn start_compute(&mut self, record: &mut Cpu, class: ClassId) {
+        record.since = self.now;
+        record.activity = Activity::Compute(class);
+        let task = &self.tasks[record.current];
+        self.memory.occupy(task.profile, record.id, true);
+        if class != ClassId::FREE {
+            let pace = self.cores.pace(record.id);
+            let work = to_cpu(task.remaining, pace.speed);
+            let bytes = self.memory.offer(task.profile, pace.own, pace.factor);
+            self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
+        }
+    }
+
+    /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
+    #[inline]
+    pub(crate) fn stop_compute(&mut self, record: &mut Cpu, class: ClassId, rest: Span, elapsed: Span) {
+        let Self { tasks, memory, cores, caches, machine, now, .. } = self;
+        let id = record.current;
+        let task = &mut tasks[id];
+        let pace = cores.pace(record.id);
+        let (before, profile) = (task.remaining, task.profile);
+        let work = to_cpu(before, pace.speed);
+        let (left, growth) = if class == ClassId::FREE {
+            (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
+        } else {
+            memory.stop(class, record.id, *now, work)
+        };
+        memory.occupy(profile, record.id, false);
+        let after = from_cpu(left, pace.speed).min(before);
+        task.remaining = after;
+        caches.fetch(task, before - after, growth);
+        caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
+        let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
+        charge_compute(memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
+    }
+
+    /// The compute operation of the current task is complete: its books are closed, and whatever rounding left is done.
+    #[inline]
+    pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
+        self.close(record);
+        self.tasks[record.current].remaining = Work::ZERO;
+        record.take_deferred();
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// The current task of `cpu` continues with its compute operation after the lead.
+    pub(crate) fn begin_compute(&mut self, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        if self.shared.begin_at_home(record) {
+            return;
+        }
+        self.shared.announce(record);
+        let id = record.current;
+        let copy = self.follow_pages(cpu, id);
+        let home = self.page_node(cpu, id);
+        self.shared.begin_compute(&mut self.cpus[cpu], home, copy);
+    }
+
+    /// The speed of a cpu changes: what was computed so far is booked at the old one, the rest of the lead stays.
+    pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
+        let Activity::Compute(class) = self.cpus[cpu].activity else {
+            self.shared.cores.set(cpu, own, factor);
+            return;
+        };
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        let elapsed = shared.now.since(record.since);
+        let rest = record.overhead.pay(elapsed, &mut record.account);
+        let task = &mut shared.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = shared.now;
+        shared.stop_compute(record, class, rest, elapsed);
+        shared.cores.set(cpu, own, factor);
+        shared.start_compute(record, class);
+        if class == ClassId::FREE {
+            let due = self.compute_end(cpu, class);
+            self.shared.sources.set(cpu.0 as usize, due.min(self.cpus[cpu].slice_end));
+        }
+    }
+
+    /// When the current task completes its compute operation; `NEVER` when its class's clock tells.
+    #[inline]
+    pub(crate) fn compute_end(&self, cpu: CpuId, class: ClassId) -> Time {
+        if class == ClassId::FREE { self.free_end(cpu) } else { Time::NEVER }
+    }
+
+    /// The same for one that no task else slows down.
+    fn free_end(&self, cpu: CpuId) -> Time {
+        let record = &self.cpus[cpu];
+        let work = to_cpu(self.shared.tasks[record.current].remaining, self.shared.cores.speed(cpu));
+        record.since + record.overhead.total() + work.duration_at(Speed::NOMINAL)
+    }
+
+    /// True when the current task has completed its compute operation.
+    pub(crate) fn compute_complete(&self, cpu: CpuId, class: ClassId) -> bool {
+        if class == ClassId::FREE {
+            return self.compute_end(cpu, class) <= self.shared.now;
+        }
+        self.shared.memory.left(class, cpu, self.shared.now, Work::MAX) == Work::ZERO
+    }
+
+    /// Nominal work that a task has done in the present segment of a cpu, none when it does not compute there now.
+    pub(crate) fn computed(&self, cpu: CpuId, task: TaskId) -> Work {
+        let record = &self.cpus[cpu];
+        let Activity::Compute(class) = record.activity else { return Work::ZERO };
+        if record.current != task {
+            return Work::ZERO;
+        }
+        let (speed, before) = (self.shared.cores.speed(cpu), self.shared.tasks[task].remaining);
+        let rest = self.shared.now.since(record.since).saturating_sub(record.overhead.total());
+        before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
+    }
+
+    /// What is left of `work` at the cpu's speed after `rest` behind the lead.
+    fn left(&self, cpu: CpuId, class: ClassId, work: Work, rest: Span) -> Work {
+        if class == ClassId::FREE {
+            work.saturating_sub(Speed::NOMINAL.work_in(rest))
+        } else {
+            self.shared.memory.left(class, cpu, self.shared.now, work)
+        }
+    }
+
+    /// Books the time since the segment began and stops its activity, if there is a current task; else idle time.
+    pub(crate) fn close_segment(&mut self, cpu: CpuId) {
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        if !record.current.is_none() {
+            return shared.close(record);
+        }
+        shared.report_account(record);
+        let rest = record.overhead.pay(shared.now.since(record.since), &mut record.account);
+        record.since = shared.now;
+        record.charged = record.charged.min(shared.now);
+        if !record.overhead.is_none() {
+            record.keep_overhead();
+        }
+        record.account.add(Category::Idle, rest);
+        shared.report_account(record);
+    }
+}

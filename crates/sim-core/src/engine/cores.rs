@@ -1,0 +1,245 @@
+//! How fast cpus are: cores of their own speed, packages that clock up while cores idle, threads that share a core.
+//!
+//! Speeds are brought up to date at the end of an instant, for the cores where something has happened: what was begun and
+//! ended within one instant leaves no trace. A machine of one thread per core without turbo does nothing here.
+
+use crate::contention::ONE;
+use crate::engine::Engine;
+use crate::engine::state::Activity;
+use crate::ids::CpuId;
+use crate::machine::{Level, Machine, Topology};
+use crate::observe::Observer;
+use crate::time::Speed;
+
+/// What the siblings of a hardware thread see of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Thread {
+    Idle,
+    /// It polls or works in the kernel.
+    Light,
+    /// It computes an operation of this profile.
+    Computes(u32),
+}
+
+/// Speeds of cpus and the state of cores and packages they follow from.
+pub(crate) struct Cores {
+    /// Cpus of a core and of a package.
+    core: u32,
+    package: u32,
+    /// Left to a thread by a busy sibling, 1/65,536: both compute, both wait for memory, the sibling polls.
+    compute: i64,
+    memory: i64,
+    poll: u64,
+    /// Factor on the speed by busy cores of the package, 1/65,536.
+    turbo: Vec<u64>,
+    /// By cpu; one for all where none ever differs.
+    threads: Vec<Pace>,
+    /// All bits where cpus have paces of their own, else none.
+    own_pace: u32,
+    /// By core: whether one of its cpus was busy at the end of the last instant.
+    busy: Vec<bool>,
+    /// By package: such cores.
+    busy_cores: Vec<u32>,
+    /// Cores to look at.
+    dirty: Vec<u32>,
+    is_dirty: Vec<bool>,
+}
+
+impl Cores {
+    /// `usable`: the share that timer ticks leave.
+    pub(crate) fn new(machine: &Machine, usable: Speed) -> Self {
+        let topology = &machine.topology;
+        let fixed = |thousandths: u32| (u64::from(thousandths) << 16) / 1_000;
+        let (smt, cpus) = (&machine.smt, machine.cpus() as usize);
+        let turbo: Vec<u64> = machine.turbo.iter().map(|t| fixed(*t).max(1)).collect();
+        let highest = turbo.first().copied().unwrap_or(ONE);
+        let pace = |cpu| {
+            let base = machine.speed_of(cpu) * usable;
+            let own = scaled(base, highest);
+            Pace { base, own, factor: ONE, speed: own }
+        };
+        let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
+        let threads = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(pace).collect();
+        let cores = topology.count(Level::Core) as usize;
+        Self {
+            core: topology.span(Level::Core),
+            package: package_span(topology),
+            compute: fixed(smt.compute) as i64,
+            memory: fixed(smt.memory) as i64,
+            poll: fixed(smt.poll),
+            turbo,
+            threads,
+            own_pace: if varies { u32::MAX } else { 0 },
+            busy: vec![false; cores],
+            busy_cores: vec![0; cpus / package_span(topology) as usize],
+            dirty: Vec::with_capacity(cores),
+            is_dirty: vec![false; cores],
+        }
+    }
+
+    /// Speed of a cpu.
+    #[inline]
+    pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
+        self.pace(cpu).speed
+    }
+
+    /// How fast a cpu is.
+    #[inline]
+    pub(crate) fn pace(&self, cpu: CpuId) -> Pace {
+        self.threads[(cpu.0 & self.own_pace) as usize]
+    }
+
+    /// Speed its core has for it alone.
+    #[inline]
+    pub(crate) fn own(&self, cpu: CpuId) -> Speed {
+        self.pace(cpu).own
+    }
+
+    /// What sharing the core leaves of it, 1/65,536.
+    #[inline]
+    pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
+        self.pace(cpu).factor
+    }
+
+    pub(crate) fn set(&mut self, cpu: CpuId, own: Speed, factor: u64) {
+        let pace = &mut self.threads[(cpu.0 & self.own_pace) as usize];
+        *pace = Pace { own, factor, speed: scaled(own, factor), ..*pace };
+    }
+
+    /// Something has happened on a cpu.
+    #[inline]
+    pub(crate) fn touch(&mut self, cpu: CpuId) {
+        if self.core > 1 || !self.turbo.is_empty() {
+            self.look_at(cpu.0 / self.core);
+        }
+    }
+
+    fn look_at(&mut self, core: u32) {
+        if !std::mem::replace(&mut self.is_dirty[core as usize], true) {
+            self.dirty.push(core);
+        }
+    }
+
+    fn boost(&self, busy_cores: u32) -> u64 {
+        let entry = (busy_cores.max(1) as usize).min(self.turbo.len());
+        entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
+    }
+
+    /// A core has become busy or idle; when that changes the clock of its package all its cores are looked at.
+    fn set_busy(&mut self, core: u32, busy: bool) {
+        if std::mem::replace(&mut self.busy[core as usize], busy) == busy || self.turbo.is_empty() {
+            return;
+        }
+        let package = core * self.core / self.package;
+        let before = self.busy_cores[package as usize];
+        let after = if busy { before + 1 } else { before - 1 };
+        self.busy_cores[package as usize] = after;
+        if self.boost(before) != self.boost(after) {
+            let cores = self.package / self.core;
+            for core in package * cores..(package + 1) * cores {
+                self.look_at(core);
+            }
+        }
+    }
+}
+
+/// How fast a cpu is.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Speed of the core without turbo, the share of timer ticks off.
+    base: Speed,
+    /// The same with turbo.
+    pub(crate) own: Speed,
+    /// What sharing the core leaves of it, 1/65,536.
+    pub(crate) factor: u64,
+    /// The product of both.
+    pub(crate) speed: Speed,
+}
+
+/// Cpus that share a clock: of a package, or of the machine without such a level.
+fn package_span(topology: &Topology) -> u32 {
+    topology.span(Level::Package)
+}
+
+fn scaled(speed: Speed, factor: u64) -> Speed {
+    Speed::from_raw(((u128::from(speed.raw()) * u128::from(factor)) >> 16) as u64)
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// Brings the speeds of all cpus up to date.
+    pub(crate) fn refresh_cores(&mut self) {
+        // First who is busy, which may add cores; then what follows from it.
+        let mut at = 0;
+        while at < self.shared.cores.dirty.len() {
+            let core = self.shared.cores.dirty[at];
+            let busy = self.threads(core).any(|cpu| self.cpus[CpuId(cpu)].activity != Activity::Idle);
+            self.shared.cores.set_busy(core, busy);
+            at += 1;
+        }
+        while let Some(core) = self.shared.cores.dirty.pop() {
+            self.shared.cores.is_dirty[core as usize] = false;
+            self.refresh_core(core);
+        }
+    }
+
+    fn threads(&self, core: u32) -> std::ops::Range<u32> {
+        core * self.shared.cores.core..(core + 1) * self.shared.cores.core
+    }
+
+    fn refresh_core(&mut self, core: u32) {
+        let first = CpuId(core * self.shared.cores.core);
+        let busy = self.shared.cores.busy_cores[(first.0 / self.shared.cores.package) as usize];
+        let own = scaled(self.shared.cores.pace(first).base, self.shared.cores.boost(busy));
+        let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
+        for cpu in self.threads(core).map(CpuId) {
+            let factor = self.share_of_core(cpu, drawn);
+            if (own, factor) != (self.shared.cores.own(cpu), self.shared.cores.factor(cpu)) {
+                self.respeed(cpu, own, factor);
+            }
+        }
+    }
+
+    fn thread(&self, cpu: CpuId) -> Thread {
+        let record = &self.cpus[cpu];
+        match record.activity {
+            Activity::Idle => Thread::Idle,
+            Activity::Compute(_) => Thread::Computes(self.shared.tasks[record.current].profile),
+            Activity::Poll | Activity::Spin | Activity::Syscall => Thread::Light,
+        }
+    }
+
+    fn drawn(&self, cpu: CpuId, own: Speed) -> u64 {
+        match self.thread(cpu) {
+            Thread::Computes(profile) => self.shared.memory.draw(profile, own),
+            _ => 0,
+        }
+    }
+
+    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the core's bandwidth
+    /// no more than its part when the threads together ask for more (`drawn`).
+    fn share_of_core(&self, cpu: CpuId, drawn: u64) -> u64 {
+        let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
+        let bound = self.shared.memory.bound(profile);
+        let mut factor = ONE;
+        for sibling in self.threads(cpu.0 / self.shared.cores.core).filter(|other| *other != cpu.0) {
+            let left = match self.thread(CpuId(sibling)) {
+                Thread::Idle => continue,
+                Thread::Light => self.shared.cores.poll,
+                Thread::Computes(other) => {
+                    let bounds = (bound + self.shared.memory.bound(other)) as i64;
+                    let gain = (self.shared.cores.memory - self.shared.cores.compute) * bounds;
+                    // Both shares full, 2 x 65,536, make the whole difference.
+                    (self.shared.cores.compute + (gain >> 17)).max(1) as u64
+                }
+            };
+            factor = (factor * left) >> 16;
+        }
+        let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
+        if drawn > bandwidth {
+            let ratio = ((u128::from(drawn) << 16) / u128::from(bandwidth)) as u64;
+            let slow = (ONE - bound) + ((u128::from(bound) * u128::from(ratio)) >> 16) as u64;
+            factor = (factor << 16) / slow;
+        }
+        factor.max(1)
+    }
+}

@@ -1,0 +1,426 @@
+//! One cpu decides: what of its current activity is over, who runs next, when to look again.
+
+use crate::engine::Engine;
+use crate::engine::state::{Activity, After, Part, Waiting};
+use crate::ids::{CpuId, TaskId};
+use crate::observe::{LeaveReason, Observer};
+use crate::policy::{Policy, Preemption, THROTTLED, TaskState};
+use crate::run_queue;
+use crate::time::{Span, Time};
+
+impl<O: Observer> Engine<'_, O> {
+    /// Brings a marked cpu to rest: everything due now is done, one event is armed.
+    pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let record = &mut self.cpus[cpu];
+        let fired = std::mem::replace(&mut record.fired, false);
+        if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred {
+            // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
+            let due = self.predict(cpu);
+            if due > self.shared.now {
+                self.shared.sources.set(cpu.0 as usize, due);
+                return;
+            }
+        }
+        self.settle(cpu);
+        while self.step_once(cpu, policy) {}
+        self.arm(cpu);
+        self.shared.cores.touch(cpu);
+    }
+
+    /// Does one thing that is due; false when nothing is.
+    #[inline]
+    fn step_once(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        self.pass_ticks(cpu);
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        let now = shared.now;
+        match record.activity {
+            Activity::Compute(class) => {
+                if self.compute_complete(cpu, class) {
+                    self.shared.end_compute(&mut self.cpus[cpu]);
+                    self.proceed(cpu, policy);
+                    return true;
+                }
+            }
+            Activity::Poll => {
+                let check = record.since + record.overhead.total() + shared.machine.costs.poll;
+                if now == check && shared.sees(record) {
+                    self.notice(cpu, policy);
+                    return true;
+                }
+                if now == check + shared.machine.costs.yield_call {
+                    self.end_cycle(cpu, policy);
+                    return true;
+                }
+            }
+            Activity::Spin => {
+                if now == self.first_sight(cpu) {
+                    self.notice(cpu, policy);
+                    return true;
+                }
+            }
+            Activity::Idle => return self.leave_idle(cpu, policy),
+            Activity::Syscall => return self.end_syscall(cpu, policy),
+        }
+        let record = &self.cpus[cpu];
+        // What polls and yields is not cut short by the end of a slice.
+        let over = now >= record.slice_end && record.activity != Activity::Poll;
+        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+    }
+
+    /// The current task has looked without success and yielded.
+    #[inline(never)]
+    fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        shared.close(record);
+        let app = shared.tasks[record.current].app;
+        let counters = &mut shared.apps[app].counters;
+        counters.polls += 1;
+        counters.yields += 1;
+        record.polled.0 += 1;
+        self.do_yield(cpu, policy);
+    }
+
+    /// A system call ends, if it is time; false if not: a task inside the kernel is pre-empted when the call ends.
+    #[inline(never)]
+    fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        let record = &self.cpus[cpu];
+        let (call, after) = record.call;
+        let ends = self.shared.now >= record.since + record.overhead.total() + call;
+        if ends {
+            self.close_segment(cpu);
+            self.after_syscall(cpu, after, policy);
+        }
+        ends
+    }
+
+    /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
+    #[inline]
+    fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        let has_deferred = self.cpus[cpu].has_deferred;
+        if has_deferred {
+            self.interrupt(cpu, policy);
+        }
+        has_deferred
+    }
+
+    #[inline(never)]
+    fn interrupt(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.close_segment(cpu);
+        self.cpus[cpu].take_deferred();
+        self.resume(cpu, policy);
+    }
+
+    /// When a spinning task will see that its wait is over: at the first look after it is.
+    fn first_sight(&self, cpu: CpuId) -> Time {
+        let record = &self.cpus[cpu];
+        let task = &self.shared.tasks[record.current];
+        let ready = task.ready.min(task.deadline);
+        if ready.is_never() {
+            return Time::NEVER;
+        }
+        let poll = self.shared.machine.costs.poll;
+        let first = record.since + record.overhead.total() + poll;
+        first + poll * ready.since(first).ns().div_ceil(poll.ns())
+    }
+
+    /// The current task looks, and its wait or its patience is over.
+    fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
+        let spinning = record.activity == Activity::Spin;
+        shared.close(record);
+        let task = &shared.tasks[record.current];
+        if !spinning {
+            record.polled.0 += 1;
+            shared.apps[task.app].counters.polls += 1;
+        }
+        record.take_deferred();
+        if task.ready > shared.now {
+            let call = shared.machine.costs.sleep;
+            self.begin_syscall(cpu, call, After::WaitAsleep);
+        } else if let Some((turn, seat)) = shared.end_wait(record) {
+            self.take_turn(cpu, turn, seat);
+        } else {
+            self.proceed(cpu, policy);
+        }
+    }
+
+    fn after_syscall(&mut self, cpu: CpuId, after: After, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        match after {
+            After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
+            After::WaitAsleep => {
+                // The flag was set while it went to sleep: the call returns at once, and it looks again.
+                self.shared.renounce(&mut self.cpus[cpu], LeaveReason::Waits);
+                self.charge_waiter(cpu);
+                self.cpus[cpu].take_deferred();
+                self.begin_polling(cpu);
+            }
+            After::Nap(span) => {
+                self.shared.tasks[id].pc += 1;
+                self.shared.tasks[id].woken = self.shared.now.saturating_add(span);
+                self.sleep(cpu, Some(span));
+            }
+            After::Touch => {
+                self.touch(cpu);
+                self.cpus[cpu].take_deferred();
+                self.proceed(cpu, policy);
+            }
+            After::Yield => {
+                self.shared.tasks[id].pc += 1;
+                self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+                self.do_yield(cpu, policy);
+            }
+            After::YieldTo(to) => self.yield_in_favour(cpu, to, policy),
+            After::Respawn => {
+                self.shared.tasks[id].pc += 1;
+                self.respawn(cpu, policy);
+            }
+            After::Fork(rank) => {
+                let app = self.shared.tasks[id].app;
+                // The task is between two operations while its children compete for the cpu.
+                self.cpus[cpu].take_deferred();
+                self.begin_syscall(cpu, Span::ZERO, After::Fork(rank));
+                self.fork(cpu, app, rank, policy);
+                self.close_segment(cpu);
+                self.cpus[cpu].take_deferred();
+                self.proceed(cpu, policy);
+            }
+        }
+    }
+
+    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best task runs.
+    fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        let record = &mut self.cpus[cpu];
+        record.next_buddy = TaskId::NONE;
+        record.last_buddy = TaskId::NONE;
+        record.pair_start = self.shared.now;
+        run_queue::yield_key(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
+        record.resched = false;
+        let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
+        match directed.or_else(|| self.choose(cpu, true)) {
+            Some(next) if next == id => self.stay(cpu, policy),
+            Some(next) => {
+                self.count_yield_switch(cpu);
+                self.switch(cpu, next, LeaveReason::Waits, policy);
+            }
+            None => {
+                self.count_yield_switch(cpu);
+                self.put_back(cpu, LeaveReason::Waits);
+                self.cpus[cpu].emptied = true;
+            }
+        }
+    }
+
+    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it yields.
+    fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
+        let there = self.shared.tasks[to].cpu;
+        self.settle(there);
+        if self.may_inherit(to) {
+            let record = &mut self.cpus[there];
+            record.yield_target = to;
+            if there != cpu {
+                record.resched = true;
+                record.defer(Part::Kernel, self.shared.machine.costs.ipi);
+                self.mark(there);
+            }
+        }
+        self.do_yield(cpu, policy);
+    }
+
+    /// Who runs next on a cpu. A preference is used up, followed or not.
+    fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+        let yield_target = std::mem::replace(&mut self.cpus[cpu].yield_target, TaskId::NONE);
+        if let Some(yield_target) = yield_target.some() {
+            let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
+            if run_queue::prefers(discipline, &self.shared.tasks, record, yield_target, stays) {
+                return Some(yield_target);
+            }
+        }
+        run_queue::choose(
+            &self.shared.model.discipline,
+            &mut self.shared.tasks,
+            &mut self.cpus[cpu],
+            stays,
+            self.shared.now,
+        )
+    }
+
+    /// The current task, between two activities, keeps the cpu.
+    fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.cpus[cpu].picked = self.shared.now;
+        run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
+        self.cpus[cpu].take_deferred();
+        self.resume(cpu, policy);
+    }
+
+    fn count_yield_switch(&mut self, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        if self.shared.tasks[record.current].waiting != Waiting::No {
+            record.polled.1 += 1;
+        }
+    }
+
+    /// The task that a directed yield goes to: the first waiting one of the same application that does not itself wait without success.
+    fn directed(&self, cpu: CpuId) -> Option<TaskId> {
+        let record = &self.cpus[cpu];
+        let me = &self.shared.tasks[record.current];
+        if self.shared.apps[me.app].runtime.wait != crate::wait::WaitMode::YieldTo
+            || me.waiting == Waiting::No
+        {
+            return None;
+        }
+        let mut at = record.head;
+        while let Some(id) = at.some() {
+            let task = &self.shared.tasks[id];
+            let unsuccessful = task.waiting != Waiting::No
+                && task.ready > self.shared.now
+                && task.deadline > self.shared.now;
+            if task.app == me.app && task.priority == me.priority && me.priority < THROTTLED && !unsuccessful
+            {
+                return Some(id);
+            }
+            at = task.next;
+        }
+        None
+    }
+
+    /// The kernel picks again while the current task could continue; true when something changed.
+    #[inline(never)]
+    fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        self.charge(cpu);
+        let (discipline, record, now) = (&self.shared.model.discipline, &mut self.cpus[cpu], self.shared.now);
+        let over = now >= record.slice_end;
+        record.slice_end = Time::NEVER;
+        let asked = std::mem::replace(&mut record.resched, false);
+        if !asked && !run_queue::picks_at_tick(discipline) {
+            return false;
+        }
+        let id = record.current;
+        run_queue::interrupted(discipline, &mut self.shared.tasks, record, now, over);
+        let first = self.shared.tasks[id].history.share.front;
+        let next = self.choose(cpu, true);
+        let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
+        if next == Some(id) {
+            // It wins again: a new slice begins, nothing is switched.
+            record.picked = now;
+            run_queue::note_pick(discipline, &self.shared.tasks, record);
+            return false;
+        }
+        self.close_segment(cpu);
+        run_queue::put_back_key(&self.shared.model.discipline, &mut self.shared.tasks, &self.cpus[cpu], id);
+        if self.turns {
+            let why = if first { Preemption::Preempted } else { Preemption::Expired };
+            self.preempted.push((id, cpu, why));
+        }
+        match next {
+            Some(next) => self.switch(cpu, next, LeaveReason::Preempted, policy),
+            None => {
+                // Every task is throttled.
+                self.put_back(cpu, LeaveReason::Preempted);
+                self.cpus[cpu].emptied = true;
+            }
+        }
+        true
+    }
+
+    /// The current task, its books closed and its key set, goes back into the queue and `next` takes the cpu.
+    fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
+        self.put_back(cpu, reason);
+        self.run_next(cpu, next, policy);
+    }
+
+    /// The current task, its books closed and its key set, goes back into the queue; no task has the cpu.
+    fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
+        let id = self.cpus[cpu].current;
+        self.count_switch(id, reason);
+        self.shared.renounce(&mut self.cpus[cpu], reason);
+        self.shared.tasks[id].state = TaskState::Queued;
+        let record = &mut self.cpus[cpu];
+        record.last_process = self.shared.tasks[id].process;
+        record.current = TaskId::NONE;
+        run_queue::insert(&self.shared.model.discipline, &mut self.shared.tasks, record, id);
+        self.shared.dirty.note(cpu);
+    }
+
+    /// A waiting task takes the free cpu.
+    fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
+        let cost = self.switch_cost(self.cpus[cpu].last_process, next);
+        let record = &mut self.cpus[cpu];
+        record.take_deferred();
+        record.overhead.grow(Part::Switch, cost);
+        run_queue::remove(&mut self.shared.tasks, record, next);
+        record.current = next;
+        record.resched = false;
+        record.slice_end = Time::NEVER;
+        record.picked = self.shared.now;
+        record.charged = (self.shared.now + cost).saturating_sub(record.switch_charge);
+        run_queue::picked(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
+        run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, record);
+        self.shared.tasks[next].state = TaskState::Running;
+        self.shared.dirty.note(cpu);
+        self.resume(cpu, policy);
+    }
+
+    /// The current task takes up what it was doing.
+    fn resume(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let task = &self.shared.tasks[self.cpus[cpu].current];
+        if task.waiting != Waiting::No {
+            self.begin_polling(cpu);
+        } else if task.remaining > crate::time::Work::ZERO {
+            self.begin_compute(cpu);
+        } else {
+            self.proceed(cpu, policy);
+        }
+    }
+
+    /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
+    #[inline(never)]
+    fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
+            run_queue::emptied(&self.shared.model.discipline, &mut self.shared.tasks, &mut self.cpus[cpu]);
+            if std::mem::take(&mut self.cpus[cpu].emptied) {
+                self.notify(policy);
+                policy.idle(self, cpu);
+            }
+        }
+        if self.cpus[cpu]
+            .head
+            .some()
+            .is_some_and(|head| (1..THROTTLED).contains(&self.shared.tasks[head].priority))
+        {
+            self.notify(policy);
+            policy.emptied(self, cpu);
+        }
+        let Some(next) = self.choose(cpu, false) else { return false };
+        self.cpus[cpu].emptied = false;
+        self.close_segment(cpu);
+        self.run_next(cpu, next, policy);
+        true
+    }
+
+    /// Arms the cpu's one event: when something on it will be due.
+    #[inline]
+    fn arm(&mut self, cpu: CpuId) {
+        let record = &self.cpus[cpu];
+        let (due, slice_end) = match record.activity {
+            Activity::Idle => (Time::NEVER, Time::NEVER),
+            Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
+            Activity::Spin => (self.first_sight(cpu), self.slice_end(cpu)),
+            Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
+            Activity::Poll => (self.predict(cpu), Time::NEVER),
+        };
+        self.cpus[cpu].slice_end = slice_end;
+        self.shared.sources.set(cpu.0 as usize, due.min(slice_end));
+    }
+
+    /// When the slice of the current task ends, if nothing changes.
+    #[inline]
+    fn slice_end(&self, cpu: CpuId) -> Time {
+        let (shared, record) = (&self.shared, &self.cpus[cpu]);
+        let tick = |at| self.tick_at(cpu, at);
+        run_queue::slice_end(&shared.model.discipline, &shared.tasks, record, shared.now, tick)
+    }
+}

@@ -1,0 +1,325 @@
+//! Unrolling programs: what a task does next when an operation is over.
+
+use crate::engine::Engine;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Activity, After, App, Cpu, Overhead, Stage, Task, Waiting};
+use crate::ids::{CpuId, TaskId};
+use crate::observe::{LeaveReason, Observer};
+use crate::policy::{Awaited, Policy, TaskState};
+use crate::program::{Op, Program, Spread, TransferOrder};
+use crate::rng;
+use crate::time::{Span, Time, Work};
+use crate::wait::Scope;
+
+/// Whom a barrier meets.
+const fn circle_of(op: &Op) -> Scope {
+    match op {
+        Op::TeamBarrier => Scope::Team,
+        Op::LeadersBarrier => Scope::Leaders,
+        _ => Scope::All,
+    }
+}
+
+/// What a task waits for, in the terms of the policy contract.
+pub(crate) const fn awaited(waiting: Waiting, scope: Scope) -> Awaited {
+    match waiting {
+        Waiting::Exchange => Awaited::Neighbour,
+        Waiting::Lock => Awaited::Lock,
+        Waiting::No | Waiting::Gather | Waiting::Release | Waiting::Round(_) => Awaited::Barrier(scope),
+    }
+}
+
+/// Sets the work of a compute operation; false when there is none.
+#[inline]
+fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
+    let raw = vary(task, work.raw(), spread);
+    let scale = app.rank_scale.get(rank as usize).copied().unwrap_or(1_000);
+    let scaled = if scale == 1_000 {
+        raw.min(Work::MAX.raw())
+    } else {
+        (u128::from(raw) * u128::from(scale) / 1_000).min(u128::from(Work::MAX.raw())) as u64
+    };
+    // Work that is asked for takes time: at least one unit in the last place.
+    let raw = scaled.max(u64::from(work > Work::ZERO));
+    task.remaining = Work::from_raw(raw);
+    task.asked += u128::from(raw);
+    raw > 0
+}
+
+/// A value varied by the task's next draw. The draw is taken whether or not there is variation.
+#[inline]
+fn vary(task: &mut Task, mean: u64, spread: Spread) -> u64 {
+    task.draws = task.draws.wrapping_add(1);
+    spread.apply(mean, rng::draw(task.noise, u64::from(task.draws)))
+}
+
+/// What comes next in a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ahead {
+    /// A compute operation, set up.
+    Compute,
+    /// A barrier.
+    Barrier,
+    /// Another operation.
+    Other(Op),
+    /// Nothing: the program is over.
+    Exit,
+}
+
+impl<O: Observer> Shared<'_, O> {
+    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after the lead if it is
+    /// a computation on pages of the task's own; returns what else it is.
+    #[inline]
+    pub(crate) fn go_on(&mut self, record: &mut Cpu) -> Option<Ahead> {
+        match self.look_ahead(record) {
+            Ahead::Compute if self.begin_at_home(record) => None,
+            ahead => Some(ahead),
+        }
+    }
+
+    #[inline]
+    fn look_ahead(&mut self, record: &Cpu) -> Ahead {
+        let task = &mut self.tasks[record.current];
+        let app = &self.apps[task.app];
+        let (ops, rank) = (app.program.ops(), app.rank(record.current));
+        loop {
+            let Some(op) = ops.get(task.pc as usize) else { return Ahead::Exit };
+            match op {
+                Op::Serial { .. } if rank != 0 => task.pc += 1,
+                Op::Compute { work, spread, profile } | Op::Serial { work, spread, profile } => {
+                    task.pc += 1;
+                    if ask(app, rank, task, *work, *spread) {
+                        task.profile = app.profiles + profile.0;
+                        return Ahead::Compute;
+                    }
+                }
+                Op::LeadersBarrier if !rank.is_multiple_of(app.team) => task.pc += 1,
+                Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
+                    task.enters(circle_of(op));
+                    return Ahead::Barrier;
+                }
+                Op::Repeat(_) | Op::End => turn_loop(&app.program, task),
+                other => return Ahead::Other(*other),
+            }
+        }
+    }
+}
+
+/// Enters a loop, or goes from its end back to its start or on.
+fn turn_loop(program: &Program, task: &mut Task) {
+    if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
+        task.loops[task.depth as usize] = *times;
+        task.depth += 1;
+        task.pc += 1;
+        return;
+    }
+    let start = program.partner(task.pc);
+    if matches!(program.ops().get(start as usize), Some(Op::RepeatShared(_))) {
+        // Whether there is another pass is asked there.
+        task.pc = start;
+        return;
+    }
+    let passes = &mut task.loops[task.depth as usize - 1];
+    // 0 stands for "forever".
+    if *passes == 1 {
+        task.depth -= 1;
+        task.pc += 1;
+    } else {
+        *passes = passes.saturating_sub(1);
+        task.pc = start + 1;
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// The current task of `cpu` continues with its program after the lead, up to the next operation that takes time.
+    pub(crate) fn proceed(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let starting = self.shared.tasks[self.cpus[cpu].current].stage != Stage::Program;
+        if starting && self.starts_up(cpu, policy) {
+            return;
+        }
+        // What comes next in the program is begun, until something takes time.
+        while let Some(next) = self.shared.go_on(&mut self.cpus[cpu]) {
+            match next {
+                Ahead::Compute => return self.begin_compute(cpu),
+                Ahead::Barrier => return self.arrive(cpu),
+                Ahead::Exit => return self.exit(cpu, policy),
+                Ahead::Other(op) => {
+                    if self.perform(cpu, op) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Performs an operation; true when it takes time.
+    fn perform(&mut self, cpu: CpuId, op: Op) -> bool {
+        let id = self.cpus[cpu].current;
+        let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
+        let rank = self.shared.apps[app].rank(id);
+        match op {
+            Op::Transfer { block, order } => {
+                if self.next_block(id, block, order) {
+                    self.begin_compute(cpu);
+                    return true;
+                }
+            }
+            Op::Exchange { shift } => {
+                self.exchange(cpu, shift);
+                return true;
+            }
+            Op::Lock(lock) => {
+                if !self.shared.apps[app].locks.take(lock.0, rank) {
+                    self.begin_wait(cpu, Waiting::Lock, Time::NEVER);
+                    return true;
+                }
+                self.shared.tasks[id].pc += 1;
+            }
+            Op::Unlock(lock) => {
+                self.shared.tasks[id].pc += 1;
+                if let Some(yield_target) = self.shared.apps[app].locks.give(lock.0, rank) {
+                    let yield_target = self.shared.apps[app].task(yield_target);
+                    self.signal(cpu, yield_target, None);
+                }
+            }
+            Op::Sleep { .. } | Op::Yield | Op::Respawn => {
+                let (call, after) = self.call(id, op);
+                self.begin_syscall(cpu, call, after);
+                return true;
+            }
+            Op::StartClock => {
+                self.shared.tasks[id].pc += 1;
+                let now = self.shared.now;
+                self.shared.apps[app].clock.get_or_insert(now);
+            }
+            Op::RepeatShared(passes) => {
+                let again = self.shared.apps[app].loops.take(pc, rank, passes);
+                self.shared.tasks[id].pc =
+                    if again { pc } else { self.shared.apps[app].program.partner(pc) } + 1;
+            }
+            // Looked through already.
+            Op::Compute { .. }
+            | Op::Serial { .. }
+            | Op::Barrier
+            | Op::TeamBarrier
+            | Op::LeadersBarrier
+            | Op::Repeat(_)
+            | Op::End => {}
+        }
+        false
+    }
+
+    /// The system call that an operation is: its length and what follows.
+    fn call(&mut self, id: TaskId, op: Op) -> (Span, After) {
+        let costs = &self.shared.machine.costs;
+        // At least 1 ns, so that a loop of calls takes time.
+        let least = Span::from_ns(1);
+        let (sleep, yields, fork) = (costs.sleep, costs.yield_call.max(least), costs.fork.max(least));
+        match op {
+            Op::Sleep { span, spread } => {
+                self.end_response(id);
+                let span = vary(&mut self.shared.tasks[id], span.ns(), spread).max(1);
+                (sleep, After::Nap(Span::from_ns(span)))
+            }
+            Op::Respawn => {
+                self.end_response(id);
+                (fork, After::Respawn)
+            }
+            _ => (yields, After::Yield),
+        }
+    }
+
+    /// A task that woke from sleep for a time has done what it woke for.
+    fn end_response(&mut self, id: TaskId) {
+        let task = &mut self.shared.tasks[id];
+        let woken = std::mem::replace(&mut task.woken, Time::NEVER);
+        if !woken.is_never() {
+            let counters = &mut self.shared.apps[task.app].counters;
+            counters.responses += 1;
+            counters.response_ns += self.shared.now.since(woken).ns();
+        }
+    }
+
+    /// Sets up the next block of a bulk transfer; false (and on to the next operation) when all are read.
+    fn next_block(&mut self, id: TaskId, block: u64, order: TransferOrder) -> bool {
+        let app = self.shared.tasks[id].app;
+        let (ranks, rank) = (self.shared.apps[app].tasks, self.shared.apps[app].rank(id));
+        let profile = self.shared.apps[app].profiles - 1;
+        let bandwidth = self.shared.machine.memory.core_bandwidth.max(1);
+        let ns = (u128::from(block) * 1_000_000_000 / u128::from(bandwidth)).min(u128::from(u64::MAX)) as u64;
+        let task = &mut self.shared.tasks[id];
+        // No task reads its own block.
+        let own = match order {
+            TransferOrder::Sequential => rank,
+            TransferOrder::Rotated => ranks - 1,
+        };
+        if task.block == own {
+            task.block += 1;
+        }
+        if task.block >= ranks || ns == 0 {
+            task.block = 0;
+            task.pc += 1;
+            return false;
+        }
+        task.profile = profile;
+        task.block += 1;
+        task.remaining = Work::from_span(Span::from_ns(ns));
+        task.asked += u128::from(task.remaining.raw());
+        true
+    }
+
+    /// The rank whose block a task is reading, when it is inside a bulk transfer.
+    pub(crate) fn transfer_source(&self, id: TaskId) -> Option<u32> {
+        let task = &self.shared.tasks[id];
+        let app = &self.shared.apps[task.app];
+        if task.profile + 1 != app.profiles {
+            return None;
+        }
+        let Some(Op::Transfer { order, .. }) = app.program.ops().get(task.pc as usize) else { return None };
+        let block = task.block.saturating_sub(1);
+        Some(match order {
+            TransferOrder::Sequential => block,
+            TransferOrder::Rotated => (app.rank(id) + 1 + block) % app.tasks,
+        })
+    }
+
+    /// The current task enters a system call.
+    pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
+        self.shared.announce(&mut self.cpus[cpu]);
+        let record = &mut self.cpus[cpu];
+        record.since = self.shared.now;
+        record.activity = Activity::Syscall;
+        record.call = (call, after);
+    }
+
+    /// The current task begins to wait.
+    pub(crate) fn begin_wait(&mut self, cpu: CpuId, waiting: Waiting, ready: Time) {
+        self.charge_waiter(cpu);
+        self.shared.begin_wait(&mut self.cpus[cpu], waiting, ready);
+    }
+
+    /// The current task polls from now on, after the lead.
+    pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
+        self.shared.dirty.note(cpu);
+        let record = &mut self.cpus[cpu];
+        record.since = self.shared.now;
+        let yields = self.shared.apps[self.shared.tasks[record.current].app].runtime.wait.yields();
+        record.activity = if yields { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// The last operation is behind the current task.
+    fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.shared.announce(&mut self.cpus[cpu]);
+        self.end_response(id);
+        // Nothing follows that could be delayed.
+        self.cpus[cpu].overhead = Overhead::NONE;
+        self.shared.tasks[id].state = TaskState::Exited;
+        self.leave(cpu, LeaveReason::Exited);
+        let app = self.shared.tasks[id].app;
+        self.shared.apps[app].exited += 1;
+        if self.shared.apps[app].exited == self.shared.apps[app].tasks {
+            self.app_ends(app, policy);
+        }
+    }
+}

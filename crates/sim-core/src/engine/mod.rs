@@ -1,0 +1,455 @@
+//! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
+
+mod arrivals;
+mod barrier;
+pub(crate) mod caches;
+mod compute;
+mod cores;
+mod dirty;
+mod dispatch;
+mod execute;
+mod finish;
+pub(crate) mod polling;
+mod setup;
+pub(crate) mod shared;
+mod startup;
+pub(crate) mod state;
+mod system;
+mod update;
+mod wakeup;
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use crate::engine::dirty::Dirty;
+use crate::event::{Timer, Timers};
+use crate::ids::{AppId, CpuId, TaskId};
+use crate::limits::MAX_ROUNDS_PER_INSTANT;
+use crate::machine::{Machine, PerCpu};
+use crate::observe::{Observation, Observer};
+use crate::os::{Discipline, EevdfParams, OsModel};
+use crate::outcome::{Options, Outcome, RunReport};
+use crate::policy::{Policy, Preemption, TaskState, Why};
+use crate::program::AppSpec;
+use crate::rng::draw;
+use crate::time::{Span, Time};
+use polling::fair::FairPolling;
+use polling::general::Polling;
+use shared::Shared;
+use state::{Cpu, ProcessId};
+
+#[cfg(test)]
+pub(crate) use setup::test_machine;
+
+/// A run that has been checked and may be started.
+pub struct Simulation {
+    machine: Arc<Machine>,
+    model: Arc<OsModel>,
+    apps: Vec<AppSpec>,
+    options: Options,
+}
+
+impl Simulation {
+    /// A run of these applications on a machine under a kernel.
+    ///
+    /// # Errors
+    /// A sentence: no foreground application, an application without tasks, more tasks or applications than
+    /// [`crate::limits`] allow, parameters out of range, an empty affinity.
+    pub fn new(
+        machine: Arc<Machine>,
+        model: Arc<OsModel>,
+        apps: Vec<AppSpec>,
+        options: Options,
+    ) -> Result<Self, String> {
+        setup::check(&machine, &model, &apps, options.admission)?;
+        Ok(Self { machine, model, apps, options })
+    }
+
+    /// Runs to the end: all foreground applications ended, or the horizon, or nothing left that can happen.
+    pub fn run<O: Observer>(self, policy: &mut dyn Policy, observer: &mut O) -> RunReport {
+        Engine::new(self, observer).run(policy)
+    }
+}
+
+/// The state of a run.
+pub(crate) struct Engine<'o, O> {
+    cpus: PerCpu<Cpu>,
+    shared: Shared<'o, O>,
+    timers: Timers,
+    /// Cpus that something has happened to at this instant.
+    marks: Vec<CpuId>,
+    /// The marks being worked off.
+    working: Vec<CpuId>,
+    /// Cpus marked by a lower one in its turn: they still have theirs in the same round.
+    late: BinaryHeap<Reverse<CpuId>>,
+    /// The cpu that decides just now.
+    turn: Option<CpuId>,
+    /// Entries to (true) and exits from (false) queues that the policy has not been told.
+    notices: Vec<(TaskId, CpuId, bool)>,
+    /// The policy wants to know who is preempted, and the discipline has priorities that change with time.
+    turns: bool,
+    /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
+    preempted: Vec<(TaskId, CpuId, Preemption)>,
+    polling: Polling,
+    /// One for each cpu, or for several: what was predicted there.
+    fair_polling: Vec<FairPolling>,
+    /// The reason of the next decision.
+    why: Cell<Why>,
+    corrections: u64,
+    events: u64,
+    entries: u64,
+    /// Applications all of whose tasks exist by now, not yet told to the policy.
+    complete_apps: Vec<AppId>,
+    /// Foreground applications that have not ended.
+    left: u32,
+    /// Armed starts and wake-ups: while there are any, the run is not deadlocked.
+    pending: u32,
+    /// Applications that have arrived and are not admitted yet, first come first.
+    queue: VecDeque<AppId>,
+    /// Foreground applications that run, and their tasks.
+    admitted: (u32, u64),
+    /// Processes that took the place of others, for their numbers.
+    respawned: u32,
+}
+
+impl<O: Observer> Engine<'_, O> {
+    fn run(mut self, policy: &mut dyn Policy) -> RunReport {
+        self.shared.watched = policy.watches_waits();
+        if self.shared.watched {
+            self.shared.dirty = Dirty::watching(self.cpus.len());
+        }
+        self.turns =
+            policy.watches_preemptions() && matches!(self.shared.model.discipline, Discipline::Ts(_));
+        policy.init(&mut self);
+        let mut rounds = 0u32;
+        let outcome = loop {
+            if self.left == 0 {
+                break Outcome::Completed;
+            }
+            let next = self.shared.sources.earliest();
+            // A policy can move tasks about, but it can wake no task: with every cpu idle nothing will happen. Where
+            // tasks still poll, they poll on to the horizon; throttled ones may be let continue until then.
+            if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
+                break Outcome::Deadlock(self.who_waits());
+            }
+            let at = next.min(self.timers.earliest());
+            if at > self.shared.options.horizon {
+                self.shared.now = self.shared.options.horizon;
+                break Outcome::Horizon;
+            }
+            rounds = if at == self.shared.now { rounds + 1 } else { 0 };
+            if rounds > MAX_ROUNDS_PER_INSTANT {
+                break Outcome::Livelock(format!("{rounds} rounds at {at:?} did not end the instant"));
+            }
+            if at > self.shared.now {
+                self.shared.passed = 0;
+            }
+            self.shared.now = at;
+            self.instant(policy);
+        };
+        self.finish(outcome)
+    }
+
+    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order. A cpu
+    /// that is marked by a decision of a lower one has its turn in the same round, otherwise in the next one: so it
+    /// makes no difference whether a poll cycle that ends at this instant has marked it or is settled later.
+    fn instant(&mut self, policy: &mut dyn Policy) {
+        while let Some(timer) = self.timers.take(self.shared.now) {
+            self.events += 1;
+            self.fire(timer, policy);
+            self.notify(policy);
+        }
+        if self.shared.sources.earliest() == self.shared.now {
+            let only = self.shared.sources.only_first();
+            if let Some(source) = only
+                && source < self.cpus.len()
+                && self.is_quiet()
+            {
+                // The most frequent case: one cpu has something to decide, and nothing else happens.
+                self.events += 1;
+                let cpu = CpuId(source as u32);
+                self.cpus[cpu].fired = true;
+                self.decide_first(cpu, policy);
+                self.end_round(policy);
+            } else {
+                self.mark_due(only);
+            }
+        }
+        let mut rounds = 0;
+        while rounds < MAX_ROUNDS_PER_INSTANT {
+            rounds += 1;
+            while let Some(app) = self.complete_apps.pop() {
+                self.notify(policy);
+                policy.app_ready(self, app);
+            }
+            if let [cpu] = self.marks[..] {
+                self.marks.clear();
+                self.decide_first(cpu, policy);
+            } else if !self.marks.is_empty() {
+                self.decide_all(policy);
+            } else if self.preempted.is_empty() {
+                // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is throttled.
+                break;
+            }
+            self.end_round(policy);
+        }
+        self.refresh_cores();
+        let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);
+        self.shared.memory.refresh(self.shared.now, |class, next| sources.set(cpus + class as usize, next));
+    }
+
+    /// Nothing but what is armed is to be done at this instant.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.marks.is_empty() && self.complete_apps.is_empty()
+    }
+
+    /// One cpu decides, then those of higher numbers that it has marked.
+    #[inline]
+    fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.decide(cpu, policy);
+        while !self.late.is_empty() {
+            if let Some(Reverse(late)) = self.late.pop() {
+                self.decide(late, policy);
+            }
+        }
+    }
+
+    /// The marked cpus have had their turn: the policy is told of what has happened.
+    #[inline]
+    fn end_round(&mut self, policy: &mut dyn Policy) {
+        self.turn = None;
+        self.shared.passed = u32::MAX;
+        self.notify(policy);
+        if !self.shared.waits.is_empty() {
+            self.notify_waits(policy);
+        }
+        if !self.preempted.is_empty() {
+            self.notify_preemptions(policy);
+        }
+    }
+
+    /// Each marked cpu decides, in id order.
+    fn decide_all(&mut self, policy: &mut dyn Policy) {
+        self.working.append(&mut self.marks);
+        self.working.sort_unstable();
+        let mut at = 0;
+        while let Some(cpu) = self.next_turn(&mut at) {
+            self.decide(cpu, policy);
+        }
+        self.working.clear();
+    }
+
+    fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        self.shared.marked[cpu] = false;
+        self.turn = Some(cpu);
+        self.shared.passed = self.shared.passed.max(cpu.0);
+        self.step(cpu, policy);
+    }
+
+    /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
+    /// these sources are armed anew before the instant is over.
+    fn mark_due(&mut self, only: Option<usize>) {
+        let Self { shared, marks, cpus, events, .. } = self;
+        let Shared { sources, memory, now, marked, .. } = shared;
+        let mut mark = |cpu: CpuId| {
+            if !std::mem::replace(&mut marked[cpu], true) {
+                marks.push(cpu);
+            }
+        };
+        let mut due = |source: usize| {
+            *events += 1;
+            if let Some(class) = source.checked_sub(cpus.len()) {
+                memory.each_due(class as u32, *now, &mut mark);
+            } else {
+                let cpu = CpuId(source as u32);
+                cpus[cpu].fired = true;
+                mark(cpu);
+            }
+        };
+        match only {
+            Some(source) => due(source),
+            None => sources.each_first(due),
+        }
+    }
+
+    fn fire(&mut self, timer: Timer, policy: &mut dyn Policy) {
+        match timer {
+            Timer::Start(app) => {
+                self.pending -= 1;
+                self.arrives(app, policy);
+            }
+            Timer::Create(app) => {
+                self.pending -= 1;
+                self.create(app, policy);
+            }
+            Timer::Admit => {
+                self.pending -= 1;
+                self.admit(policy);
+            }
+            Timer::Wake(task, waker) => {
+                self.pending -= 1;
+                self.wake(task, waker, policy);
+            }
+            Timer::Update => self.update_priorities(),
+            Timer::Tick(cpu) => policy.tick(self, cpu),
+            Timer::Policy(token) => {
+                self.refresh_priorities();
+                policy.timer(self, token);
+            }
+            Timer::Slot => policy.slot(self),
+        }
+    }
+
+    /// Tells the policy of entries and exits since the last time.
+    #[inline]
+    fn notify(&mut self, policy: &mut dyn Policy) {
+        if !self.notices.is_empty() {
+            self.notify_runnable(policy);
+        }
+    }
+
+    fn notify_runnable(&mut self, policy: &mut dyn Policy) {
+        let mut notified = 0;
+        while let Some((task, cpu, entered)) = self.notices.get(notified).copied() {
+            notified += 1;
+            if entered {
+                policy.runnable(self, task, cpu);
+                policy.enqueued(self, task, cpu);
+            } else {
+                policy.quiescent(self, task, cpu);
+            }
+        }
+        self.notices.clear();
+    }
+
+    /// Tells the policy who has begun to wait and who has continued, one after the other with what it does about each.
+    fn notify_waits(&mut self, policy: &mut dyn Policy) {
+        for i in 0..self.shared.waits.len() {
+            match self.shared.waits[i] {
+                (task, Some(what)) => policy.waits(self, task, what),
+                (task, None) => policy.proceeds(self, task),
+            }
+            self.notify(policy);
+        }
+        self.shared.waits.clear();
+    }
+
+    /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
+    fn notify_preemptions(&mut self, policy: &mut dyn Policy) {
+        for (task, cpu, why) in std::mem::take(&mut self.preempted) {
+            // A yield that ends at this instant may have given it the cpu.
+            self.settle(cpu);
+            let record = &self.shared.tasks[task];
+            if record.state == TaskState::Queued && record.cpu == cpu {
+                self.refresh_priorities();
+                policy.preempted(self, task, cpu, why);
+                self.notify(policy);
+            }
+        }
+    }
+
+    /// Reckons in what has run since the priorities that the policy sees were last looked at.
+    pub(crate) fn refresh_priorities(&mut self) {
+        if self.turns {
+            for cpu in 0..self.cpus.len() {
+                self.catch_up(CpuId(cpu as u32));
+            }
+        }
+    }
+
+    fn mark(&mut self, cpu: CpuId) {
+        if !std::mem::replace(&mut self.shared.marked[cpu], true) {
+            if self.turn.is_some_and(|turn| cpu > turn) {
+                self.late.push(Reverse(cpu));
+            } else {
+                self.marks.push(cpu);
+            }
+        }
+    }
+
+    /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
+    fn next_turn(&mut self, at: &mut usize) -> Option<CpuId> {
+        let listed = self.working.get(*at).copied();
+        if self.late.is_empty() {
+            *at += 1;
+            return listed;
+        }
+        match (listed, self.late.peek().copied()) {
+            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late.pop().map(|Reverse(late)| late),
+            (None, _) => self.late.pop().map(|Reverse(late)| late),
+            (Some(_), _) => {
+                *at += 1;
+                listed
+            }
+        }
+    }
+
+    fn observe(&mut self, what: Observation) {
+        self.shared.observe(what);
+    }
+
+    /// Shows the books of a cpu to the observer.
+    #[inline]
+    fn report_account(&mut self, cpu: CpuId) {
+        self.shared.report_account(&self.cpus[cpu]);
+    }
+
+    /// Tells of the polling on a cpu since the last fact about it.
+    fn report_polling(&mut self, cpu: CpuId) {
+        self.shared.report_polling(&mut self.cpus[cpu]);
+    }
+
+    /// The first timer tick of a cpu at or after an instant.
+    fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
+        let (period, phase) = (self.shared.model.tick.ns(), self.cpus[cpu].tick_phase);
+        let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.shared.model.discipline else {
+            let periods = at.ns().saturating_sub(phase).div_ceil(period);
+            return Time::from_ns(phase + periods * period);
+        };
+        // Each is late by less than a period: the last one that is due by now, or the one after it.
+        let due = at.ns().saturating_sub(phase) / period;
+        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(tick_jitter.ns()) + 1);
+        let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
+        let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
+        if tick(due) >= at { tick(due) } else { tick(due + 1) }
+    }
+
+    fn arm_pending(&mut self, at: Time, timer: Timer) {
+        self.pending += 1;
+        self.timers.arm(at, timer);
+    }
+
+    /// Context-switch cost to a task from the process that ran last on a cpu.
+    fn switch_cost(&self, last: ProcessId, next: TaskId) -> Span {
+        let costs = &self.shared.machine.costs;
+        if last == ProcessId::NONE || last == self.shared.tasks[next].process {
+            costs.switch_thread
+        } else {
+            costs.switch_process
+        }
+    }
+}
+
+/// A short list for messages.
+pub(crate) const FEW: usize = 5;
+
+impl<O: Observer> Engine<'_, O> {
+    /// For the deadlock message: how many wait, and the first few of them.
+    fn who_waits(&self) -> String {
+        let waits = |id: &TaskId| {
+            let task = &self.shared.tasks[*id];
+            task.state != TaskState::Exited && !self.shared.apps[task.app].background
+        };
+        let all = self.shared.tasks.ids().filter(waits).count();
+        let name = |id: TaskId| {
+            let task = &self.shared.tasks[id];
+            let app = &self.shared.apps[task.app];
+            format!("{} rank {} ({:?})", app.name, app.rank(id), task.waiting)
+        };
+        let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();
+        format!("{all} tasks wait for what will never happen: {}", names.join(", "))
+    }
+}

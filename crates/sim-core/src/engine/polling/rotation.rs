@@ -1,0 +1,411 @@
+//! Polling in rotation, computed in place: where a yield puts its caller behind all others of its priority, each polling
+//! task has a turn of one poll and one yield, one after the other in the order of the queue.
+//!
+//! The same as [`crate::engine::polling::general`] computes for any discipline, without copies: looks, turns and instants agree to the nanosecond.
+
+use crate::account::Category;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Cpu, Overhead, Task};
+use crate::ids::TaskId;
+use crate::machine::Costs;
+use crate::observe::Observer;
+use crate::os::{CfsRelease, Discipline, YieldMode};
+use crate::policy::{THROTTLED, TaskState};
+use crate::run_queue::cfs::weighted;
+use crate::run_queue::{self, Tasks};
+use crate::time::{Span, Time};
+
+/// True when a yield under this discipline puts its caller behind every task of its priority.
+pub(crate) fn rotates(discipline: &Discipline) -> bool {
+    match discipline {
+        Discipline::Cfs(params) => params.yield_mode == YieldMode::Posix,
+        Discipline::RoundRobin { .. } => true,
+        Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => false,
+    }
+}
+
+/// When a task will find its wait over or its patience at an end.
+#[inline]
+pub(crate) fn visible_at(task: &Task) -> Time {
+    task.ready.min(task.deadline)
+}
+
+/// A task that polls and yields.
+#[inline]
+pub(crate) fn polls(task: &Task) -> bool {
+    task.polls
+}
+
+/// The price of a switch between two tasks of a cpu.
+#[inline]
+fn price(costs: &Costs, record: &Cpu, from: &Task, to: &Task) -> Span {
+    if record.several { price_of_processes(costs, from, to) } else { costs.switch_thread }
+}
+
+/// A function its own, so that the numbers of processes are not read where there is one only: they lie in another line.
+#[inline(never)]
+fn price_of_processes(costs: &Costs, from: &Task, to: &Task) -> Span {
+    if from.process == to.process { costs.switch_thread } else { costs.switch_process }
+}
+
+/// The rounds of a rotation: of how many, when the first cycle of the current one ends, how long a round takes, and the
+/// instant before which cycles are done, how much the
+/// key of each member grows in a round.
+struct Rounds {
+    members: u32,
+    end: Time,
+    round: Span,
+    limit: Time,
+    gain: i64,
+}
+
+/// Whose turn it is: the task, the one before it, its number in the order of the beginning, the price of the switch.
+struct Place {
+    next: TaskId,
+    before: TaskId,
+    number: u32,
+    cost: Span,
+}
+
+const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
+
+/// The first of the looks at `look`, `look + period`, ... that is not before an instant.
+#[inline]
+fn look_after(look: Time, period: Span, ready: Time) -> Time {
+    if ready.is_never() {
+        return Time::NEVER;
+    }
+    look + period * ready.since(look).ns().div_ceil(period.ns())
+}
+
+/// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task waits.
+fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
+    run_queue::advance_minimum(discipline, tasks, cpu);
+    if cpu.head.is_none()
+        && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
+    {
+        cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
+    }
+}
+
+impl<O: Observer> Shared<'_, O> {
+    /// True when the current task of a cpu, which polls, and its rivals take turns in rotation.
+    pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
+        let priority = self.tasks[record.current].priority;
+        let before = |head: TaskId| self.tasks[head].priority < priority;
+        // At the very start of a run less of a switch is charged than later.
+        let begun = record.since >= Time::ZERO + record.switch_charge;
+        self.rotates && begun && priority < THROTTLED && !record.head.some().is_some_and(before)
+    }
+
+    /// When polling in rotation next overheads to something: a task sees, or one that does not poll follows. The first look of
+    /// the current task is without success.
+    pub(crate) fn predict_rotation(&self, record: &Cpu) -> Time {
+        let costs = &self.machine.costs;
+        let first = &self.tasks[record.current];
+        let start = record.since + record.overhead.total();
+        let mut end = start + costs.poll + costs.yield_call;
+        let mut last = first;
+        let mut at = record.head;
+        let mut unaware = visible_at(first).is_never();
+        // The first turn of each of the others.
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            if task.priority != first.priority {
+                break;
+            }
+            if !polls(task) {
+                return end;
+            }
+            let look = end + self.between(record, last, task) + costs.poll;
+            if visible_at(task) <= look {
+                return look;
+            }
+            unaware &= visible_at(task).is_never();
+            end = look + costs.yield_call;
+            (last, at) = (task, task.next);
+        }
+        if unaware {
+            return Time::NEVER;
+        }
+        // From here on the same look comes once a round.
+        let look = end + self.between(record, last, first) + costs.poll;
+        let round = look - (start + costs.poll);
+        let mut soonest = look_after(look, round, visible_at(first));
+        end = start + costs.poll + costs.yield_call;
+        (last, at) = (first, record.head);
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            if task.priority != first.priority {
+                break;
+            }
+            let look = end + self.between(record, last, task) + costs.poll;
+            soonest = soonest.min(look_after(look, round, visible_at(task)));
+            end = look + costs.yield_call;
+            (last, at) = (task, task.next);
+        }
+        soonest
+    }
+
+    /// The price of the switch between two members of a rotation, none for a task alone.
+    #[inline]
+    fn between(&self, record: &Cpu, from: &Task, to: &Task) -> Span {
+        if std::ptr::eq(from, to) { Span::ZERO } else { price(&self.machine.costs, record, from, to) }
+    }
+
+    /// Does all cycles of a rotation that end before `limit` and before anything but polling is due.
+    pub(crate) fn rotate(&mut self, record: &mut Cpu, limit: Time) {
+        if self.rotate_once(record, limit) {
+            return;
+        }
+
+        let first = &self.tasks[record.current];
+        let mut soonest = visible_at(first);
+        let mut last = first;
+        let (mut members, mut at) = (1, record.head);
+        // From the end of the first cycle of the current task to that of the last member.
+        let mut length = Span::ZERO;
+        let turn = record.switch_charge + self.cycle();
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let growth = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
+        let mut gain = growth(first);
+        while let Some(id) = at.some() {
+            let task = &self.tasks[id];
+            if task.priority != first.priority {
+                break;
+            }
+            soonest = soonest.min(if polls(task) { visible_at(task) } else { Time::ZERO });
+            length += self.between(record, last, task) + self.cycle();
+            members += 1;
+            gain += growth(task);
+            (last, at) = (task, task.next);
+        }
+        // What is armed is what was predicted, unless something has happened since at this very instant.
+        let open =
+            soonest < limit && (self.marked[record.id] || self.sources.get(record.id.0 as usize) < limit);
+        let limit = if open { limit.min(self.predict_rotation(record)) } else { limit };
+        let check = record.since + record.overhead.total() + self.machine.costs.poll;
+        if check + self.machine.costs.yield_call >= limit {
+            return;
+        }
+        if members == 1 {
+            self.rotate_alone(record, check, limit);
+        } else {
+            let round = length + self.between(record, last, first) + self.cycle();
+            let end = check + self.machine.costs.yield_call;
+            self.rotate_all(record, &Rounds { members, end, round, limit, gain });
+        }
+    }
+
+    /// The most frequent case: the current task has a turn, and that of the next one does not end before `limit`.
+    fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
+        let Self { tasks, apps, machine, model, .. } = self;
+        let costs = &machine.costs;
+        let Some(next) = record.head.some() else { return false };
+        let (task, rival) = (&tasks[record.current], &tasks[next]);
+        let check = record.since + record.overhead.total() + costs.poll;
+        let end = check + costs.yield_call;
+        let cost = price(costs, record, task, rival);
+        let follows =
+            rival.priority == task.priority && polls(rival) && visible_at(task) > check && end < limit;
+        if !follows || end + cost + costs.poll + costs.yield_call < limit {
+            return false;
+        }
+        let place = Place { next, before: record.current, number: 1, cost };
+        let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
+        take_turn(&model.discipline, costs, tasks, record, (Some(last), end));
+        let counters = &mut apps[tasks[place.before].app].counters;
+        counters.polls += 1;
+        counters.yields += 1;
+        counters.voluntary_switches += 1;
+        record.polled.1 += 1;
+        relink(tasks, record, last, &place);
+        begin_turn(&model.discipline, tasks, record, &place);
+        true
+    }
+
+    /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
+    fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
+        let fair = matches!(self.model.discipline, Discipline::Cfs(_));
+        let cycle = self.cycle();
+
+        let (first, priority) = (record.current, self.tasks[record.current].priority);
+        let last = run_queue::last_of_priority(&self.tasks, record, priority).unwrap_or(first);
+        let most = 1 + (rounds.limit - rounds.end - Span::from_ns(1)).ns() / rounds.round.ns();
+        let mut key = self.tasks[last].vruntime;
+        if fair {
+            key = key.max(self.tasks[first].vruntime - 1);
+        }
+        let mut charge = rounds.end.since(record.charged);
+        let turn = record.switch_charge + cycle;
+        let (mut end, mut span) = (rounds.end, rounds.end - record.since);
+        let (mut from, mut id, mut following) = (last, first, record.head);
+        let (mut turns, mut switching, mut place) = (0, Span::ZERO, NOBODY);
+        for number in 0..rounds.members {
+            let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
+            if number > 0 {
+                (charge, span) = (turn, cost + cycle);
+                end += span;
+            }
+            let times = if end + rounds.round * (most - 1) < rounds.limit { most } else { most - 1 };
+            if times < most && place.next.is_none() {
+                place = Place { next: id, before: from, number, cost };
+            }
+            if times == 0 {
+                break;
+            }
+            let task = &mut self.tasks[id];
+            key += 1 + if fair { weighted(charge, task.weight) } else { 0 };
+            task.vruntime = key + rounds.gain * (times as i64 - 1);
+            task.cpu_time += span + (cost + cycle) * (times - 1);
+            task.last_ran = end + rounds.round * (times - 1);
+            let counters = &mut self.apps[task.app].counters;
+            counters.polls += times;
+            counters.yields += times;
+            counters.voluntary_switches += times;
+            turns += times;
+            switching += cost * if number == 0 { times - 1 } else { times };
+            from = id;
+            id = following;
+            following = id.some().map_or(TaskId::NONE, |id| self.tasks[id].next);
+        }
+        if place.next.is_none() {
+            // Whole rounds.
+            let cost = price(&self.machine.costs, record, &self.tasks[last], &self.tasks[first]);
+            place = Place { next: first, before: last, number: 0, cost };
+        }
+        self.charge_rotation(record, turns, switching);
+
+        relink(&mut self.tasks, record, last, &place);
+        begin_turn(&self.model.discipline, &self.tasks, record, &place);
+    }
+
+    /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
+    fn charge_rotation(&mut self, record: &mut Cpu, turns: u64, switching: Span) {
+        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
+        overhead.pay(overhead.total(), &mut record.account);
+        record.account.add(Category::Switch, switching);
+        record.account.add(Category::Spin, self.machine.costs.poll * turns);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * turns);
+        record.polled.0 += turns;
+        record.polled.1 += turns;
+        record.next_buddy = TaskId::NONE;
+        record.last_buddy = TaskId::NONE;
+    }
+
+    /// The current task, alone in its priority, goes through all its cycles that end before `limit` and before it sees.
+    fn rotate_alone(&mut self, record: &mut Cpu, check: Time, limit: Time) {
+        let (cycle, call) =
+            (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
+        let visible_at = visible_at(&self.tasks[record.current]);
+        let unaware =
+            if visible_at.is_never() { u64::MAX } else { visible_at.since(check).ns().div_ceil(cycle.ns()) };
+        let before = 1 + (limit - (check + call) - Span::from_ns(1)).ns() / cycle.ns();
+        let more = unaware.min(before) - 1;
+
+        let priority = self.tasks[record.current].priority;
+        let last = run_queue::last_of_priority(&self.tasks, record, priority);
+        let costs = &self.machine.costs;
+        take_turn(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
+        let task = &mut self.tasks[record.current];
+        if let Discipline::Cfs(_) = self.model.discipline {
+            task.vruntime += weighted(cycle, task.weight) * more as i64;
+        }
+        task.cpu_time += cycle * more;
+        record.since += cycle * more;
+        record.charged = record.since;
+        task.last_ran = record.since;
+        follow_minimum(&self.model.discipline, &self.tasks, record);
+        record.picked = record.since;
+        record.pair_start = record.since;
+        record.polled.0 += more;
+        record.account.add(Category::Spin, self.machine.costs.poll * more);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * more);
+        let counters = &mut self.apps[self.tasks[record.current].app].counters;
+        counters.polls += 1 + more;
+        counters.yields += 1 + more;
+    }
+}
+
+/// The queue as it stands when those before `place` have gone behind `last`.
+fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
+    let (first, next, head) = (record.current, place.next, record.head);
+    if next == first {
+        return;
+    }
+    let rest = tasks[last].next;
+    tasks[first].state = TaskState::Queued;
+    tasks[next].state = TaskState::Running;
+    let follower = if next == last { TaskId::NONE } else { tasks[next].next };
+    if follower.is_none() {
+        record.head = first;
+        tasks[first].previous = TaskId::NONE;
+    } else {
+        record.head = follower;
+        tasks[follower].previous = TaskId::NONE;
+        tasks[last].next = first;
+        tasks[first].previous = last;
+    }
+    let end = if place.number > 1 {
+        tasks[first].next = head;
+        tasks[head].previous = first;
+        place.before
+    } else {
+        first
+    };
+    tasks[end].next = rest;
+    if rest.is_none() {
+        record.tail = end;
+    } else {
+        tasks[rest].previous = end;
+    }
+    tasks[next].previous = TaskId::NONE;
+    tasks[next].next = TaskId::NONE;
+    record.current = next;
+}
+
+/// A turn begins where the one of the task before has ended.
+#[inline]
+fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
+    let before = &tasks[place.before];
+    record.last_process = if record.several { before.process } else { tasks[place.next].process };
+    record.since = before.last_ran;
+    record.picked = record.since;
+    record.pair_start = record.since;
+    record.overhead = Overhead::switch(place.cost);
+    record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
+    run_queue::advance_minimum(discipline, tasks, record);
+}
+
+/// The current task pays its lead, looks and yields; its cycle ends at `end`. `last`: the last one of its priority in the queue.
+#[inline]
+fn take_turn(
+    discipline: &Discipline,
+    costs: &Costs,
+    tasks: &mut Tasks,
+    record: &mut Cpu,
+    (last, end): (Option<TaskId>, Time),
+) {
+    let last = last.map(|last| tasks[last].vruntime);
+    let task = &mut tasks[record.current];
+    if let Discipline::Cfs(_) = discipline {
+        let behind = last.map_or(task.vruntime, |last| task.vruntime.max(last + 1));
+        task.vruntime = behind + weighted(end.since(record.charged), task.weight);
+    } else {
+        task.vruntime = last.map_or(0, |last| last + 1);
+    }
+    task.cpu_time += end - record.since;
+    task.last_ran = end;
+    let total = record.overhead.total();
+    record.overhead.pay(total, &mut record.account);
+    record.since = end;
+    record.charged = end;
+    record.picked = end;
+    record.pair_start = end;
+    record.next_buddy = TaskId::NONE;
+    record.last_buddy = TaskId::NONE;
+    follow_minimum(discipline, tasks, record);
+    record.polled.0 += 1;
+    record.account.add(Category::Spin, costs.poll);
+    record.account.add(Category::Yield, costs.yield_call);
+}

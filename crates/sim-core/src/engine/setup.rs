@@ -1,0 +1,397 @@
+//! Building a run: what is refused, and the first state of everything.
+
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use crate::contention::Contention;
+use crate::engine::caches::Caches;
+use crate::engine::cores::Cores;
+use crate::engine::dirty::Dirty;
+use crate::engine::polling::fair::{FAIR_POLLING, FairPolling};
+use crate::engine::polling::general::Polling;
+use crate::engine::polling::rotation::rotates;
+use crate::engine::shared::Shared;
+use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
+use crate::engine::{Engine, Simulation};
+use crate::event::{Sources, Timer, Timers};
+use crate::ids::{AppId, IdVec, TaskId};
+use crate::limits::{MAX_APPS, MAX_TASKS};
+use crate::machine::{Machine, PerCpu};
+use crate::observe::{Digest, Observer};
+use crate::os::{CfsRelease, Discipline, OsModel, YieldMode};
+use crate::outcome::{Admission, Counters, Options};
+use crate::policy::Affinity;
+use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
+use crate::rng::{self, Purpose, draw, key};
+use crate::sync::{Exchanges, Locks, SharedLoops, StartBarrier};
+use crate::time::{Span, Speed, Time};
+use crate::wait::{BarrierKind, WaitMode};
+
+/// Refuses what cannot be simulated.
+pub(crate) fn check(
+    machine: &Machine,
+    model: &OsModel,
+    apps: &[AppSpec],
+    admission: Admission,
+) -> Result<(), String> {
+    if apps.len() > MAX_APPS {
+        return Err(format!("at most {MAX_APPS} applications, these are {}", apps.len()));
+    }
+    if apps.iter().all(|app| app.background) {
+        return Err("no foreground application: the run would never end".into());
+    }
+    let tasks: u64 = apps.iter().map(|app| u64::from(app.tasks)).sum();
+    if tasks > MAX_TASKS {
+        return Err(format!("at most {MAX_TASKS} tasks, these are {tasks}"));
+    }
+    if model.tick < Span::from_us(1) {
+        return Err("the tick period must be at least 1us".into());
+    }
+    check_discipline(&model.discipline)?;
+    if let Discipline::Eevdf(params) = &model.discipline
+        && params.tick_jitter >= model.tick
+    {
+        return Err("ticks must be late by less than their period".into());
+    }
+    if machine.costs.poll == Span::ZERO {
+        return Err("a poll takes at least 1ns".into());
+    }
+    if admission.jobs == 0 {
+        return Err("at least one application must be admitted".into());
+    }
+    let mut numbered = apps.iter().enumerate();
+    numbered.try_for_each(|(number, app)| check_app(machine, admission, number, app))
+}
+
+/// Refuses an application, the `number`-th, that cannot be simulated.
+fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSpec) -> Result<(), String> {
+    let name = &app.name;
+    if !app.background && u64::from(app.tasks) > admission.tasks {
+        return Err(format!(
+            "application `{name}` has {} tasks; {} are admitted at once",
+            app.tasks, admission.tasks
+        ));
+    }
+    if let Some(before) = app.after
+        && before.0 as usize >= number
+    {
+        return Err(format!("application `{name}` can only follow one that stands before it"));
+    }
+    if app.rank_scale.contains(&0) {
+        return Err(format!("application `{name}` has a rank without work"));
+    }
+    if app.tasks == 0 {
+        return Err(format!("application `{name}` has no tasks"));
+    }
+    if app.weight == 0 {
+        return Err(format!("application `{name}` has a weight of 0"));
+    }
+    if !app.rank_scale.is_empty() && app.rank_scale.len() != app.tasks as usize {
+        return Err(format!("application `{name}` scales {} of {} ranks", app.rank_scale.len(), app.tasks));
+    }
+    if let BarrierKind::Tree { arity } = app.runtime.barrier
+        && arity < 2
+    {
+        return Err(format!("application `{name}`: a tree barrier needs an arity of at least 2"));
+    }
+    if let Some(allowed) = &app.allowed
+        && !allowed.iter().any(|cpu| cpu.0 < machine.cpus())
+    {
+        return Err(format!("application `{name}` is allowed on no cpu of the machine"));
+    }
+    Ok(())
+}
+
+fn check_discipline(discipline: &Discipline) -> Result<(), String> {
+    let shortest = match discipline {
+        Discipline::Cfs(_) => return Ok(()),
+        Discipline::RoundRobin { quantum } => ("quantum", *quantum),
+        Discipline::Eevdf(params) => ("slice", params.slice),
+        Discipline::O1(params) => ("timeslice", params.timeslice.min(params.sleep_average)),
+        Discipline::Ule(params) => ("slice", params.slice.min(params.min_slice).min(params.history)),
+        Discipline::Ts(params) => ("update", params.update.min(params.clock_tick)),
+    };
+    let (name, span) = shortest;
+    if span < Span::from_us(1) { Err(format!("the {name} must be at least 1us")) } else { Ok(()) }
+}
+
+/// The profile of bulk transfers: memory-bound at the rate of one core.
+fn transfer_profile(machine: &Machine) -> MemoryProfile {
+    MemoryProfile {
+        demand: machine.memory.core_bandwidth,
+        bound: Some(1 << 16),
+        working_set: 0,
+        pages: Pages::FirstTouch,
+        shared: 0,
+    }
+}
+
+/// Positions of the operations of a kind.
+fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
+    let each = program.ops().iter().enumerate();
+    each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
+}
+
+/// The meeting of all tasks; if the program has barriers of teams, that of the leaders and of each team.
+fn meetings(spec: &AppSpec) -> Vec<StartBarrier> {
+    let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
+    let mut meetings = vec![StartBarrier::new(kind, spec.tasks)];
+    let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
+    if spec.program.ops().iter().any(of_teams) {
+        meetings.push(StartBarrier::new(kind, spec.tasks.div_ceil(team)));
+        let firsts = (0..spec.tasks).step_by(team as usize);
+        meetings.extend(firsts.map(|first| StartBarrier::new(kind, team.min(spec.tasks - first))));
+    }
+    meetings
+}
+
+/// The number of a task's process: that of its team's leader, its own, or that of its application.
+fn process_of(spec: &AppSpec, app: AppId, first: u32, rank: u32) -> ProcessId {
+    let of_task = |rank: u32| ProcessId::of_task(TaskId(first + rank));
+    match spec.team {
+        team if team > 1 => of_task(rank / team * team),
+        _ if spec.runtime.processes => of_task(rank),
+        _ => ProcessId::of_app(app),
+    }
+}
+
+fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: Span) -> App {
+    let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
+    let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
+    App {
+        meetings: meetings(&spec),
+        process: spec.process(),
+        team: spec.team.max(1),
+        exchanges: Exchanges::new(exchanges, spec.tasks),
+        loops: SharedLoops::new(loops, spec.tasks),
+        locks: Locks::new(spec.program.locks(), spec.tasks),
+        name: spec.name,
+        background: spec.background,
+        runtime: spec.runtime,
+        program: spec.program,
+        first: TaskId(first),
+        tasks: spec.tasks,
+        rank_scale: spec.rank_scale,
+        profiles,
+        delay,
+        after: spec.after,
+        arrived: Time::ZERO,
+        begun: Time::ZERO,
+        met: None,
+        clock: None,
+        fork_noise,
+        started: false,
+        forked: 0,
+        exited: 0,
+        end: None,
+        counters: Counters::default(),
+    }
+}
+
+/// The cpus, all idle. Only EEVDF looks at every tick.
+fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
+    let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
+    if model.tick_skew {
+        let step = model.tick.ns() / 2 / u64::from(machine.cpus());
+        for cpu in machine.cpu_ids() {
+            cpus[cpu].tick_phase = step * u64::from(cpu.0);
+        }
+    }
+    if let Discipline::Eevdf(_) = model.discipline {
+        for cpu in machine.cpu_ids() {
+            cpus[cpu].next_tick = Time::ZERO;
+            cpus[cpu].tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
+        }
+    }
+    cpus
+}
+
+/// Where each task may run; empty when all may run anywhere.
+fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
+    if specs.iter().all(|spec| spec.allowed.is_none()) {
+        return Vec::new();
+    }
+    let of = |spec: &AppSpec| spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set)));
+    specs.iter().flat_map(|spec| std::iter::repeat_n(of(spec), spec.tasks as usize)).collect()
+}
+
+/// Room for what the discipline will write about a task.
+fn history(discipline: &Discipline) -> Apart<History> {
+    let written = match discipline {
+        Discipline::Cfs(params) => params.release == CfsRelease::V30,
+        Discipline::RoundRobin { .. } => false,
+        Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => true,
+    };
+    if written { Apart::ready() } else { Apart::NONE }
+}
+
+/// Adds the tasks of an application.
+fn add_tasks(
+    tasks: &mut IdVec<TaskId, Task>,
+    spec: &AppSpec,
+    (app, seed): (AppId, u64),
+    discipline: &Discipline,
+) {
+    let first = tasks.len() as u32;
+    tasks.reserve(spec.tasks as usize);
+    for rank in 0..spec.tasks {
+        let noise = key(seed, Purpose::WorkNoise, u64::from(app.0) << 32 | u64::from(rank));
+        let process = process_of(spec, app, first, rank);
+        let history = history(discipline);
+        tasks.push(Task { history, ..Task::new(app, spec.weight, process, noise) });
+    }
+}
+
+/// How much later than stated an application arrives.
+fn start_phase(options: &Options, app: AppId) -> Span {
+    let drawn = draw(key(options.seed, Purpose::StartPhase, u64::from(app.0)), 0);
+    Span::from_ns(rng::below(options.start_jitter.ns(), drawn))
+}
+
+/// What ticks leave of a cpu: they take their share of every computing nanosecond evenly.
+fn usable(machine: &Machine, model: &OsModel) -> Speed {
+    let tick = model.tick.ns();
+    Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
+}
+
+/// Whether polling is computed in place, turn by turn of a rotation, and whether on small copies under the plain fair yield.
+fn polling_rules(
+    discipline: &Discipline,
+    apps: &IdVec<AppId, App>,
+    tasks: &IdVec<TaskId, Task>,
+) -> (bool, bool) {
+    let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
+    let one_weight = tasks.iter().all(|task| task.weight == tasks[TaskId(0)].weight);
+    let fair = matches!(discipline, Discipline::Cfs(params) if params.yield_mode == YieldMode::Default);
+    (rotates(discipline) && undirected, fair && undirected && one_weight)
+}
+
+/// The applications of a run with their tasks, and what is set up along with them.
+#[derive(Default)]
+struct Population {
+    tasks: IdVec<TaskId, Task>,
+    apps: IdVec<AppId, App>,
+    profiles: Vec<MemoryProfile>,
+    /// Foreground applications.
+    left: u32,
+    /// Armed starts.
+    pending: u32,
+}
+
+impl Population {
+    fn add(
+        &mut self,
+        spec: AppSpec,
+        (machine, model, options): (&Machine, &OsModel, &Options),
+        caches: &mut Caches,
+        timers: &mut Timers,
+    ) {
+        let Self { tasks, apps, profiles, left, pending } = self;
+        let app = AppId(apps.len() as u32);
+        let first = tasks.len() as u32;
+        add_tasks(tasks, &spec, (app, options.seed), &model.discipline);
+        profiles.push(transfer_profile(machine));
+        let base = profiles.len() as u32;
+        profiles.extend_from_slice(spec.program.profiles());
+        caches.add_app(machine, &spec, &profiles[base as usize - 1..]);
+        let phase = start_phase(options, app);
+        if spec.after.is_none() {
+            timers.arm(spec.start.saturating_add(phase), Timer::Start(app));
+            *pending += 1;
+        }
+        *left += u32::from(!spec.background);
+        let delay = Span::from_ns(spec.start.ns()).saturating_add(phase);
+        let fork_noise = key(options.seed, Purpose::Fork, u64::from(app.0));
+        apps.push(build_app(spec, first, base, fork_noise, delay));
+    }
+}
+
+impl<'o, O: Observer> Engine<'o, O> {
+    pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
+        let Simulation { machine, model, apps: specs, options } = simulation;
+        let affinities = affinities(&specs);
+        let mut caches = Caches::new(&machine);
+        let mut timers = Timers::with_capacity(1 << 10);
+        let mut population = Population::default();
+        for spec in specs {
+            population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
+        }
+        let Population { tasks, apps, profiles, left, pending } = population;
+        if let Discipline::Ts(params) = &model.discipline {
+            timers.arm(Time::ZERO + params.update, Timer::Update);
+        }
+        let cpus = machine.cpus() as usize;
+        let memory = Contention::new(&machine, &profiles);
+        let (rotates, fair) = polling_rules(&model.discipline, &apps, &tasks);
+        Self {
+            cpus: build_cpus(&machine, &model, options.seed),
+            marks: Vec::with_capacity(cpus),
+            working: Vec::with_capacity(cpus),
+            late: BinaryHeap::new(),
+            turn: None,
+            notices: Vec::with_capacity(64),
+            turns: false,
+            preempted: Vec::new(),
+            fair_polling: (0..cpus.min(FAIR_POLLING)).map(|_| FairPolling::default()).collect(),
+            polling: Polling::default(),
+            complete_apps: Vec::new(),
+            why: std::cell::Cell::new(crate::policy::Why::default()),
+            corrections: 0,
+            events: 0,
+            entries: 0,
+            timers,
+            left,
+            pending,
+            queue: VecDeque::new(),
+            admitted: (0, 0),
+            respawned: 0,
+            shared: Shared {
+                now: Time::ZERO,
+                sources: Sources::new(cpus, memory.room()),
+                marked: PerCpu::filled(cpus, false),
+                watched: false,
+                waits: Vec::new(),
+                dirty: Dirty::default(),
+                rotates,
+                fair,
+                passed: 0,
+                digest: Digest::default(),
+                cores: Cores::new(&machine, usable(&machine, &model)),
+                machine,
+                model,
+                options,
+                tasks,
+                affinities,
+                apps,
+                profiles,
+                caches,
+                memory,
+                observer,
+            },
+        }
+    }
+}
+
+/// A machine of `cpus` single cores on one node where everything is free.
+#[cfg(test)]
+pub(crate) fn test_machine(cpus: u32) -> Machine {
+    use crate::machine::{Costs, Level, Memory, Smt, Topology};
+    Machine {
+        name: "test".into(),
+        topology: Topology::new(&[(Level::Core, cpus)]).unwrap(),
+        costs: Costs::free(),
+        memory: Memory {
+            node_bandwidth: 10_000_000_000,
+            core_bandwidth: 5_000_000_000,
+            remote_factor: 1_000,
+            private_cache: 0,
+            shared_cache: 0,
+            stretch_exponent: 4,
+            bound_demand: 167,
+            ..Memory::unlimited()
+        },
+        core_speed: Vec::new(),
+        smt: Smt::NONE,
+        turbo: Vec::new(),
+    }
+}

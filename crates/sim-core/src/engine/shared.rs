@@ -1,0 +1,318 @@
+//! What the cpus of a run share, and the frequent transitions of the current task of one of them: straight code over its
+//! record and whatever else it needs.
+
+use std::sync::Arc;
+
+use crate::account::Category;
+use crate::contention::Contention;
+use crate::engine::caches::Caches;
+use crate::engine::cores::Cores;
+use crate::engine::dirty::Dirty;
+use crate::engine::execute::awaited;
+use crate::engine::polling::rotation::visible_at;
+use crate::engine::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
+use crate::event::Sources;
+use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
+use crate::machine::{Machine, PerCpu};
+use crate::observe::{Digest, LeaveReason, Observation, Observer};
+use crate::os::OsModel;
+use crate::outcome::Options;
+use crate::policy::{Affinity, Awaited};
+use crate::program::MemoryProfile;
+use crate::run_queue;
+use crate::sync::Turn;
+use crate::time::{Span, Time};
+
+/// A run without the records of its cpus.
+pub(crate) struct Shared<'o, O> {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) model: Arc<OsModel>,
+    pub(crate) options: Options,
+    pub(crate) now: Time,
+    pub(crate) tasks: IdVec<TaskId, Task>,
+    /// Where each task may run; empty when all may run anywhere.
+    pub(crate) affinities: Vec<Affinity>,
+    pub(crate) apps: IdVec<AppId, App>,
+    pub(crate) profiles: Vec<MemoryProfile>,
+    /// Speed of each cpu.
+    pub(crate) cores: Cores,
+    /// What tasks find again in caches.
+    pub(crate) caches: Caches,
+    pub(crate) memory: Contention,
+    pub(crate) sources: Sources,
+    /// Cpus that have something to decide at this instant.
+    pub(crate) marked: PerCpu<bool>,
+    /// The policy wants to know who waits.
+    pub(crate) watched: bool,
+    /// Tasks that have begun to wait (for what) or continued (none), not yet told to the policy.
+    pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
+    /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
+    pub(crate) dirty: Dirty,
+    /// Yields put their callers behind all others, and none is directed: polling is computed in place.
+    pub(crate) rotates: bool,
+    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
+    pub(crate) fair: bool,
+    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
+    pub(crate) passed: u32,
+    pub(crate) observer: &'o mut O,
+    pub(crate) digest: Digest,
+}
+
+impl<O: Observer> Shared<'_, O> {
+    /// Shows the books of a cpu to the observer, if it keeps them.
+    #[inline]
+    pub(crate) fn report_account(&mut self, record: &Cpu) {
+        if self.observer.keeps_books() {
+            self.tell_books(record);
+        }
+    }
+
+    /// The books of a cpu, the begun poll or spin of its current task included.
+    fn tell_books(&mut self, record: &Cpu) {
+        let mut account = record.account;
+        if let Activity::Poll | Activity::Spin = record.activity {
+            let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
+            let mut overhead = record.overhead;
+            let rest = overhead.pay(elapsed, &mut account);
+            if record.activity == Activity::Spin {
+                account.add(Category::Spin, rest);
+            } else if rest <= costs.poll + costs.yield_call {
+                let poll = rest.min(costs.poll);
+                account.add(Category::Spin, poll);
+                account.add(Category::Yield, rest - poll);
+            } else {
+                // Several cycles that are not computed yet: told when they are.
+                return;
+            }
+        }
+        self.observer.accounted(record.id, &account);
+    }
+    #[inline]
+    pub(crate) fn observe(&mut self, what: Observation) {
+        self.digest.observe(self.now, &what);
+        self.observer.observe(self.now, &what);
+    }
+
+    /// Tells of the polling on the cpu since the last fact about it.
+    #[inline]
+    pub(crate) fn report_polling(&mut self, record: &mut Cpu) {
+        self.report_account(record);
+        let (polls, switches) = std::mem::take(&mut record.polled);
+        if polls > 0 {
+            self.observe(Observation::Polled { cpu: record.id, polls, switches });
+        }
+    }
+
+    /// The task has work to do.
+    #[inline]
+    pub(crate) fn announce(&mut self, record: &mut Cpu) {
+        if record.observed_running != record.current {
+            self.report_polling(record);
+            record.observed_running = record.current;
+            self.observe(Observation::Running { task: record.current, cpu: record.id });
+        }
+    }
+
+    /// The announced task has no more work to do here.
+    #[inline]
+    pub(crate) fn renounce(&mut self, record: &mut Cpu, reason: LeaveReason) {
+        let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
+        if !task.is_none() {
+            self.report_polling(record);
+            self.observe(Observation::Stopping { task, cpu: record.id, reason });
+        }
+    }
+
+    /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
+    /// daemon work and of a migration stays a deferred work of the cpu.
+    #[inline]
+    pub(crate) fn close(&mut self, record: &mut Cpu) {
+        let now = self.now;
+        let elapsed = now.since(record.since);
+        let rest = record.overhead.pay(elapsed, &mut record.account);
+        record.since = now;
+        // What is left of a switch that is cut short is not charged to what follows.
+        record.charged = record.charged.min(now);
+        let refill = if record.overhead.is_none() { Span::ZERO } else { record.keep_overhead() };
+        // Between two activities there is none; nothing is booked for no time.
+        let activity = std::mem::replace(&mut record.activity, Activity::Idle);
+        let costs = &self.machine.costs;
+        match activity {
+            Activity::Idle => record.account.add(Category::Idle, rest),
+            Activity::Compute(class) => {
+                if refill > Span::ZERO {
+                    self.tasks[record.current].refill = refill;
+                }
+                self.stop_compute(record, class, rest, elapsed);
+            }
+            Activity::Poll => {
+                let poll = rest.min(costs.poll);
+                record.account.add(Category::Spin, poll);
+                record.account.add(Category::Yield, rest - poll);
+            }
+            Activity::Spin => {
+                record.account.add(Category::Spin, rest);
+                let polls = rest.ns() / costs.poll.ns().max(1);
+                record.polled.0 += polls;
+                let app = self.tasks[record.current].app;
+                self.apps[app].counters.polls += polls;
+            }
+            Activity::Syscall => {
+                let category = match record.call.1 {
+                    After::Yield | After::YieldTo(_) => Category::Yield,
+                    After::Touch => Category::PageInit,
+                    _ => Category::Kernel,
+                };
+                record.account.add(category, rest);
+            }
+        }
+        let task = &mut self.tasks[record.current];
+        task.cpu_time += elapsed;
+        task.last_ran = now;
+    }
+
+    /// The task begins to wait; it is charged up to now.
+    #[inline]
+    pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
+        self.renounce(record, LeaveReason::Waits);
+        let task = &mut self.tasks[record.current];
+        let runtime = &self.apps[task.app].runtime;
+        let meeting = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
+        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        task.waiting = waiting;
+        self.dirty.note(record.id);
+        task.ready = ready;
+        if self.watched && ready.is_never() && !task.notified {
+            task.notified = true;
+            self.waits.push((record.current, Some(awaited(waiting, task.scope))));
+        }
+        let from = self.now + record.overhead.total();
+        task.deadline = limit.map_or(Time::NEVER, |limit| from.saturating_add(limit));
+        record.since = self.now;
+        task.polls = runtime.wait.yields();
+        record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
+    /// it waits in.
+    #[inline]
+    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(Turn, Seat)> {
+        let task = &mut self.tasks[record.current];
+        let app = &mut self.apps[task.app];
+        task.ready = Time::NEVER;
+        task.deadline = Time::NEVER;
+        task.polls = false;
+        let seat = app.seat(task.scope, app.rank(record.current));
+        match std::mem::replace(&mut task.waiting, Waiting::No) {
+            Waiting::Release => self.barrier_done(record),
+            Waiting::Gather => return Some((app.meetings[seat.meeting].gather_done(seat.number), seat)),
+            Waiting::Round(round) => {
+                let (meeting, round) = (&mut app.meetings[seat.meeting], u32::from(round));
+                meeting.clear_flag(seat.number, round, task.episode);
+                let turn = meeting.round(seat.number, round + 1);
+                if turn != Turn::Done {
+                    return Some((turn, seat));
+                }
+                self.barrier_done(record);
+            }
+            Waiting::Exchange => {
+                app.exchanges.take(task.pc, app.rank(record.current));
+                task.pc += 1;
+            }
+            Waiting::Lock => task.pc += 1,
+            Waiting::No => {}
+        }
+        if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
+            self.waits.push((record.current, None));
+        }
+        None
+    }
+
+    /// The task is past its barrier.
+    #[inline]
+    fn barrier_done(&mut self, record: &mut Cpu) {
+        let task = &mut self.tasks[record.current];
+        let (scope, episode) = (task.scope, task.episode);
+        task.episode = episode.wrapping_add(1);
+        let app = &mut self.apps[task.app];
+        if task.stage == Stage::Program {
+            task.pc += 1;
+            app.counters.barriers += 1;
+            app.counters.barrier_wait_ns += self.now.since(task.arrived).ns();
+        } else {
+            task.stage = Stage::Program;
+            app.met.get_or_insert(self.now);
+        }
+        self.report_polling(record);
+        self.observe(Observation::Released { task: record.current, scope, episode });
+    }
+
+    /// The task has arrived at its barrier, in this seat. Returns what the barrier asks of it.
+    #[inline]
+    pub(crate) fn arrive(&mut self, record: &mut Cpu, seat: Seat) -> Turn {
+        self.announce(record);
+        let task = &mut self.tasks[record.current];
+        task.arrived = self.now;
+        let (scope, episode) = (task.scope, task.episode);
+        let meeting = &mut self.apps[task.app].meetings[seat.meeting];
+        if meeting.is_central() {
+            // The counter's cache line goes from arrival to arrival.
+            let holder = self.tasks[seat.task(meeting.line_holder)].cpu;
+            let cursor = self.now + record.overhead.total();
+            let done = cursor.max(meeting.line_free) + self.machine.signal_latency(holder, record.id);
+            meeting.line_free = done;
+            meeting.line_holder = seat.number;
+            record.overhead.grow(Part::Spin, done - cursor);
+        }
+        let turn = meeting.arrive(seat.number);
+        self.observe(Observation::Arrived { task: record.current, scope, episode });
+        turn
+    }
+
+    /// True when the current task, looking now, finds its wait over or its patience at an end.
+    #[inline]
+    pub(crate) fn sees(&self, record: &Cpu) -> bool {
+        visible_at(&self.tasks[record.current]) <= self.now
+    }
+
+    /// Where the pages are put that a task touches first on this cpu.
+    #[inline]
+    pub(crate) fn touched_node(&self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].assigned_node.node().unwrap_or_else(|| self.memory.node(cpu))
+    }
+
+    /// Where a task's pages are: where it touches them first on this cpu, if it has not done so yet.
+    #[inline]
+    pub(crate) fn own_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
+        self.tasks[id].home.node().unwrap_or_else(|| {
+            let here = self.touched_node(cpu, id);
+            self.tasks[id].home.get_or_insert(here)
+        })
+    }
+
+    /// Where a task may run.
+    #[inline]
+    pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {
+        self.affinities.get(id.index()).unwrap_or(&Affinity::All)
+    }
+
+    /// Sets where a task may run.
+    pub(crate) fn bind(&mut self, id: TaskId, affinity: Affinity) {
+        if self.affinities.is_empty() {
+            self.affinities.resize(self.tasks.len(), Affinity::All);
+        }
+        self.affinities[id.index()] = affinity;
+    }
+
+    /// How long one look and one yield take.
+    #[inline]
+    pub(crate) fn cycle(&self) -> Span {
+        self.machine.costs.poll + self.machine.costs.yield_call
+    }
+
+    /// Charges the task for the time until now, ticks apart.
+    #[inline]
+    pub(crate) fn charge(&mut self, record: &mut Cpu) {
+        run_queue::charge(&self.model.discipline, &mut self.tasks, record, self.now);
+    }
+}

@@ -1,0 +1,139 @@
+//! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the program.
+
+use crate::engine::Engine;
+use crate::engine::state::{After, Stage};
+use crate::event::Timer;
+use crate::ids::{AppId, CpuId};
+use crate::observe::Observer;
+use crate::policy::{Placement, Policy, System};
+use crate::program::{Forks, Touch};
+use crate::rng;
+use crate::run_queue::Entry;
+use crate::run_queue::multilevel::Multilevel;
+use crate::time::Span;
+
+/// Ten days, beyond every horizon.
+const LONGEST_TOUCH: u128 = 864_000_000_000_000;
+
+/// Where the shell and launchers run.
+const SHELL: CpuId = CpuId(0);
+
+impl<O: Observer> Engine<'_, O> {
+    /// The next step of a task's start-up; false when it is over and the program may continue.
+    pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        let id = self.cpus[cpu].current;
+        let app = self.shared.tasks[id].app;
+        let startup = self.shared.apps[app].runtime.startup;
+        let first = self.shared.apps[app].rank(id) == 0;
+        if first && startup.touch == Touch::Master && self.touches(cpu) {
+            return true;
+        }
+        if first && startup.forks == Forks::Master && self.forks(cpu, app, policy) {
+            return true;
+        }
+        if startup.touch == Touch::Each && self.touches(cpu) {
+            return true;
+        }
+        if startup.barrier {
+            self.shared.tasks[id].stage = Stage::StartBarrier;
+            self.arrive(cpu);
+            return true;
+        }
+        self.shared.tasks[id].stage = Stage::Program;
+        false
+    }
+
+    /// The current task begins to touch its data, and as a master every task's; false when that is done or takes no time.
+    fn touches(&mut self, cpu: CpuId) -> bool {
+        let id = self.cpus[cpu].current;
+        if self.shared.tasks[id].home.node().is_some() {
+            return false;
+        }
+        let app = &self.shared.apps[self.shared.tasks[id].app];
+        let tasks = if app.runtime.startup.touch == Touch::Master { app.tasks } else { 1 };
+        let bytes = u128::from(app.program.first_touched()) * u128::from(tasks);
+        let ns = bytes * 1_000_000_000 / u128::from(self.shared.machine.memory.core_bandwidth.max(1));
+        if ns == 0 {
+            self.touch(cpu);
+            return false;
+        }
+        let call = Span::from_ns(ns.min(LONGEST_TOUCH) as u64);
+        self.begin_syscall(cpu, call, After::Touch);
+        true
+    }
+
+    /// The data of the current task, as a master every task's that no task has touched yet, lie where it runs.
+    pub(crate) fn touch(&mut self, cpu: CpuId) {
+        let id = self.cpus[cpu].current;
+        let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
+        self.shared.tasks[id].home.get_or_insert(node);
+        if self.shared.apps[app].runtime.startup.touch == Touch::Master {
+            for rank in 0..self.shared.apps[app].tasks {
+                let other = self.shared.apps[app].task(rank);
+                self.shared.tasks[other].home.get_or_insert(node);
+            }
+        }
+    }
+
+    /// Rank 0 creates the other ranks before it continues with its program; true while it is busy with that.
+    fn forks(&mut self, cpu: CpuId, app: AppId, policy: &mut dyn Policy) -> bool {
+        while self.shared.apps[app].forked < self.shared.apps[app].tasks {
+            let rank = self.shared.apps[app].forked;
+            let call = self.fork_cost(app, rank);
+            if call > Span::ZERO {
+                self.begin_syscall(cpu, call, After::Fork(rank));
+                return true;
+            }
+            self.fork(cpu, app, rank, policy);
+        }
+        false
+    }
+
+    /// The launcher of an application begins to create its next rank, as kernel work of its cpu.
+    pub(crate) fn launch(&mut self, app: AppId, policy: &mut dyn Policy) {
+        while self.shared.apps[app].forked < self.shared.apps[app].tasks {
+            let rank = self.shared.apps[app].forked;
+            let call = self.fork_cost(app, rank);
+            if call > Span::ZERO {
+                System::charge(self, SHELL, call, false);
+                self.arm_pending(self.shared.now + call, Timer::Create(app));
+                return;
+            }
+            self.fork(SHELL, app, rank, policy);
+        }
+    }
+
+    /// The launcher has created the next rank.
+    pub(crate) fn create(&mut self, app: AppId, policy: &mut dyn Policy) {
+        let rank = self.shared.apps[app].forked;
+        self.fork(SHELL, app, rank, policy);
+        self.notify(policy);
+        self.launch(app, policy);
+    }
+
+    /// What it costs to create the task of a rank.
+    fn fork_cost(&self, app: AppId, rank: u32) -> Span {
+        let costs = &self.shared.machine.costs;
+        let draw = rng::draw(self.shared.apps[app].fork_noise, u64::from(rank));
+        Span::from_ns(costs.fork_spread.apply(costs.fork.ns(), draw))
+    }
+
+    /// Creates the task of a rank.
+    pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
+        let id = self.shared.apps[app].task(rank);
+        let cpu = self.placed(id, Placement::Fork { parent }, policy);
+        self.shared.apps[app].forked += 1;
+        if rank > 0 && self.shared.apps[app].runtime.startup.forks == Forks::Master {
+            let master = self.shared.apps[app].task(0);
+            if Multilevel::of(&self.shared.model.discipline).is_some() {
+                self.shared.tasks[id].history.parent = master;
+                // Parent and child share a slice or a history: it has to be up to date.
+                self.catch_up(parent);
+            }
+        }
+        self.enqueue(id, cpu, Entry::Fork, Some(parent));
+        if self.shared.apps[app].forked == self.shared.apps[app].tasks {
+            self.complete_apps.push(app);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What records keep small: parts that few runs write, and ids that may be missing.
+
+use crate::ids::{NodeId, TaskId};
+use crate::run_queue::cfs::Waker;
+use crate::run_queue::multilevel::Share;
+
+/// What a few disciplines know of a task besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct History {
+    /// Its slice and history, where the discipline has priorities.
+    pub(crate) share: Share,
+    /// The task that forked it, if one did, where parent and child share.
+    pub(crate) parent: TaskId,
+    /// EEVDF: how far it was behind (positive) or ahead of the average when it left its queue.
+    pub(crate) vlag: i64,
+    /// EEVDF: as long as its virtual runtime is below this, no task but an ineligible current task gives way.
+    pub(crate) protection: i64,
+    /// How often it wakes others (2.6.30).
+    pub(crate) waker: Waker,
+}
+
+impl Unwritten for History {
+    const NOTHING: &'static Self =
+        &Self { share: Share::NONE, parent: TaskId::NONE, vlag: 0, protection: 0, waker: Waker::NONE };
+}
+
+/// A value that reads as a constant until it is written.
+pub(crate) trait Unwritten: Copy + 'static {
+    const NOTHING: &'static Self;
+}
+
+/// A part of a record that most runs never write, kept apart from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Apart<T>(Option<Box<T>>);
+
+impl<T: Unwritten> Apart<T> {
+    pub(crate) const NONE: Self = Self(None);
+
+    /// One that is going to be written.
+    pub(crate) fn ready() -> Self {
+        Self(Some(Box::new(*T::NOTHING)))
+    }
+
+    /// The value, if it has been written.
+    #[inline]
+    pub(crate) fn written(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl<T: Unwritten> std::ops::Deref for Apart<T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.as_deref().unwrap_or(T::NOTHING)
+    }
+}
+
+impl<T: Unwritten> std::ops::DerefMut for Apart<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_with(|| Box::new(*T::NOTHING))
+    }
+}
+
+/// A node of the machine, or none, in four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MaybeNode(u32);
+
+impl MaybeNode {
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    #[inline]
+    pub(crate) const fn at(node: NodeId) -> Self {
+        Self(node.0)
+    }
+
+    #[inline]
+    pub(crate) const fn node(self) -> Option<NodeId> {
+        if self.0 == u32::MAX { None } else { Some(NodeId(self.0)) }
+    }
+
+    /// The node; `node` from now on if there is none yet.
+    #[inline]
+    pub(crate) const fn get_or_insert(&mut self, node: NodeId) -> NodeId {
+        if self.0 == u32::MAX {
+            self.0 = node.0;
+        }
+        NodeId(self.0)
+    }
+}

@@ -1,0 +1,95 @@
+//! The record of an application, and where its ranks sit when they meet.
+
+use std::sync::Arc;
+
+use crate::ids::{AppId, TaskId};
+use crate::outcome::Counters;
+use crate::program::{Program, Runtime};
+use crate::sync::{Exchanges, Locks, SharedLoops, StartBarrier};
+use crate::time::{Span, Time};
+use crate::wait::Scope;
+
+/// A rank's place among those it meets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Seat {
+    /// Which of the application's meetings.
+    pub(crate) meeting: usize,
+    /// Its number there.
+    pub(crate) number: u32,
+    /// The task with number 0, and from each number to the next.
+    first: u32,
+    step: u32,
+}
+
+impl Seat {
+    /// The task that has a number.
+    #[inline]
+    pub(crate) const fn task(&self, number: u32) -> TaskId {
+        TaskId(self.first + number * self.step)
+    }
+}
+
+/// An application.
+pub(crate) struct App {
+    pub(crate) name: String,
+    pub(crate) background: bool,
+    pub(crate) runtime: Runtime,
+    pub(crate) program: Arc<Program>,
+    pub(crate) first: TaskId,
+    pub(crate) tasks: u32,
+    pub(crate) rank_scale: Vec<u32>,
+    /// First index of its profiles in the run's table; the entry before it is its transfer profile.
+    pub(crate) profiles: u32,
+    /// From time zero or the end of `after` to its arrival.
+    pub(crate) delay: Span,
+    pub(crate) after: Option<AppId>,
+    /// When it came, and when it was admitted.
+    pub(crate) arrived: Time,
+    pub(crate) begun: Time,
+    /// When the first task was past the start-up barrier.
+    pub(crate) met: Option<Time>,
+    /// When the program started its own clock.
+    pub(crate) clock: Option<Time>,
+    pub(crate) started: bool,
+    /// Key of its stream of fork costs.
+    pub(crate) fork_noise: u64,
+    pub(crate) forked: u32,
+    pub(crate) exited: u32,
+    pub(crate) end: Option<Time>,
+    pub(crate) counters: Counters,
+    /// The meeting of all; if the program has barriers of teams, that of the leaders and of each team.
+    pub(crate) meetings: Vec<StartBarrier>,
+    /// Tasks of a process, at least 1.
+    pub(crate) process: u32,
+    /// Tasks of a team, at least 1.
+    pub(crate) team: u32,
+    pub(crate) loops: SharedLoops,
+    pub(crate) exchanges: Exchanges,
+    pub(crate) locks: Locks,
+}
+
+impl App {
+    pub(crate) const fn task(&self, rank: u32) -> TaskId {
+        TaskId(self.first.0 + rank)
+    }
+
+    /// The rank of one of its tasks.
+    #[inline]
+    pub(crate) const fn rank(&self, task: TaskId) -> u32 {
+        task.0 - self.first.0
+    }
+
+    /// Where a rank sits in a scope.
+    #[inline]
+    pub(crate) const fn seat(&self, scope: Scope, rank: u32) -> Seat {
+        let (first, team) = (self.first.0, self.team);
+        match scope {
+            Scope::All => Seat { meeting: 0, number: rank, first, step: 1 },
+            Scope::Leaders => Seat { meeting: 1, number: rank / team, first, step: team },
+            Scope::Team => {
+                let meeting = 2 + (rank / team) as usize;
+                Seat { meeting, number: rank % team, first: first + rank / team * team, step: 1 }
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! What policies see and do: the kernel's side of the contract.
+
+use crate::engine::Engine;
+use crate::engine::state::{Activity, After, Part, Waiting};
+use crate::event::Timer;
+use crate::ids::{AppId, CpuId, Id, TaskId};
+use crate::machine::Machine;
+use crate::observe::Observer;
+use crate::os::{Discipline, OsModel};
+use crate::policy::{Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why};
+use crate::run_queue::multilevel::Multilevel;
+use crate::run_queue::{self, ts};
+use crate::time::{Span, Time, WORK_FRACTION_BITS};
+
+impl<O: Observer> View for Engine<'_, O> {
+    fn now(&self) -> Time {
+        self.shared.now
+    }
+
+    fn machine(&self) -> &Machine {
+        &self.shared.machine
+    }
+
+    fn os(&self) -> &OsModel {
+        &self.shared.model
+    }
+
+    fn seed(&self) -> u64 {
+        self.shared.options.seed
+    }
+
+    fn apps(&self) -> u32 {
+        self.shared.apps.len() as u32
+    }
+
+    fn app(&self, app: AppId) -> AppView {
+        let record = &self.shared.apps[app];
+        AppView {
+            name: record.name.clone(),
+            tasks: record.first.0..record.first.0 + record.tasks,
+            alive: record.started && record.end.is_none(),
+            background: record.background,
+            process: record.process,
+        }
+    }
+
+    fn nr_running(&self, cpu: CpuId) -> u32 {
+        self.cpus[cpu].running
+    }
+
+    fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
+        self.notices.iter().skip(skip).for_each(|(_, cpu, _)| found(*cpu));
+    }
+
+    fn load(&self, cpu: CpuId) -> u64 {
+        self.cpus[cpu].load
+    }
+
+    fn task(&self, task: TaskId) -> TaskView {
+        let record = &self.shared.tasks[task];
+        // A running task is seen to run now.
+        let runs = record.state == TaskState::Running;
+        TaskView {
+            app: record.app,
+            rank: self.shared.apps[record.app].rank(task),
+            state: record.state,
+            cpu: record.cpu,
+            weight: record.weight,
+            last_ran: if runs { self.shared.now } else { record.last_ran },
+            entered: record.entered,
+        }
+    }
+
+    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.shared.affinity(task).allows(cpu)
+    }
+
+    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
+        self.shared.affinity(task).first(self.shared.machine.cpus())
+    }
+
+    fn is_buddy(&self, task: TaskId) -> bool {
+        let cpu = &self.cpus[self.shared.tasks[task].cpu];
+        cpu.next_buddy == task || cpu.last_buddy == task
+    }
+
+    fn priority(&self, task: TaskId) -> u8 {
+        self.shared.tasks[task].priority
+    }
+
+    fn waits_in_vain(&self, task: TaskId) -> bool {
+        self.shared.tasks[task].waiting != Waiting::No && self.shared.tasks[task].ready > self.shared.now
+    }
+
+    fn wait_ends(&self, task: TaskId) -> Option<Time> {
+        let record = &self.shared.tasks[task];
+        (record.waiting != Waiting::No).then_some(record.ready)
+    }
+
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
+        let Discipline::Ts(params) = &self.shared.model.discipline else { return 0 };
+        let record = &self.shared.tasks[task];
+        match record.state {
+            TaskState::New => i64::from(params.start),
+            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.history.share.waited),
+            _ => -record.vruntime,
+        }
+    }
+
+    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
+        let record = &self.cpus[cpu];
+        // The head has the best key of its priority; throttled and co-scheduled tasks are not told apart.
+        [record.current, record.head]
+            .into_iter()
+            .filter_map(TaskId::some)
+            .map(|id| self.dispatch_priority(id))
+            .max()
+    }
+
+    fn because(&self, why: Why) {
+        self.why.set(why);
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// Refuses an action: counted, told by the return value.
+    fn refuse(&mut self) -> bool {
+        self.why.take();
+        self.corrections += 1;
+        false
+    }
+
+    /// Tells observers of a decision; the reason given for it is used up.
+    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action) {
+        let decision = Decision { task, action, why: self.why.take() };
+        self.shared.observer.decided(self.shared.now, &decision);
+    }
+
+    /// True for a task that another task can yield to.
+    pub(crate) fn may_inherit(&self, task: TaskId) -> bool {
+        let task = &self.shared.tasks[task];
+        task.state == TaskState::Queued && task.priority < THROTTLED
+    }
+
+    fn exists(&self, task: TaskId, cpu: CpuId) -> bool {
+        task.index() < self.shared.tasks.len() && cpu.index() < self.cpus.len()
+    }
+}
+
+impl<O: Observer> System for Engine<'_, O> {
+    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
+        self.settle(cpu);
+        self.cpus[cpu].current.some()
+    }
+
+    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+        self.newest(cpu, usize::MAX, out);
+    }
+
+    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.settle(cpu);
+        out.clear();
+        let mut at = self.cpus[cpu].head;
+        while let Some(id) = at.some() {
+            out.push(id);
+            at = self.shared.tasks[id].next;
+        }
+        let newest_first = |id: &TaskId| std::cmp::Reverse(self.shared.tasks[*id].entered);
+        if most < out.len() {
+            out.select_nth_unstable_by_key(most, newest_first);
+            out.truncate(most);
+        }
+        out.sort_unstable_by_key(newest_first);
+    }
+
+    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
+        self.shared.dirty.take(found);
+    }
+
+    fn yield_ends(&mut self, cpu: CpuId) -> Time {
+        self.settle(cpu);
+        let record = &self.cpus[cpu];
+        let end = record.since + record.overhead.total() + self.shared.cycle();
+        if record.activity == Activity::Poll { end } else { Time::NEVER }
+    }
+
+    fn cpu_time(&mut self, task: TaskId) -> Span {
+        let cpu = self.shared.tasks[task].cpu;
+        self.settle(cpu);
+        let record = &self.cpus[cpu];
+        let used = self.shared.tasks[task].cpu_time;
+        if record.current == task { used + self.shared.now.since(record.since) } else { used }
+    }
+
+    fn progress(&mut self, task: TaskId) -> Span {
+        let record = &self.shared.tasks[task];
+        let raw = record.done() + u128::from(self.computed(record.cpu, task).raw());
+        Span::from_ns((raw >> WORK_FRACTION_BITS) as u64)
+    }
+
+    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
+        let multilevel = Multilevel::of(&self.shared.model.discipline)?;
+        let cpu = self.shared.tasks[task].cpu;
+        self.catch_up(cpu);
+        let record = &self.shared.tasks[task];
+        let room =
+            multilevel.room(&record.history.share, record.vruntime, record.weight, self.cpus[cpu].running);
+        Some((Span::from_ns(record.history.share.used), Span::from_ns(room)))
+    }
+
+    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+        if !self.exists(task, to) {
+            return self.refuse();
+        }
+        let record = &self.shared.tasks[task];
+        let runnable = matches!(record.state, TaskState::Queued | TaskState::Running);
+        if !runnable || record.cpu == to || !self.shared.affinity(task).allows(to) {
+            return self.refuse();
+        }
+        let from = record.cpu;
+        self.decided(Some(task), Action::Migrated { from, to });
+        self.relocate(task, to);
+        true
+    }
+
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+        let Some(first) = affinity.first(self.shared.machine.cpus()) else {
+            return self.refuse();
+        };
+        if !self.exists(task, first) {
+            return self.refuse();
+        }
+        self.decided(Some(task), Action::Bound(affinity.clone()));
+        let stays = affinity.allows(self.shared.tasks[task].cpu);
+        self.shared.bind(task, affinity);
+        if !stays && matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
+            // As `sched_setaffinity` does: any allowed cpu, and that is the first.
+            self.relocate(task, first);
+        }
+        true
+    }
+
+    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+        if task.index() >= self.shared.tasks.len() {
+            return self.refuse();
+        }
+        let cpu = self.shared.tasks[task].cpu;
+        if self.shared.tasks[task].priority == priority {
+            self.why.take();
+            return true;
+        }
+        if matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
+            self.settle(cpu);
+            self.report_account(cpu);
+        }
+        self.decided(Some(task), Action::PrioritySet(priority));
+        let model = std::sync::Arc::clone(&self.shared.model);
+        match self.shared.tasks[task].state {
+            TaskState::Queued | TaskState::Running => {
+                self.catch_up(cpu);
+                let (discipline, record) = (&model.discipline, &mut self.cpus[cpu]);
+                let idle = record.current.is_none() && !run_queue::anyone_waits(&self.shared.tasks, record);
+                if record.current == task {
+                    run_queue::change_band(discipline, &mut self.shared.tasks, record, task, priority);
+                } else {
+                    run_queue::remove(&mut self.shared.tasks, record, task);
+                    run_queue::change_band(discipline, &mut self.shared.tasks, record, task, priority);
+                    run_queue::insert(discipline, &mut self.shared.tasks, record, task);
+                }
+                if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
+                    record.resched |= self.shared.tasks[head].priority < self.shared.tasks[current].priority;
+                }
+                record.resched |= record.current == task && priority == THROTTLED;
+                if idle && priority < THROTTLED {
+                    record.defer(Part::Kernel, self.shared.machine.costs.idle_exit);
+                }
+                self.mark(cpu);
+            }
+            _ => {
+                if self.shared.tasks[task].delayed {
+                    self.end_delay(task);
+                }
+                self.shared.tasks[task].priority = priority;
+            }
+        }
+        true
+    }
+
+    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+        let tasks = self.shared.tasks.len();
+        if from.index() >= tasks || to.index() >= tasks {
+            return self.refuse();
+        }
+        let (here, there) = (self.shared.tasks[from].cpu, self.shared.tasks[to].cpu);
+        self.settle(here);
+        self.settle(there);
+        let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
+        let waits = self.shared.tasks[from].waiting != Waiting::No;
+        if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
+            self.why.take();
+            return false;
+        }
+        self.decided(Some(from), Action::Yielded { to });
+        // The present poll is broken off; what comes before it is still to be paid.
+        self.pass_ticks(here);
+        if self.shared.now > self.cpus[here].since + self.cpus[here].overhead.total() {
+            self.close_segment(here);
+        }
+        let call = self.shared.machine.costs.yield_call.max(Span::from_ns(1));
+        self.cpus[here].activity = Activity::Syscall;
+        self.cpus[here].call = (call, After::YieldTo(to));
+        self.mark(here);
+        true
+    }
+
+    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
+        self.settle(cpu);
+        let idle = self.cpus[cpu].activity == Activity::Idle;
+        if idle {
+            self.close_segment(cpu);
+        }
+        let record = &mut self.cpus[cpu];
+        if idle {
+            // An idle cpu does the work at once.
+            record.add_deferred();
+        }
+        let part = if daemon { Part::Daemon } else { Part::Kernel };
+        if idle {
+            record.overhead.grow(part, span);
+        } else {
+            record.defer(part, span);
+        }
+        self.mark(cpu);
+    }
+
+    fn at(&mut self, at: Time, token: u64) {
+        self.timers.arm(at.max(self.shared.now), Timer::Policy(token));
+    }
+
+    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
+        let soonest = (self.shared.now + Span::from_ns(1)).max(not_before);
+        let at = self.tick_at(cpu, soonest);
+        self.timers.arm(at, Timer::Tick(cpu));
+    }
+
+    fn at_slot(&mut self, at: Time) {
+        self.timers.arm(at.max(self.shared.now), Timer::Slot);
+    }
+
+    fn remark(&mut self, why: Why) {
+        self.why.set(why);
+        self.decided(None, Action::Remarked);
+    }
+}

@@ -1,0 +1,318 @@
+//! Tasks that come into and leave queues: wake-ups, moves, sleeps.
+
+use crate::engine::Engine;
+use crate::engine::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
+use crate::event::Timer;
+use crate::ids::{CpuId, TaskId};
+use crate::machine::Distance;
+use crate::observe::{LeaveReason, Observation, Observer};
+use crate::os::{CfsRelease, Discipline};
+use crate::policy::{Action, Placement, Policy, TaskState};
+use crate::run_queue::{self, Entry};
+use crate::time::Span;
+
+impl<O: Observer> Engine<'_, O> {
+    /// A sleeping task becomes runnable.
+    pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
+        if self.shared.tasks[id].state != TaskState::Sleeping {
+            return;
+        }
+        let previous = self.shared.tasks[id].cpu;
+        if self.shared.tasks[id].delayed {
+            // It has never left its queue; no cpu is chosen.
+            if self.shared.affinity(id).allows(previous) {
+                self.enqueue(id, previous, Entry::Wake, Some(waker));
+                return;
+            }
+            self.end_delay(id);
+        }
+        let cpu = self.placed(id, Placement::Wake { waker, previous }, policy);
+        self.renormalise(id, previous, cpu);
+        if cpu != previous {
+            self.count_move(id, previous, cpu);
+        }
+        self.enqueue(id, cpu, Entry::Wake, Some(waker));
+    }
+
+    /// The cpu that the policy chooses for a task.
+    pub(crate) fn placed(&mut self, id: TaskId, placement: Placement, policy: &mut dyn Policy) -> CpuId {
+        self.refresh_priorities();
+        let choice = policy.select_cpu(self, id, placement);
+        let cpu = self.corrected(id, choice);
+        if matches!(placement, Placement::Fork { .. }) {
+            let nodes = self.shared.machine.nodes();
+            let node = policy.memory_node(id).filter(|node| node.0 < nodes);
+            self.shared.tasks[id].assigned_node = node.map_or(MaybeNode::NONE, MaybeNode::at);
+        }
+        self.decided(Some(id), Action::Placed { placement, cpu });
+        cpu
+    }
+
+    /// The policy's choice if it is legal, otherwise the first cpu that is; corrections are counted.
+    fn corrected(&mut self, id: TaskId, choice: CpuId) -> CpuId {
+        let exists = choice.0 < self.shared.machine.cpus();
+        if exists && self.shared.affinity(id).allows(choice) {
+            return choice;
+        }
+        self.corrections += 1;
+        self.shared.affinity(id).first(self.shared.machine.cpus()).unwrap_or(CpuId(0))
+    }
+
+    /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
+    fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        // Under EEVDF a task takes its lag along instead.
+        if from != to && !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
+            self.catch_up(from);
+            self.catch_up(to);
+            let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
+            self.shared.tasks[id].vruntime += shift;
+        }
+    }
+
+    /// Settles and charges a cpu from outside; where tasks poll, the forecast has to follow.
+    pub(crate) fn catch_up(&mut self, cpu: CpuId) {
+        self.settle(cpu);
+        self.charge(cpu);
+        if self.cpus[cpu].activity == Activity::Poll {
+            self.mark(cpu);
+        }
+    }
+
+    /// A sleeping task that still competes on its cpu leaves it.
+    pub(crate) fn end_delay(&mut self, id: TaskId) {
+        let cpu = self.shared.tasks[id].cpu;
+        self.catch_up(cpu);
+        if let Discipline::Eevdf(params) = &self.shared.model.discipline {
+            run_queue::eevdf::drop_delayed(params, &mut self.shared.tasks, &mut self.cpus[cpu], id);
+        }
+    }
+
+    /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
+    /// the yield would not find.
+    #[inline(always)]
+    pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
+        // Where ticks are only looked for when they matter it is never.
+        if self.cpus[cpu].next_tick <= self.shared.now {
+            self.pass_due_ticks(cpu);
+        }
+    }
+
+    #[cold]
+    fn pass_due_ticks(&mut self, cpu: CpuId) {
+        while self.cpus[cpu].next_tick <= self.shared.now {
+            let record = &self.cpus[cpu];
+            let busy = !record.current.is_none() && record.activity != Activity::Poll;
+            let from = if busy { record.next_tick } else { self.shared.now };
+            let next = self.tick_at(cpu, from + Span::from_ns(1));
+            if busy {
+                run_queue::charge(
+                    &self.shared.model.discipline,
+                    &mut self.shared.tasks,
+                    &mut self.cpus[cpu],
+                    from,
+                );
+            }
+            self.cpus[cpu].next_tick = next;
+        }
+    }
+
+    /// Charges the current task of a cpu for the time until now.
+    #[inline]
+    pub(crate) fn charge(&mut self, cpu: CpuId) {
+        self.pass_ticks(cpu);
+        self.shared.charge(&mut self.cpus[cpu]);
+    }
+
+    /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
+    /// task just because it changes from computing to polling.
+    #[inline]
+    pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
+        if !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
+            self.charge(cpu);
+        }
+    }
+
+    /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
+    pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
+        self.catch_up(cpu);
+        self.entries += 1;
+        let discipline = &self.shared.model.discipline;
+        let record = &mut self.cpus[cpu];
+        run_queue::place(discipline, &mut self.shared.tasks, record, id, (entry, self.shared.now));
+        let task = &mut self.shared.tasks[id];
+        task.state = TaskState::Queued;
+        task.cpu = cpu;
+        task.entered = self.entries;
+        record.running += 1;
+        record.load += u64::from(task.weight);
+        run_queue::insert(discipline, &mut self.shared.tasks, record, id);
+        run_queue::advance_minimum(discipline, &self.shared.tasks, record);
+        let idle = record.current.is_none();
+        let preempts = run_queue::preempts(discipline, &self.shared.tasks, record, id, self.shared.now);
+        let remote = by.is_some_and(|by| by != cpu);
+        if preempts {
+            record.resched = true;
+            let mut price = Span::ZERO;
+            if remote {
+                price += self.shared.machine.costs.ipi;
+            }
+            if idle {
+                price += self.shared.machine.costs.idle_exit;
+            }
+            record.defer(Part::Kernel, price);
+        }
+        self.price_switches(cpu, Some(id));
+        self.notices.push((id, cpu, true));
+        self.shared.dirty.note(cpu);
+        self.report_polling(cpu);
+        self.observe(Observation::Runnable { task: id, cpu });
+        self.mark(cpu);
+    }
+
+    /// Takes a waiting task out of its queue.
+    fn dequeue(&mut self, id: TaskId) {
+        let cpu = self.shared.tasks[id].cpu;
+        let record = &mut self.cpus[cpu];
+        run_queue::leave(
+            &self.shared.model.discipline,
+            &mut self.shared.tasks,
+            record,
+            id,
+            LeaveReason::Moved,
+        );
+        run_queue::remove(&mut self.shared.tasks, record, id);
+        self.depart(id, cpu);
+    }
+
+    /// A task no longer counts in a queue.
+    fn depart(&mut self, id: TaskId, cpu: CpuId) {
+        let record = &mut self.cpus[cpu];
+        record.running -= 1;
+        record.load -= u64::from(self.shared.tasks[id].weight);
+        run_queue::cfs::forget(record, id);
+        if record.yield_target == id {
+            record.yield_target = TaskId::NONE;
+        }
+        self.price_switches(cpu, None);
+        self.notices.push((id, cpu, false));
+        self.shared.dirty.note(cpu);
+        self.mark(cpu);
+    }
+
+    /// Sets what the tasks of a cpu are charged for a switch, after one has come or gone.
+    fn price_switches(&mut self, cpu: CpuId, comes: Option<TaskId>) {
+        let record = &self.cpus[cpu];
+        let of = |id: TaskId| self.shared.tasks[id].process;
+        let anyone = if record.current.is_none() { record.head } else { record.current };
+        let several = match comes {
+            // Those that were there are of several processes, or all of that of any one of them.
+            Some(_) if record.several => true,
+            Some(id) => {
+                let other = [record.current, record.head, record.tail].into_iter().filter_map(TaskId::some);
+                other.into_iter().find(|other| *other != id).is_some_and(|other| of(other) != of(id))
+            }
+            None if record.several => {
+                let mut at = record.head;
+                while at.some().is_some_and(|id| of(id) == of(anyone)) {
+                    at = self.shared.tasks[at].next;
+                }
+                !at.is_none()
+            }
+            None => false,
+        };
+        let costs = &self.shared.machine.costs;
+        let record = &mut self.cpus[cpu];
+        record.several = several;
+        record.switch_charge = if several { costs.switch_process } else { costs.switch_thread };
+    }
+
+    /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.
+    pub(crate) fn leave(&mut self, cpu: CpuId, reason: LeaveReason) {
+        let id = self.cpus[cpu].current;
+        self.close_segment(cpu);
+        self.report_account(cpu);
+        self.charge(cpu);
+        self.count_switch(id, reason);
+        self.shared.renounce(&mut self.cpus[cpu], reason);
+        let record = &mut self.cpus[cpu];
+        run_queue::leave(&self.shared.model.discipline, &mut self.shared.tasks, record, id, reason);
+        record.last_process = self.shared.tasks[id].process;
+        record.current = TaskId::NONE;
+        record.activity = Activity::Idle;
+        record.emptied = true;
+        self.depart(id, cpu);
+        run_queue::advance_minimum(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
+    }
+
+    pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        match reason {
+            LeaveReason::Preempted | LeaveReason::Moved => counters.involuntary_switches += 1,
+            LeaveReason::Slept | LeaveReason::Exited | LeaveReason::Waits => counters.voluntary_switches += 1,
+        }
+    }
+
+    /// The current task goes to sleep; for a nap a timer wakes it.
+    pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
+        let id = self.cpus[cpu].current;
+        self.shared.tasks[id].state = TaskState::Sleeping;
+        self.leave(cpu, LeaveReason::Slept);
+        if let Discipline::Cfs(params) = &self.shared.model.discipline
+            && params.release == CfsRelease::V30
+        {
+            self.shared.tasks[id].history.waker.sleeps(params);
+        }
+        if let Some(span) = nap {
+            self.arm_pending(self.shared.now.saturating_add(span), Timer::Wake(id, cpu));
+        }
+    }
+
+    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same cpu, with
+    /// nothing in caches and no home.
+    pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        let id = self.cpus[cpu].current;
+        self.shared.tasks[id].state = TaskState::New;
+        self.leave(cpu, LeaveReason::Exited);
+        self.respawned = self.respawned.saturating_add(1);
+        let task = &mut self.shared.tasks[id];
+        task.process = ProcessId::respawned(self.respawned);
+        task.home = MaybeNode::NONE;
+        task.refill = Span::ZERO;
+        task.warm = NOWHERE;
+        // `sched_fork` of kernels that keep lag: a new task has none.
+        if let Some(history) = task.history.written() {
+            history.vlag = 0;
+            history.parent = TaskId::NONE;
+        }
+        self.notify(policy);
+        let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
+        self.enqueue(id, target, Entry::Fork, Some(cpu));
+    }
+
+    /// Moves a runnable task to another cpu's queue.
+    pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
+        let from = self.shared.tasks[id].cpu;
+        self.catch_up(from);
+        self.report_account(from);
+        if self.shared.tasks[id].state == TaskState::Running {
+            // The migration thread takes the cpu first.
+            self.leave(from, LeaveReason::Moved);
+            self.cpus[from].defer(Part::Kernel, self.shared.machine.costs.ipi);
+        } else {
+            self.dequeue(id);
+        }
+        self.renormalise(id, from, to);
+        self.count_move(id, from, to);
+        self.cpus[to].defer(Part::Migration, self.shared.machine.costs.migration);
+        self.enqueue(id, to, Entry::Move, None);
+    }
+
+    /// Counts a move.
+    fn count_move(&mut self, id: TaskId, from: CpuId, to: CpuId) {
+        let distance = self.shared.machine.topology.distance(from, to);
+        let counters = &mut self.shared.apps[self.shared.tasks[id].app].counters;
+        counters.migrations += 1;
+        counters.far_migrations += u64::from(distance == Distance::Far);
+        self.observe(Observation::Migrated { task: id, from, to });
+    }
+}
