@@ -7,7 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, TsParams, UleParams, YieldMode,
+    CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TsParams, UleParams,
+    YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -181,7 +182,7 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
             start: rng.random_range(0..60),
         })
     } else if kind == 0 {
-        Discipline::RoundRobin { quantum: Span::from_ns(rng.random_range(5_000..400_000)) }
+        Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(rng.random_range(5_000..400_000)) })
     } else if kind < 6 {
         Discipline::Eevdf(eevdf(rng, tick))
     } else {

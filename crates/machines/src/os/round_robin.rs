@@ -1,7 +1,7 @@
 //! `round-robin`: one quantum each in turn.
 
 use notation::parameter::{Parameter, Values};
-use sim_core::os::Discipline;
+use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
 use super::{Entry, MS, SHORTEST, TICK_SKEW, time};
@@ -32,5 +32,5 @@ the rest of its quantum.",
 };
 
 fn round_robin(values: &Values, _cpus: u32) -> Discipline {
-    Discipline::RoundRobin { quantum: Span::from_ns(values.get("quantum")) }
+    Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(values.get("quantum")) })
 }

@@ -105,7 +105,7 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
 fn check_discipline(discipline: &Discipline) -> Result<(), String> {
     let shortest = match discipline {
         Discipline::Cfs(_) => return Ok(()),
-        Discipline::RoundRobin { quantum } => ("quantum", *quantum),
+        Discipline::RoundRobin(params) => ("quantum", params.quantum),
         Discipline::Eevdf(params) => ("slice", params.slice),
         Discipline::O1(params) => ("timeslice", params.timeslice.min(params.sleep_average)),
         Discipline::Ule(params) => ("slice", params.slice.min(params.min_slice).min(params.history)),
@@ -219,7 +219,7 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
 fn history(discipline: &Discipline) -> Apart<History> {
     let written = match discipline {
         Discipline::Cfs(params) => params.release == CfsRelease::V30,
-        Discipline::RoundRobin { .. } => false,
+        Discipline::RoundRobin(_) => false,
         Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => true,
     };
     if written { Apart::ready() } else { Apart::NONE }

@@ -8,9 +8,74 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::os::{CfsParams, CfsRelease};
-use crate::run_queue::{Entry, Tasks};
+use crate::run_queue::{Entry, Rules, Tasks, last_of_priority};
 use crate::time::{Span, Time};
+
+/// What `sched_yield` does under CFS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum YieldMode {
+    /// The caller's virtual runtime is brought up to date and the next task is picked (`sched_compat_yield` = 0).
+    Default,
+    /// The caller goes behind every other task of its queue (`sched_compat_yield` = 1).
+    Posix,
+}
+
+/// The kernel release whose CFS it is; kernel/sched_fair.c of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CfsRelease {
+    /// The minimum follows the leftmost waiting task only; a forked task starts a whole period late; only the woken
+    /// task is a buddy, preferred whatever its lag for one slice after the last ordinary pick.
+    V27,
+    /// Both buddies, each within one wake-up granularity of the leftmost.
+    V28,
+    /// As 28, but the lead a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN`), a slice that is
+    /// used up ends the current task's claim as a buddy, and the sleeper's credit is not scaled by weight.
+    V30,
+}
+
+/// Tunables of CFS, as in force (after the kernel scaled them by the number of cpus).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CfsParams {
+    /// Whose rules.
+    pub release: CfsRelease,
+    /// Period in which each of up to `nr_latency` tasks runs once.
+    pub latency: Span,
+    /// Slice per task beyond `nr_latency` tasks.
+    pub min_granularity: Span,
+    /// Overhead in virtual runtime a woken task needs to pre-empt.
+    pub wakeup_granularity: Span,
+    /// Number of tasks that share one latency period.
+    pub nr_latency: u32,
+    /// A woken task is placed up to one latency before the minimum (fair sleepers).
+    pub sleeper_credit: bool,
+    /// A forked task starts one slice behind the minimum (`START_DEBIT`).
+    pub start_debit: bool,
+    /// Prefer the last woken task, then the task it pre-empted (`NEXT_BUDDY`, `LAST_BUDDY`).
+    pub buddies: bool,
+    /// `sched_yield`.
+    pub yield_mode: YieldMode,
+}
+
+impl CfsParams {
+    /// Linux 2.6.28.2 on `cpus` online cpus: 20 ms, 4 ms and 5 ms times 1 + floor(log2(cpus)), latency and
+    /// minimum granularity capped at 200 ms (kernel/sched.c, `sched_init_granularity`).
+    #[must_use]
+    pub fn linux_2_6_28(cpus: u32) -> Self {
+        let factor = u64::from(cpus.max(1).ilog2() + 1);
+        let cap = Span::from_ms(200);
+        Self {
+            release: CfsRelease::V28,
+            latency: (Span::from_ms(20) * factor).min(cap),
+            min_granularity: (Span::from_ms(4) * factor).min(cap),
+            wakeup_granularity: Span::from_ms(5) * factor,
+            nr_latency: 5,
+            sleeper_credit: true,
+            start_debit: true,
+            buddies: true,
+            yield_mode: YieldMode::Default,
+        }
+    }
+}
 
 /// Weight of a nice-0 task.
 const NICE_0: u128 = 1024;
@@ -69,7 +134,7 @@ fn period(params: &CfsParams, running: u32) -> Span {
 /// The slice of a task of this weight among `running` tasks of total weight `load`: its share of one latency
 /// period, or of `running` minimum granularities when they are more than `nr_latency`.
 #[inline]
-pub(crate) fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
+fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     let period = period(params, running);
     let load = load.max(1);
     Span::from_ns(match period.ns().checked_mul(u64::from(weight)) {
@@ -95,7 +160,7 @@ pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) 
 
 /// Places a task that enters (`place_entity`): a forked one a slice (2.6.27: a period) behind the minimum, a woken one
 /// up to one latency before it but never before its own past, a moved one where its relative position puts it.
-pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
     let leftmost = cpu.head.some().filter(|_| params.release == CfsRelease::V27).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
     let task: &mut Task = &mut tasks[id];
@@ -131,7 +196,7 @@ pub(crate) fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: Ta
 
 /// Wake-up pre-emption (`check_preempt_wakeup`): the entering task needs pending overhead of more than one wake-up
 /// granularity. It becomes the next buddy and the current task the last buddy whether it pre-empts or not.
-pub(crate) fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
         if params.release != CfsRelease::V27 {
             cpu.last_buddy = cpu.current;
@@ -154,7 +219,7 @@ fn adaptive(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, id: TaskId, now: Time)
 }
 
 /// The buddy that is preferred to `best`, if any: the last woken task, then the one it pre-empted.
-pub(crate) fn buddy(
+fn buddy(
     params: &CfsParams,
     tasks: &Tasks,
     cpu: &mut Cpu,
@@ -179,6 +244,80 @@ pub(crate) fn buddy(
         able(*buddy) && gap <= params.wakeup_granularity.ns() as i64
     };
     [cpu.next_buddy, cpu.last_buddy].into_iter().filter_map(TaskId::some).find(near)
+}
+
+impl Rules for CfsParams {
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
+        place(self, tasks, cpu, id, entry);
+    }
+
+    #[inline]
+    fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        if now > cpu.charged {
+            let task = &mut tasks[cpu.current];
+            task.vruntime += weighted(now - cpu.charged, task.weight);
+        }
+        advance_minimum(self, tasks, cpu);
+    }
+
+    #[inline]
+    fn advance_minimum(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        advance_minimum(self, tasks, cpu);
+    }
+
+    /// In 2.6.27 the minimum follows the leftmost of those that wait now.
+    #[inline]
+    fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        if self.release == CfsRelease::V27 {
+            advance_minimum(self, tasks, cpu);
+        }
+    }
+
+    #[inline]
+    fn interrupted(&self, _: &mut Tasks, cpu: &mut Cpu, _: Time, over: bool) {
+        if over && self.release == CfsRelease::V30 {
+            forget(cpu, cpu.current);
+        }
+    }
+
+    #[inline]
+    fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, next_tick: impl Fn(Time) -> Time) -> Time {
+        let slice = slice(self, cpu.running, tasks[cpu.current].weight, cpu.load);
+        next_tick((cpu.picked + slice + Span::from_ns(1)).max(now + Span::from_ns(1)))
+    }
+
+    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+        preempts(self, tasks, cpu, id, now)
+    }
+
+    #[inline]
+    fn buddy(
+        &self,
+        tasks: &Tasks,
+        cpu: &mut Cpu,
+        picks: (Option<TaskId>, TaskId),
+        now: Time,
+    ) -> Option<TaskId> {
+        buddy(self, tasks, cpu, picks, now)
+    }
+
+    /// `wakeup_preempt_entity`.
+    fn prefers(&self, _: &Tasks, _: &Cpu, _: TaskId, gap: i64) -> bool {
+        gap <= self.wakeup_granularity.ns() as i64
+    }
+
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        if self.yield_mode == YieldMode::Posix
+            && let Some(last) = last_of_priority(tasks, cpu, tasks[id].priority)
+        {
+            tasks[id].vruntime = tasks[id].vruntime.max(tasks[last].vruntime + 1);
+        }
+        self.charge(tasks, cpu, now);
+        cpu.charged = cpu.charged.max(now);
+        if self.release == CfsRelease::V27 && cpu.head.is_none() {
+            cpu.min_vruntime = cpu.min_vruntime.max(tasks[id].vruntime);
+        }
+    }
 }
 
 /// A task is no buddy any more.
@@ -206,5 +345,16 @@ mod tests {
     fn heavier_tasks_age_slower() {
         assert_eq!(weighted(Span::from_ns(1_000), 1024), 1_000);
         assert_eq!(weighted(Span::from_ns(1_000), 2048), 500);
+    }
+
+    #[test]
+    fn boot_scaling_matches_the_kernel() {
+        let sixteen = CfsParams::linux_2_6_28(16);
+        assert_eq!(sixteen.latency, Span::from_ms(100));
+        assert_eq!(sixteen.min_granularity, Span::from_ms(20));
+        assert_eq!(sixteen.wakeup_granularity, Span::from_ms(25));
+        assert_eq!(CfsParams::linux_2_6_28(24).latency, Span::from_ms(100));
+        assert_eq!(CfsParams::linux_2_6_28(4096).latency, Span::from_ms(200));
+        assert_eq!(CfsParams::linux_2_6_28(1).latency, Span::from_ms(20));
     }
 }

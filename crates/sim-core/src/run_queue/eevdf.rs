@@ -8,11 +8,49 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
-use crate::os::EevdfParams;
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{Entry, Tasks};
-use crate::time::Time;
+use crate::run_queue::{Entry, Rules, Tasks};
+use crate::time::{Span, Time};
+
+/// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EevdfParams {
+    /// What a task asks for at a time (`base_slice_ns`); at least 1 us.
+    pub slice: Span,
+    /// Each tick of each cpu is late by a random time up to this; less than the tick's period.
+    pub tick_jitter: Span,
+    /// A task that sleeps while it is ahead of its share stays in the queue until it would be picked (`DELAY_DEQUEUE`).
+    pub delayed_dequeue: bool,
+    /// A task comes back with the lag it left with (`PLACE_LAG`).
+    pub place_lag: bool,
+    /// How long a task that was picked is protected as long as it is eligible; at most its slice counts. The slice under
+    /// `RUN_TO_PARITY`, without it [`EevdfParams::SHORT_SLICE`] (`set_protect_slice`).
+    pub protected: Span,
+    /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever is longer
+    /// (`entity_lag`).
+    pub lag_bound: Span,
+}
+
+impl EevdfParams {
+    /// The slice before scaling (`normalized_sysctl_sched_base_slice`, kernel/sched/fair.c of Linux 6.18).
+    pub const SHORT_SLICE: Span = Span::from_us(700);
+
+    /// Linux 6.18 on `cpus` online cpus: 0.7 ms times 1 + floor(log2(min(cpus, 8))) (kernel/sched/fair.c,
+    /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured on a virtual machine.
+    #[must_use]
+    pub fn linux_6_18(cpus: u32) -> Self {
+        let slice = Self::SHORT_SLICE * u64::from(cpus.clamp(1, 8).ilog2() + 1);
+        Self {
+            slice,
+            tick_jitter: Span::from_us(10),
+            delayed_dequeue: true,
+            place_lag: true,
+            protected: slice,
+            lag_bound: (slice * 2).max(Span::from_ms(4)),
+        }
+    }
+}
 
 /// What a task competes with.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +171,7 @@ pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
 }
 
 /// True when another task competes with the current task, be it a delayed one.
-pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
+fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     let Some(current) = cpu.current.some() else { return false };
     let priority = tasks[current].priority;
     cpu.head.some().is_some_and(|head| tasks[head].priority <= priority) || delayed_in(tasks, cpu, priority)
@@ -141,7 +179,7 @@ pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 
 /// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the kernel is to
 /// pick again then, or when the protection is used up, if anybody competes.
-pub(crate) fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     if now <= cpu.charged {
         return;
@@ -159,7 +197,7 @@ pub(crate) fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now
 
 /// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average, it forfeits the
 /// rest of its request. Nothing happens to a task that is alone.
-pub(crate) fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     charge(params, tasks, cpu, now);
     let Some(current) = cpu.current.some() else { return };
     let priority = tasks[current].priority;
@@ -182,13 +220,8 @@ fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     best(&average, me, waiting(tasks, cpu, priority)).or(current)
 }
 
-/// True when a waiting task is not ahead of the average of its priority.
-pub(crate) fn eligible(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    average(tasks, cpu, tasks[id].priority, TaskId::NONE).allows(tasks[id].vruntime)
-}
-
 /// Picks the next task; delayed ones that come up are dropped on the way.
-pub(crate) fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
+fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> Option<TaskId> {
     while let Some(next) = pick(tasks, cpu) {
         if !tasks[next].delayed {
             return Some(next);
@@ -199,13 +232,8 @@ pub(crate) fn choose(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) -> 
     None
 }
 
-/// A task that has just entered takes the cpu when it would be picked.
-pub(crate) fn preempts(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> bool {
-    pick(tasks, cpu) == Some(id)
-}
-
 /// The current task of a cpu has been picked in place of another one.
-pub(crate) fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     cpu.charged = now;
     tasks[current].history.protection = Contender::of(&tasks[current]).protection(params);
@@ -222,7 +250,7 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 
 /// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead of the
 /// average stays as a delayed one instead.
-pub(crate) fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
     let average = average(tasks, cpu, tasks[id].priority, TaskId::NONE);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
         tasks[id].delayed = true;
@@ -248,7 +276,7 @@ pub(crate) fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cp
 }
 
 /// All delayed tasks leave a cpu that has no task else, in the order of their deadlines.
-pub(crate) fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
+fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu) {
     while let Some(first) = cpu.delayed.some() {
         let average = average(tasks, cpu, tasks[first].priority, TaskId::NONE);
         let next = best(&average, None, waiting(tasks, cpu, tasks[first].priority)).unwrap_or(first);
@@ -269,7 +297,7 @@ fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
 
 /// Places a task that enters (`place_entity`): by its lag around the average of the others, scaled so that it has that
 /// lag once it is in. A delayed one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
-pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
+fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
     if tasks[id].delayed {
         let lag = lag(params, tasks, cpu, id);
         unlink(tasks, cpu, id);
@@ -296,7 +324,7 @@ pub(crate) fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: 
 
 /// A task of a cpu changes its priority, with its lag, its deadline and its protection as they are relative to itself. It must
 /// not be linked unless it is the current one.
-pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
+fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];
     task.vdeadline -= task.vruntime;
@@ -306,10 +334,69 @@ pub(crate) fn change_band(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu
     tasks[id].history.protection += tasks[id].vruntime;
 }
 
+impl Rules for EevdfParams {
+    #[inline]
+    fn key(&self, task: &Task) -> i64 {
+        task.vdeadline
+    }
+
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
+        place(self, tasks, cpu, id, entry);
+    }
+
+    fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        charge(self, tasks, cpu, now);
+    }
+
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        picked(self, tasks, cpu, now);
+    }
+
+    fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
+        contested(tasks, cpu)
+    }
+
+    fn slice_end(&self, _: &Tasks, cpu: &Cpu, _: Time, _: impl Fn(Time) -> Time) -> Time {
+        cpu.next_tick
+    }
+
+    /// A tick finds out itself.
+    fn picks_at_tick(&self) -> bool {
+        false
+    }
+
+    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
+        pick(tasks, cpu) == Some(id)
+    }
+
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, _: Time) -> Option<TaskId> {
+        choose(self, tasks, cpu)
+    }
+
+    fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, _: i64) -> bool {
+        average(tasks, cpu, tasks[target].priority, TaskId::NONE).allows(tasks[target].vruntime)
+    }
+
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
+        yields(self, tasks, cpu, now);
+    }
+
+    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+        leave(self, tasks, cpu, id, reason);
+    }
+
+    fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
+        change_priority(self, tasks, cpu, id, priority);
+    }
+
+    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
+        drop_all(self, tasks, cpu);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
 
     const fn one(weight: u32, vruntime: i64, vdeadline: i64) -> Contender {
         Contender { weight, vruntime, vdeadline }
@@ -354,5 +441,11 @@ mod tests {
         let short = EevdfParams { protected: Span::from_us(700), ..params };
         assert_eq!(task.protection(&params), task.vdeadline);
         assert_eq!(task.protection(&short), task.vruntime + 1_400_000);
+    }
+
+    #[test]
+    fn eevdf_slices_grow_up_to_eight_cpus() {
+        let slice = |cpus| EevdfParams::linux_6_18(cpus).slice.ns() / 100_000;
+        assert_eq!([1, 2, 4, 7, 8, 16, 1024].map(slice), [7, 14, 21, 21, 28, 28, 28]);
     }
 }

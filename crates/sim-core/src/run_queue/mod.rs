@@ -1,6 +1,9 @@
 //! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the disciplines
 //! that decide its order.
 //!
+//! A discipline is one file with its parameters and its [`Rules`], and one line in the list of [`Discipline`]. The functions of
+//! this file hold for all of them: they keep the list, and ask the rules of the discipline for keys and picks.
+//!
 //! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
 //! arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of their own.
 
@@ -15,12 +18,178 @@ pub(crate) mod ule;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::observe::LeaveReason;
-use crate::os::{CfsRelease, Discipline, YieldMode};
 use crate::policy::THROTTLED;
-use crate::time::{Span, Time};
-use multilevel::{Multilevel, Setting};
+use crate::time::Time;
+use cfs::CfsParams;
+use eevdf::EevdfParams;
+use o1::O1Params;
+use round_robin::RoundRobinParams;
+use ts::TsParams;
+use ule::UleParams;
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
+
+/// The rules by which an operating system orders the run queue of a cpu and picks from it. Within a priority level, the list is
+/// sorted by [`Rules::key`]; of equal keys the first come is first.
+pub(crate) trait Rules {
+    /// What the list is sorted by.
+    #[inline]
+    fn key(&self, task: &Task) -> i64 {
+        task.vruntime
+    }
+
+    /// Sets the key of a task that enters. The key of a moved task is relative to this queue already.
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time);
+
+    /// Charges the current task for the time since it was last charged.
+    #[inline]
+    fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        let _ = (tasks, cpu, now);
+    }
+
+    /// The queue's minimum follows a change, where there is one.
+    #[inline]
+    fn advance_minimum(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        let _ = (tasks, cpu);
+    }
+
+    /// The current task has been picked in place of another one.
+    #[inline]
+    fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        let _ = (tasks, cpu, now);
+    }
+
+    /// A task has been picked, be it the current one again.
+    #[inline]
+    fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        let _ = (tasks, cpu);
+    }
+
+    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because of another task.
+    #[inline]
+    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
+        let _ = (tasks, cpu, now, over);
+    }
+
+    /// True when a waiting task competes with the current one: it has the same or a lower priority level.
+    #[inline]
+    fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
+        contested(tasks, cpu)
+    }
+
+    /// When the slice of the current task ends, if other tasks compete and nothing changes; later than `now`.
+    fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, next_tick: impl Fn(Time) -> Time) -> Time;
+
+    /// Whether a timer tick is a reason to pick again whatever it finds.
+    #[inline]
+    fn picks_at_tick(&self) -> bool {
+        true
+    }
+
+    /// True when a task that has just entered takes the cpu from the current one, which has the same priority level.
+    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool;
+
+    /// True when the current task, which may stay, goes before the first waiting one of its priority level.
+    #[inline]
+    fn keeps(&self, current: &Task, head: &Task) -> bool {
+        let (mine, theirs) = (self.key(current), self.key(head));
+        mine < theirs || (current.history.share.front && mine == theirs)
+    }
+
+    /// The task that is picked instead of the best one, if any.
+    #[inline]
+    fn buddy(
+        &self,
+        tasks: &Tasks,
+        cpu: &mut Cpu,
+        picks: (Option<TaskId>, TaskId),
+        now: Time,
+    ) -> Option<TaskId> {
+        let _ = (tasks, cpu, picks, now);
+        None
+    }
+
+    /// Who runs next: `current`, when it may stay and wins, else the best waiting one.
+    #[inline]
+    fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, current: Option<TaskId>, now: Time) -> Option<TaskId> {
+        let Some(head) = cpu.head.some().filter(|id| tasks[*id].priority < THROTTLED) else { return current };
+        let best = match current {
+            Some(current) => {
+                let (mine, theirs) = (&tasks[current], &tasks[head]);
+                let equal = mine.priority == theirs.priority && self.keeps(mine, theirs);
+                if mine.priority < theirs.priority || equal { current } else { head }
+            }
+            None => head,
+        };
+        Some(self.buddy(tasks, cpu, (current, best), now).unwrap_or(best))
+    }
+
+    /// True when a waiting task that another task yielded to is picked instead of the best one. Its key is `gap` behind the best.
+    fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, gap: i64) -> bool;
+
+    /// Gives the current task its key for going back into the queue after a pre-emption.
+    #[inline]
+    fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+        let _ = (tasks, cpu, id);
+    }
+
+    /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
+
+    /// A task is about to leave the queue or the cpu it is on.
+    #[inline]
+    fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+        let _ = (tasks, cpu, id, reason);
+    }
+
+    /// A task that is not in a list, but may be the current one, changes its priority level.
+    #[inline]
+    fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
+        let _ = cpu;
+        tasks[id].priority = priority;
+    }
+
+    /// A cpu has no runnable task any more.
+    #[inline]
+    fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
+        let _ = (tasks, cpu);
+    }
+}
+
+macro_rules! disciplines {
+    ($d:tt $($(#[$doc:meta])* $name:ident($params:ty),)*) => {
+        /// A run-queue discipline with its parameters.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        pub enum Discipline {
+            $($(#[$doc])* $name($params),)*
+        }
+
+        /// The same expression for the rules of each discipline.
+        macro_rules! each {
+            ($d discipline:expr, $d rules:ident => $d call:expr) => {
+                match $d discipline {
+                    $(Discipline::$name($d rules) => $d call,)*
+                }
+            };
+        }
+    };
+}
+
+disciplines! {
+    $
+    /// Completely Fair Scheduler of Linux 2.6.27 to 2.6.30.
+    Cfs(CfsParams),
+    /// O(1) scheduler of Linux 2.6.18.
+    O1(O1Params),
+    /// ULE of FreeBSD 7.
+    Ule(UleParams),
+    /// Time-sharing class of Solaris 9.
+    Ts(TsParams),
+    /// Round robin with a fixed quantum.
+    RoundRobin(RoundRobinParams),
+    /// Earliest eligible virtual deadline first, of Linux 6.18.
+    Eevdf(EevdfParams),
+}
 
 /// How a task comes into a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +202,12 @@ pub(crate) enum Entry {
 /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
 #[inline]
 pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    let by_deadline = matches!(discipline, Discipline::Eevdf(_));
-    let key = |t: &Task| (t.priority, if by_deadline { t.vdeadline } else { t.vruntime });
+    each!(discipline, rules => insert_by(rules, tasks, cpu, id));
+}
+
+#[inline]
+fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+    let key = |task: &Task| (task.priority, rules.key(task));
     let mine = key(&tasks[id]);
     let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
@@ -127,80 +300,29 @@ pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 
 /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.
 pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    let Some(current) = cpu.current.some() else { return };
-    if let Discipline::Eevdf(params) = discipline {
-        eevdf::charge(params, tasks, cpu, now);
+    if cpu.current.is_none() {
+        return;
     }
-    if let Discipline::Cfs(_) = discipline {
-        if now > cpu.charged {
-            let task = &mut tasks[current];
-            task.vruntime += cfs::weighted(now - cpu.charged, task.weight);
-        }
-        advance_minimum(discipline, tasks, cpu);
-    } else if let Some(multilevel) = Multilevel::of(discipline) {
-        let setting = setting(&multilevel, tasks, cpu);
-        let Task { history, vruntime, weight, .. } = &mut tasks[current];
-        multilevel.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
-    }
+    each!(discipline, rules => rules.charge(tasks, cpu, now));
     cpu.charged = cpu.charged.max(now);
-}
-
-/// Where the current task of a cpu runs.
-pub(crate) fn setting(multilevel: &Multilevel, tasks: &Tasks, cpu: &Cpu) -> Setting {
-    Setting {
-        base: cpu.min_vruntime,
-        running: cpu.running,
-        contested: contested(tasks, cpu),
-        from: cpu.charged,
-        starving: match multilevel {
-            Multilevel::O1(params) => o1::starving(params, cpu),
-            Multilevel::Ule(_) | Multilevel::Ts(_) => Time::NEVER,
-        },
-    }
 }
 
 /// The queue's minimum after a change, where there is one.
 #[inline]
 pub(crate) fn advance_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    if let Discipline::Cfs(params) = discipline {
-        cfs::advance_minimum(params, tasks, cpu);
-    }
+    each!(discipline, rules => rules.advance_minimum(tasks, cpu));
 }
 
-/// A task has been picked. O(1): when it stood in the expired array, the arrays change places. CFS of 2.6.27: the
-/// minimum follows the leftmost of those that wait now.
+/// A task has been picked, be it the current one again.
 #[inline]
 pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    match discipline {
-        Discipline::O1(_) => {
-            let array = o1::array_of(tasks[cpu.current].vruntime);
-            if array > cpu.min_vruntime {
-                cpu.min_vruntime = array;
-                cpu.expired_since = Time::NEVER;
-            }
-        }
-        Discipline::Cfs(params) if params.release == CfsRelease::V27 => {
-            cfs::advance_minimum(params, tasks, cpu);
-        }
-        _ => {}
-    }
+    each!(discipline, rules => rules.note_pick(tasks, cpu));
 }
 
-/// The kernel is about to pick again while the current task could continue: after its slice (`over`) or because of another.
+/// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because of another task.
 pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
-    let Some(current) = cpu.current.some() else { return };
-    if let Discipline::Cfs(params) = discipline {
-        if over && params.release == CfsRelease::V30 {
-            cfs::forget(cpu, current);
-        }
-    } else if Multilevel::of(discipline).is_some() {
-        let task = &mut tasks[current];
-        let expired = std::mem::replace(&mut task.history.share.expired, false);
-        task.history.share.front = !expired;
-        if expired && task.vruntime >= cpu.min_vruntime + o1::ARRAY && matches!(discipline, Discipline::O1(_))
-        {
-            cpu.expired_since = cpu.expired_since.min(now);
-        }
+    if cpu.current.some().is_some() {
+        each!(discipline, rules => rules.interrupted(tasks, cpu, now, over));
     }
 }
 
@@ -212,30 +334,12 @@ pub(crate) fn slice_end(
     now: Time,
     next_tick: impl Fn(Time) -> Time,
 ) -> Time {
-    let Some(current) = cpu.current.some() else { return Time::NEVER };
-    if let Discipline::Eevdf(_) = discipline {
-        return if eevdf::contested(tasks, cpu) { cpu.next_tick } else { Time::NEVER };
-    }
-    if !contested(tasks, cpu) {
+    if cpu.current.is_none() {
         return Time::NEVER;
     }
-    let soonest = now + Span::from_ns(1);
-    match discipline {
-        Discipline::Cfs(params) => {
-            let slice = cfs::slice(params, cpu.running, tasks[current].weight, cpu.load);
-            next_tick((cpu.picked + slice + Span::from_ns(1)).max(soonest))
-        }
-        Discipline::RoundRobin { quantum } => (cpu.picked + *quantum).max(soonest),
-        Discipline::Eevdf(_) => Time::NEVER,
-        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
-            let task = &tasks[current];
-            let room =
-                Multilevel::of(discipline).filter(|_| !task.history.share.expired).map_or(0, |multilevel| {
-                    multilevel.room(&task.history.share, task.vruntime, task.weight, cpu.running)
-                });
-            next_tick((cpu.charged + Span::from_ns(room)).max(soonest))
-        }
-    }
+    each!(discipline, rules => {
+        if rules.contested(tasks, cpu) { rules.slice_end(tasks, cpu, now, next_tick) } else { Time::NEVER }
+    })
 }
 
 /// Sets the key of a task that enters the queue. Its vruntime must already be relative to this queue.
@@ -244,16 +348,9 @@ pub(crate) fn place(
     tasks: &mut Tasks,
     cpu: &mut Cpu,
     id: TaskId,
-    how: (Entry, Time),
+    (entry, now): (Entry, Time),
 ) {
-    match discipline {
-        Discipline::Cfs(params) => cfs::place(params, tasks, cpu, id, how.0),
-        Discipline::RoundRobin { .. } => tasks[id].vruntime = round_robin::behind_all(tasks, cpu, id),
-        Discipline::Eevdf(params) => eevdf::place(params, tasks, cpu, id, how.0),
-        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
-            multilevel::place(discipline, tasks, cpu, id, how);
-        }
-    }
+    each!(discipline, rules => rules.place(tasks, cpu, id, entry, now));
 }
 
 /// True when a task that has just entered takes the cpu from the current one.
@@ -266,16 +363,10 @@ pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id
     if mine != theirs {
         return mine < theirs;
     }
-    match discipline {
-        Discipline::Cfs(params) => cfs::preempts(params, tasks, cpu, id, now),
-        Discipline::RoundRobin { .. } => false,
-        Discipline::Eevdf(_) => eevdf::preempts(tasks, cpu, id),
-        Discipline::O1(_) | Discipline::Ts(_) => tasks[id].vruntime < tasks[current].vruntime,
-        Discipline::Ule(_) => !ule::is_batch(tasks[id].vruntime) && ule::is_batch(tasks[current].vruntime),
-    }
+    each!(discipline, rules => rules.preempts(tasks, cpu, id, now))
 }
 
-/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No task who is throttled.
+/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No throttled task.
 pub(crate) fn choose(
     discipline: &Discipline,
     tasks: &mut Tasks,
@@ -283,33 +374,12 @@ pub(crate) fn choose(
     stays: bool,
     now: Time,
 ) -> Option<TaskId> {
-    if let Discipline::Eevdf(params) = discipline {
-        return eevdf::choose(params, tasks, cpu);
-    }
     let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
-    let Some(head) = cpu.head.some().filter(|id| tasks[*id].priority < THROTTLED) else { return current };
-    let mut best = head;
-    if let Some(current) = current {
-        // Put back, the current task goes behind its equals; under round robin behind every task.
-        let key = |id: TaskId| (tasks[id].priority, tasks[id].vruntime);
-        let wins = match discipline {
-            Discipline::RoundRobin { .. } => tasks[current].priority < tasks[head].priority,
-            _ => {
-                key(current) < key(head) || (tasks[current].history.share.front && key(current) == key(head))
-            }
-        };
-        if wins {
-            best = current;
-        }
-    }
-    if let Discipline::Cfs(params) = discipline {
-        best = cfs::buddy(params, tasks, cpu, (current, best), now).unwrap_or(best);
-    }
-    Some(best)
+    each!(discipline, rules => rules.choose(tasks, cpu, current, now))
 }
 
 /// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy of CFS and EEVDF
-/// is; elsewhere it stands first among its equals.
+/// is; elsewhere it is the first among its equals.
 pub(crate) fn prefers(
     discipline: &Discipline,
     tasks: &Tasks,
@@ -328,59 +398,25 @@ pub(crate) fn prefers(
     let best = [rival, Some(head).filter(|head| tasks[*head].priority == priority)];
     let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
     let gap = tasks[yield_target].vruntime - least.unwrap_or(tasks[yield_target].vruntime);
-    match discipline {
-        // `wakeup_preempt_entity`.
-        Discipline::Cfs(params) => gap <= params.wakeup_granularity.ns() as i64,
-        Discipline::Eevdf(_) => eevdf::eligible(tasks, cpu, yield_target),
-        Discipline::RoundRobin { .. } => true,
-        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => gap == 0,
-    }
+    each!(discipline, rules => rules.prefers(tasks, cpu, yield_target, gap))
 }
 
 /// Gives the current task its key for going back into the queue after a pre-emption.
 pub(crate) fn put_back_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
-    if let Discipline::RoundRobin { .. } = discipline {
-        tasks[id].vruntime = round_robin::behind_all(tasks, cpu, id);
-    }
+    each!(discipline, rules => rules.put_back_key(tasks, cpu, id));
 }
 
 /// Gives the current task its key after a `sched_yield` that ends now.
 pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    let Some(current) = cpu.current.some() else { return };
-    match discipline {
-        Discipline::Cfs(params) => {
-            if params.yield_mode == YieldMode::Posix
-                && let Some(last) = last_of_priority(tasks, cpu, tasks[current].priority)
-            {
-                tasks[current].vruntime = tasks[current].vruntime.max(tasks[last].vruntime + 1);
-            }
-            charge(discipline, tasks, cpu, now);
-            if params.release == CfsRelease::V27 && cpu.head.is_none() {
-                cpu.min_vruntime = cpu.min_vruntime.max(tasks[current].vruntime);
-            }
-        }
-        Discipline::RoundRobin { .. } => {
-            tasks[current].vruntime = round_robin::behind_all(tasks, cpu, current);
-        }
-        Discipline::Eevdf(params) => eevdf::yields(params, tasks, cpu, now),
-        Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => {
-            charge(discipline, tasks, cpu, now);
-            let task = &mut tasks[current];
-            if let Some(multilevel) = Multilevel::of(discipline) {
-                task.vruntime = multilevel.yielded(cpu.min_vruntime, task.vruntime, 1);
-            }
-            task.history.share.expired = false;
-            task.history.share.front = false;
-        }
+    if let Some(current) = cpu.current.some() {
+        each!(discipline, rules => rules.yield_key(tasks, cpu, current, now));
     }
 }
 
 /// The current task of a cpu has been picked in place of another one.
 #[inline]
 pub(crate) fn picked(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    if let Discipline::Eevdf(params) = discipline {
-        eevdf::picked(params, tasks, cpu, now);
-    }
+    each!(discipline, rules => rules.picked(tasks, cpu, now));
 }
 
 /// A task is about to leave the queue or the cpu it is on.
@@ -391,34 +427,27 @@ pub(crate) fn leave(
     id: TaskId,
     reason: LeaveReason,
 ) {
-    if let Discipline::Eevdf(params) = discipline {
-        eevdf::leave(params, tasks, cpu, id, reason);
-    }
+    each!(discipline, rules => rules.leave(tasks, cpu, id, reason));
 }
 
 /// Whether a timer tick is a reason to pick again whatever it finds; under EEVDF it finds out itself.
 #[inline]
 pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
-    !matches!(discipline, Discipline::Eevdf(_))
+    each!(discipline, rules => rules.picks_at_tick())
 }
 
-/// A task that is not in a list, but may be the current one, changes its priority.
-pub(crate) fn change_band(
+/// A task that is not in a list, but may be the current one, changes its priority level.
+pub(crate) fn change_priority(
     discipline: &Discipline,
     tasks: &mut Tasks,
     cpu: &mut Cpu,
     id: TaskId,
     priority: u8,
 ) {
-    match discipline {
-        Discipline::Eevdf(params) => eevdf::change_band(params, tasks, cpu, id, priority),
-        _ => tasks[id].priority = priority,
-    }
+    each!(discipline, rules => rules.change_priority(tasks, cpu, id, priority));
 }
 
-/// A cpu has no runnable task any more: nothing competes with no task.
+/// A cpu has no runnable task any more: no task competes with it.
 pub(crate) fn emptied(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu) {
-    if let Discipline::Eevdf(params) = discipline {
-        eevdf::drop_all(params, tasks, cpu);
-    }
+    each!(discipline, rules => rules.emptied(tasks, cpu));
 }

@@ -3,10 +3,10 @@
 //!
 //! Slices are used up to the nanosecond and end at the next tick; the kernels charge whole ticks to whoever they hit.
 
-use crate::engine::state::Cpu;
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
-use crate::run_queue::{Entry, Tasks, o1, ts, ule};
+use crate::run_queue::{Entry, Rules, Tasks, contested};
 use crate::time::{Span, Time};
 
 /// Slice and history of a task.
@@ -26,12 +26,12 @@ pub(crate) struct Share {
     pub(crate) front: bool,
 }
 
-/// A discipline with priorities.
 impl Share {
     /// Nothing used, nothing remembered.
     pub(crate) const NONE: Self = Self { used: 0, rest: 0, ran: 0, waited: 0, expired: false, front: false };
 }
 
+/// A discipline of this kind with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Multilevel {
     O1(O1Params),
@@ -60,31 +60,146 @@ pub(crate) struct Parent {
     pub(crate) key: i64,
 }
 
-/// Sets slice, history and key of a task that enters.
-pub(crate) fn place(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &Cpu,
-    id: TaskId,
-    (entry, now): (Entry, Time),
-) {
-    let parent = tasks[id].history.parent.some().filter(|_| entry == Entry::Fork);
-    let mut by =
-        parent.map(|parent| Parent { share: tasks[parent].history.share, key: tasks[parent].vruntime });
-    let task = &mut tasks[id];
-    if entry == Entry::Fork && by.is_none() {
-        task.history.share = Share::default();
+/// What distinguishes the disciplines of this kind. A key is a priority of the discipline; smaller keys go first.
+pub(crate) trait Levels {
+    /// The slice of a task, before it is rounded up to 1 ns.
+    fn quantum(&self, key: i64, weight: u32, running: u32) -> Span;
+
+    /// A task has run for `part` ns within its slice.
+    fn ran(&self, share: &mut Share, part: u64) {
+        let _ = (share, part);
     }
-    task.history.share.expired = false;
-    task.history.share.front = false;
-    match discipline {
-        Discipline::O1(params) => o1::place(params, task, by.as_mut(), cpu.min_vruntime, (entry, now)),
-        Discipline::Ule(params) => ule::place(params, task, by.as_ref(), entry, now),
-        Discipline::Ts(params) => ts::place(params, task, by.as_ref(), entry),
-        _ => {}
+
+    /// The key of a task whose slice is used up at `at`.
+    fn expire(&self, setting: &Setting, weight: u32, key: i64, share: &mut Share, at: Time) -> i64;
+
+    /// The key of a task that yields, after `yields` in a row; `base` is the queue's `min_vruntime`.
+    fn yielded(&self, base: i64, key: i64, yields: i64) -> i64 {
+        let _ = (base, yields);
+        key
     }
-    if let (Some(parent), Some(by)) = (parent, by) {
-        tasks[parent].history.share = by.share;
+
+    /// True when the key of a task stays the same when its slice ends, now and for as long as it only runs.
+    fn steady(&self, key: i64, weight: u32, share: &Share) -> bool;
+
+    /// Sets slice, history and key of a task that enters.
+    fn enter(&self, task: &mut Task, parent: Option<&mut Parent>, base: i64, how: (Entry, Time));
+
+    /// True when a task with the first key takes the cpu from one with the second.
+    fn outranks(&self, mine: i64, theirs: i64) -> bool {
+        mine < theirs
+    }
+
+    /// From when on the expired tasks of a cpu starve.
+    fn starving(&self, cpu: &Cpu) -> Time {
+        let _ = cpu;
+        Time::NEVER
+    }
+
+    /// A task with this key has been picked.
+    fn note_key(&self, cpu: &mut Cpu, key: i64) {
+        let _ = (cpu, key);
+    }
+
+    /// The current task goes back to the queue with this key because its slice is used up.
+    fn note_expired(&self, cpu: &mut Cpu, key: i64, now: Time) {
+        let _ = (cpu, key, now);
+    }
+
+    /// The slice of a task.
+    fn slice(&self, key: i64, weight: u32, running: u32) -> Span {
+        self.quantum(key, weight, running).max(Span::from_ns(1))
+    }
+
+    /// What of its slice a task has left.
+    fn room(&self, share: &Share, key: i64, weight: u32, running: u32) -> u64 {
+        self.slice(key, weight, running).ns().saturating_sub(share.used)
+    }
+
+    /// A task runs for a span: its history grows, and whenever a slice is used up it gets a new key. The result does
+    /// not depend on how the span is divided.
+    fn run(&self, setting: &Setting, weight: u32, key: &mut i64, share: &mut Share, span: Span) {
+        let (mut left, mut at) = (span.ns(), setting.from);
+        loop {
+            let room = self.room(share, *key, weight, setting.running);
+            self.ran(share, left.min(room));
+            if left < room {
+                share.used += left;
+                return;
+            }
+            left -= room;
+            at += Span::from_ns(room);
+            share.used = 0;
+            share.expired = setting.contested;
+            *key = self.expire(setting, weight, *key, share, at);
+        }
+    }
+}
+
+impl<T: Levels> Rules for T {
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
+        let parent = tasks[id].history.parent.some().filter(|_| entry == Entry::Fork);
+        let mut by =
+            parent.map(|parent| Parent { share: tasks[parent].history.share, key: tasks[parent].vruntime });
+        let task = &mut tasks[id];
+        if entry == Entry::Fork && by.is_none() {
+            task.history.share = Share::default();
+        }
+        task.history.share.expired = false;
+        task.history.share.front = false;
+        self.enter(task, by.as_mut(), cpu.min_vruntime, (entry, now));
+        if let (Some(parent), Some(by)) = (parent, by) {
+            tasks[parent].history.share = by.share;
+        }
+    }
+
+    fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        let setting = Setting {
+            base: cpu.min_vruntime,
+            running: cpu.running,
+            contested: contested(tasks, cpu),
+            from: cpu.charged,
+            starving: self.starving(cpu),
+        };
+        let Task { history, vruntime, weight, .. } = &mut tasks[cpu.current];
+        self.run(&setting, *weight, vruntime, &mut history.share, now.since(cpu.charged));
+    }
+
+    fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        self.note_key(cpu, tasks[cpu.current].vruntime);
+    }
+
+    fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, _: bool) {
+        let task = &mut tasks[cpu.current];
+        let expired = std::mem::replace(&mut task.history.share.expired, false);
+        task.history.share.front = !expired;
+        if expired {
+            self.note_expired(cpu, task.vruntime, now);
+        }
+    }
+
+    fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, next_tick: impl Fn(Time) -> Time) -> Time {
+        let task = &tasks[cpu.current];
+        let share = &task.history.share;
+        let room = if share.expired { 0 } else { self.room(share, task.vruntime, task.weight, cpu.running) };
+        next_tick((cpu.charged + Span::from_ns(room)).max(now + Span::from_ns(1)))
+    }
+
+    fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
+        self.outranks(tasks[id].vruntime, tasks[cpu.current].vruntime)
+    }
+
+    fn prefers(&self, _: &Tasks, _: &Cpu, _: TaskId, gap: i64) -> bool {
+        gap == 0
+    }
+
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
+        self.charge(tasks, cpu, now);
+        cpu.charged = cpu.charged.max(now);
+        let task = &mut tasks[id];
+        task.vruntime = self.yielded(cpu.min_vruntime, task.vruntime, 1);
+        task.history.share.expired = false;
+        task.history.share.front = false;
     }
 }
 
@@ -102,64 +217,16 @@ impl Multilevel {
             _ => None,
         }
     }
+}
 
-    /// The slice of a task.
-    pub(crate) fn slice(&self, key: i64, weight: u32, running: u32) -> Span {
-        let slice = match self {
-            Self::O1(params) => o1::slice(params, weight),
-            Self::Ule(params) => ule::slice(params, running),
-            Self::Ts(params) => ts::quantum(params, key),
-        };
-        slice.max(Span::from_ns(1))
-    }
+impl std::ops::Deref for Multilevel {
+    type Target = dyn Levels;
 
-    /// What of its slice a task has left.
-    pub(crate) fn room(&self, share: &Share, key: i64, weight: u32, running: u32) -> u64 {
-        self.slice(key, weight, running).ns().saturating_sub(share.used)
-    }
-
-    /// A task runs for a span: its history grows, and whenever a slice is used up it gets a new key. The result does
-    /// not depend on how a stretch is divided.
-    pub(crate) fn run(&self, setting: &Setting, weight: u32, key: &mut i64, share: &mut Share, span: Span) {
-        let (mut left, mut at) = (span.ns(), setting.from);
-        loop {
-            let room = self.room(share, *key, weight, setting.running);
-            let part = left.min(room);
-            match self {
-                Self::O1(_) => share.rest = share.rest.saturating_sub(part),
-                Self::Ule(_) => share.ran += part,
-                Self::Ts(_) => {}
-            }
-            if left < room {
-                share.used += left;
-                return;
-            }
-            left -= room;
-            at += Span::from_ns(room);
-            share.used = 0;
-            share.expired = setting.contested;
-            *key = match self {
-                Self::O1(params) => o1::expire(params, setting, weight, share, at),
-                Self::Ule(params) => ule::expire(params, weight, share),
-                Self::Ts(params) => ts::expire(params, *key, share),
-            };
-        }
-    }
-
-    /// The key of a task that yields, after `yields` in a row.
-    pub(crate) const fn yielded(&self, base: i64, key: i64, yields: i64) -> i64 {
+    fn deref(&self) -> &Self::Target {
         match self {
-            Self::O1(_) => o1::next_array(base, key, yields),
-            Self::Ule(_) | Self::Ts(_) => key,
-        }
-    }
-
-    /// True when the key of a task stays the same when its slice ends, now and for as long as it only runs.
-    pub(crate) fn steady(&self, key: i64, weight: u32, share: &Share) -> bool {
-        match self {
-            Self::O1(params) => share.rest == 0 && o1::priority_of(key) == o1::priority(params, weight, 0),
-            Self::Ule(params) => ule::is_batch(key) && params.interactive <= 50 && share.ran >= share.rest,
-            Self::Ts(_) => key == 0,
+            Self::O1(params) => params,
+            Self::Ule(params) => params,
+            Self::Ts(params) => params,
         }
     }
 }

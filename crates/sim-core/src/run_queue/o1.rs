@@ -8,10 +8,20 @@
 //! does not return what it leaves of its slice; `best_expired_prio` is not kept.
 
 use crate::engine::state::{Cpu, Task};
-use crate::os::O1Params;
 use crate::run_queue::Entry;
-use crate::run_queue::multilevel::{Parent, Setting, Share, nice};
+use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
 use crate::time::{Span, Time};
+
+/// Parameters of the O(1) scheduler (Linux 2.6.18, kernel/sched.c).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct O1Params {
+    /// Time slice at nice 0 (`DEF_TIMESLICE`); at least 1 us. Other nice values get a twentieth to eight times of it.
+    pub timeslice: Span,
+    /// Sleep average that earns the full bonus (`MAX_SLEEP_AVG`); at least 10 ns.
+    pub sleep_average: Span,
+    /// Priority bonus for sleepers, up to 5 levels up or down; without it priorities are static.
+    pub bonus: bool,
+}
 
 /// Distance of the keys of two arrays.
 pub(crate) const ARRAY: i64 = 256;
@@ -22,7 +32,7 @@ const CHILD_PENALTY: u64 = 95;
 /// A task counts as interactive when its bonus is this much above the middle, at nice 0 (`INTERACTIVE_DELTA`).
 const INTERACTIVE_DELTA: i64 = 2;
 
-pub(crate) const fn priority_of(key: i64) -> i64 {
+const fn priority_of(key: i64) -> i64 {
     key.rem_euclid(ARRAY)
 }
 
@@ -32,13 +42,13 @@ pub(crate) const fn array_of(key: i64) -> i64 {
 }
 
 /// Into the array after the active one, and on by one with each further yield.
-pub(crate) const fn next_array(base: i64, key: i64, yields: i64) -> i64 {
+const fn next_array(base: i64, key: i64, yields: i64) -> i64 {
     array_of(base) + ARRAY * yields + priority_of(key)
 }
 
 /// `static_prio_timeslice`: in proportion to the distance from the worst priority, four times that for negative nice
 /// values, at least a twentieth of the default.
-pub(crate) fn slice(params: &O1Params, weight: u32) -> Span {
+fn slice(params: &O1Params, weight: u32) -> Span {
     let nice = nice(weight);
     let base = params.timeslice.ns() * if nice < 0 { 4 } else { 1 };
     let share = (u128::from(base) * (20 - nice) as u128 / 20) as u64;
@@ -62,7 +72,7 @@ fn bonus(params: &O1Params, rest: u64) -> u64 {
 }
 
 /// `effective_prio`.
-pub(crate) fn priority(params: &O1Params, weight: u32, rest: u64) -> i64 {
+fn priority(params: &O1Params, weight: u32, rest: u64) -> i64 {
     let bonus = if params.bonus { bonus(params, rest) as i64 - MAX_BONUS as i64 / 2 } else { 0 };
     (120 + nice(weight) - bonus).clamp(100, 139)
 }
@@ -74,16 +84,11 @@ fn delta(weight: u32) -> i64 {
 
 /// The time slice is used up: into the expired array, or back into the active one when it is interactive and the
 /// expired tasks do not starve.
-pub(crate) fn expire(params: &O1Params, setting: &Setting, weight: u32, share: &Share, at: Time) -> i64 {
+fn expire(params: &O1Params, setting: &Setting, weight: u32, share: &Share, at: Time) -> i64 {
     let priority = priority(params, weight, share.rest);
     let interactive = params.bonus && priority <= 120 + nice(weight) - delta(weight) && at < setting.starving;
     let array = if interactive || !setting.contested { 0 } else { ARRAY };
     array_of(setting.base) + array + priority
-}
-
-/// From when on the expired tasks starve (`EXPIRED_STARVING`): one longest sleep average per runnable task.
-pub(crate) fn starving(params: &O1Params, cpu: &Cpu) -> Time {
-    cpu.expired_since.saturating_add(params.sleep_average * u64::from(cpu.running))
 }
 
 /// `recalc_task_prio`: a sleep adds its length to the average; a long one only up to just below where the task would
@@ -101,13 +106,7 @@ fn slept(params: &O1Params, weight: u32, rest: u64, sleep: u64) -> u64 {
 }
 
 /// A task enters the active array; a moved one keeps its array and priority.
-pub(crate) fn place(
-    params: &O1Params,
-    task: &mut Task,
-    parent: Option<&mut Parent>,
-    base: i64,
-    how: (Entry, Time),
-) {
+fn place(params: &O1Params, task: &mut Task, parent: Option<&mut Parent>, base: i64, how: (Entry, Time)) {
     let (entry, now) = how;
     match entry {
         Entry::Move => return,
@@ -128,6 +127,52 @@ pub(crate) fn place(
         }
     }
     task.vruntime = array_of(base) + priority(params, task.weight, task.history.share.rest);
+}
+
+impl Levels for O1Params {
+    fn quantum(&self, _: i64, weight: u32, _: u32) -> Span {
+        slice(self, weight)
+    }
+
+    fn ran(&self, share: &mut Share, part: u64) {
+        share.rest = share.rest.saturating_sub(part);
+    }
+
+    fn expire(&self, setting: &Setting, weight: u32, _: i64, share: &mut Share, at: Time) -> i64 {
+        expire(self, setting, weight, share, at)
+    }
+
+    fn yielded(&self, base: i64, key: i64, yields: i64) -> i64 {
+        next_array(base, key, yields)
+    }
+
+    fn steady(&self, key: i64, weight: u32, share: &Share) -> bool {
+        share.rest == 0 && priority_of(key) == priority(self, weight, 0)
+    }
+
+    fn enter(&self, task: &mut Task, parent: Option<&mut Parent>, base: i64, how: (Entry, Time)) {
+        place(self, task, parent, base, how);
+    }
+
+    /// From when on the expired tasks starve (`EXPIRED_STARVING`): one longest sleep average per runnable task.
+    fn starving(&self, cpu: &Cpu) -> Time {
+        cpu.expired_since.saturating_add(self.sleep_average * u64::from(cpu.running))
+    }
+
+    /// When the task was in the expired array, the arrays change places.
+    fn note_key(&self, cpu: &mut Cpu, key: i64) {
+        let array = array_of(key);
+        if array > cpu.min_vruntime {
+            cpu.min_vruntime = array;
+            cpu.expired_since = Time::NEVER;
+        }
+    }
+
+    fn note_expired(&self, cpu: &mut Cpu, key: i64, now: Time) {
+        if key >= cpu.min_vruntime + ARRAY {
+            cpu.expired_since = cpu.expired_since.min(now);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,50 @@
-//! Round robin: whoever enters, yields or has used its quantum goes behind every task else of its priority.
+//! Round robin: a task that enters, yields or has used its quantum goes behind all others of its priority level.
+//!
+//! A key is an arrival number.
 
-use crate::engine::state::Cpu;
+use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::run_queue::{Tasks, last_of_priority};
+use crate::run_queue::{Entry, Rules, Tasks, last_of_priority};
+use crate::time::{Span, Time};
 
-/// A key behind every waiting task of the priority.
-pub(crate) fn behind_all(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
+/// Parameters of round robin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RoundRobinParams {
+    /// Quantum; at least 1 us.
+    pub quantum: Span,
+}
+
+/// A key behind every waiting task of the priority level.
+fn behind_all(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
     last_of_priority(tasks, cpu, tasks[id].priority).map_or(0, |last| tasks[last].vruntime + 1)
+}
+
+impl Rules for RoundRobinParams {
+    fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Entry, _: Time) {
+        tasks[id].vruntime = behind_all(tasks, cpu, id);
+    }
+
+    fn slice_end(&self, _: &Tasks, cpu: &Cpu, now: Time, _: impl Fn(Time) -> Time) -> Time {
+        (cpu.picked + self.quantum).max(now + Span::from_ns(1))
+    }
+
+    fn preempts(&self, _: &Tasks, _: &mut Cpu, _: TaskId, _: Time) -> bool {
+        false
+    }
+
+    fn keeps(&self, _: &Task, _: &Task) -> bool {
+        false
+    }
+
+    fn prefers(&self, _: &Tasks, _: &Cpu, _: TaskId, _: i64) -> bool {
+        true
+    }
+
+    fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+        tasks[id].vruntime = behind_all(tasks, cpu, id);
+    }
+
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) {
+        tasks[id].vruntime = behind_all(tasks, cpu, id);
+    }
 }

@@ -4,10 +4,27 @@
 //! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice ignored.
 
 use crate::engine::state::Task;
-use crate::os::TsParams;
 use crate::run_queue::Entry;
-use crate::run_queue::multilevel::{Parent, Share};
-use crate::time::Span;
+use crate::run_queue::multilevel::{Levels, Parent, Setting, Share};
+use crate::time::{Span, Time};
+
+/// Parameters of the time-sharing class (illumos, ts.c and ts_dptbl.c of 2005).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TsParams {
+    /// The dispatch table for large servers instead of the default one.
+    pub server_table: bool,
+    /// Clock tick that the table's quanta count; at least 1 us. 10 ms.
+    pub clock_tick: Span,
+    /// Time between two updates of all priorities; at least 1 us. One second.
+    pub update: Span,
+    /// The update boosts running threads too, not only waiting ones.
+    pub lift_running: bool,
+    /// Every sleep earns the priority of a sleeper, as in System V Release 4; otherwise only one that began or went on
+    /// across an update.
+    pub every_sleep: bool,
+    /// Priority of the first thread of a program, 0 to 59.
+    pub start: u8,
+}
 
 /// The best priority.
 const BEST: i64 = 59;
@@ -15,7 +32,7 @@ const BEST: i64 = 59;
 const LONGEST_WAIT: u32 = 32_000;
 
 /// `ts_quantum`.
-pub(crate) fn quantum(params: &TsParams, key: i64) -> Span {
+fn quantum(params: &TsParams, key: i64) -> Span {
     let ticks = match (params.server_table, -key) {
         (false, ..=9) => 20,
         (false, 10..=19) => 16,
@@ -79,14 +96,8 @@ const fn allowed_wait(params: &TsParams, priority: i64) -> u32 {
     }
 }
 
-/// `ts_tick`: the quantum is used up.
-pub(crate) const fn expire(params: &TsParams, key: i64, share: &mut Share) -> i64 {
-    share.waited = 0;
-    -sunk(params, -key)
-}
-
 /// A forked thread has its parent's priority, a woken one that of a sleeper, both with a whole quantum.
-pub(crate) fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>, entry: Entry) {
+fn place(params: &TsParams, task: &mut Task, parent: Option<&Parent>, entry: Entry) {
     match entry {
         Entry::Move => return,
         Entry::Fork => task.vruntime = parent.map_or(-i64::from(params.start), |parent| parent.key),
@@ -127,6 +138,26 @@ pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: 
         task.history.share.used = 0;
     }
     Some(-up)
+}
+
+impl Levels for TsParams {
+    fn quantum(&self, key: i64, _: u32, _: u32) -> Span {
+        quantum(self, key)
+    }
+
+    /// `ts_tick`: the quantum is used up.
+    fn expire(&self, _: &Setting, _: u32, key: i64, share: &mut Share, _: Time) -> i64 {
+        share.waited = 0;
+        -sunk(self, -key)
+    }
+
+    fn steady(&self, key: i64, _: u32, _: &Share) -> bool {
+        key == 0
+    }
+
+    fn enter(&self, task: &mut Task, parent: Option<&mut Parent>, _: i64, (entry, _): (Entry, Time)) {
+        place(self, task, parent.as_deref(), entry);
+    }
 }
 
 #[cfg(test)]

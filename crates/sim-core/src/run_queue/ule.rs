@@ -5,25 +5,37 @@
 //! pre-empts one that is not, as when an interrupt or another cpu wakes it.
 
 use crate::engine::state::Task;
-use crate::os::UleParams;
 use crate::run_queue::Entry;
-use crate::run_queue::multilevel::{Parent, Share, nice};
+use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
 use crate::time::{Span, Time};
 
+/// Parameters of ULE (FreeBSD, sys/kern/sched_ule.c).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UleParams {
+    /// Slice of a thread with at most one rival; at least 1 us. 12 ticks of a statistics clock of 127 Hz.
+    pub slice: Span,
+    /// Shortest slice, that of six or more rivals; at least 1 us. 2 ticks since FreeBSD 10, the whole slice in 7.
+    pub min_slice: Span,
+    /// A thread whose interactivity score is below this is interactive (`sched_interact`); 0 to 100.
+    pub interactive: u32,
+    /// History of running and sleeping that counts (`SCHED_SLP_RUN_MAX`); at least 1 us.
+    pub history: Span,
+}
+
 /// Key of a thread that is not interactive: behind every score.
-pub(crate) const BATCH: i64 = 256;
+const BATCH: i64 = 256;
 /// Half of the greatest score (`SCHED_INTERACT_HALF`).
 const HALF: u64 = 50;
 /// From this many rivals on the slice is the shortest (`SCHED_SLICE_MIN_DIVISOR`).
 const MOST_RIVALS: u32 = 6;
 
-pub(crate) const fn is_batch(key: i64) -> bool {
+const fn is_batch(key: i64) -> bool {
     key == BATCH
 }
 
 /// `tdq_slice` (FreeBSD 10 and later): the slice is shared by the rivals, down to the shortest. In 7 it is always `sched_slice`,
 /// which is the same with a shortest slice as long as the longest.
-pub(crate) fn slice(params: &UleParams, running: u32) -> Span {
+fn slice(params: &UleParams, running: u32) -> Span {
     let rivals = running.saturating_sub(1);
     if rivals <= 1 {
         params.slice
@@ -67,14 +79,8 @@ fn fade(params: &UleParams, share: &mut Share) {
     }
 }
 
-/// The slice is used up: a new score.
-pub(crate) fn expire(params: &UleParams, weight: u32, share: &mut Share) -> i64 {
-    fade(params, share);
-    key(params, weight, share)
-}
-
 /// A forked thread has at most a tenth of the history of its parent (`sched_interact_fork`), a woken one its sleep more.
-pub(crate) fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>, entry: Entry, now: Time) {
+fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>, entry: Entry, now: Time) {
     match entry {
         Entry::Move => return,
         Entry::Fork => {
@@ -92,6 +98,33 @@ pub(crate) fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>
         }
     }
     task.vruntime = key(params, task.weight, &task.history.share);
+}
+
+impl Levels for UleParams {
+    fn quantum(&self, _: i64, _: u32, running: u32) -> Span {
+        slice(self, running)
+    }
+
+    fn ran(&self, share: &mut Share, part: u64) {
+        share.ran += part;
+    }
+
+    fn expire(&self, _: &Setting, weight: u32, _: i64, share: &mut Share, _: Time) -> i64 {
+        fade(self, share);
+        key(self, weight, share)
+    }
+
+    fn steady(&self, key: i64, _: u32, share: &Share) -> bool {
+        is_batch(key) && self.interactive <= 50 && share.ran >= share.rest
+    }
+
+    fn enter(&self, task: &mut Task, parent: Option<&mut Parent>, _: i64, (entry, now): (Entry, Time)) {
+        place(self, task, parent.as_deref(), entry, now);
+    }
+
+    fn outranks(&self, mine: i64, theirs: i64) -> bool {
+        !is_batch(mine) && is_batch(theirs)
+    }
 }
 
 #[cfg(test)]

@@ -216,8 +216,8 @@ impl<'o> Reference<'o> {
                 next = next.min(self.tick_from(c, self.now + 1));
             } else if self.contested(c) {
                 let check = match &self.model.discipline {
-                    Discipline::RoundRobin { quantum } => {
-                        (self.cpus[c].picked + quantum.ns()).max(self.now + 1)
+                    Discipline::RoundRobin(params) => {
+                        (self.cpus[c].picked + params.quantum.ns()).max(self.now + 1)
                     }
                     Discipline::Eevdf(_) => NEVER,
                     _ => self.tick_from(c, self.now + 1),

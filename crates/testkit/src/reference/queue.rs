@@ -143,7 +143,7 @@ impl Reference<'_> {
                 let slice = Self::slice(params, count, self.tasks[current].weight, self.load(c));
                 self.tick_from(c, at) == at && at > picked + slice
             }
-            Discipline::RoundRobin { quantum } => at >= picked + quantum.ns(),
+            Discipline::RoundRobin(params) => at >= picked + params.quantum.ns(),
             Discipline::Eevdf(_) => false,
             _ => {
                 let used = self.tasks[current].used + at.saturating_sub(self.cpus[c].charged);
@@ -160,7 +160,7 @@ impl Reference<'_> {
         }
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params.clone(),
-            Discipline::RoundRobin { .. } => {
+            Discipline::RoundRobin(_) => {
                 self.tasks[t].vruntime = self.behind_all(c, t);
                 return;
             }
@@ -224,7 +224,7 @@ impl Reference<'_> {
         let lead = theirs.vruntime - mine.vruntime;
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params,
-            Discipline::RoundRobin { .. } | Discipline::Eevdf(_) => return false,
+            Discipline::RoundRobin(_) | Discipline::Eevdf(_) => return false,
             Discipline::O1(_) | Discipline::Ts(_) => return lead > 0,
             // Interactive over not interactive.
             Discipline::Ule(_) => return mine.vruntime < 256 && theirs.vruntime == 256,
@@ -258,7 +258,7 @@ impl Reference<'_> {
         match &self.model.discipline {
             Discipline::Cfs(params) => key - least <= params.wakeup_granularity.ns() as i64,
             Discipline::Eevdf(_) => self.is_eligible(c, heir),
-            Discipline::RoundRobin { .. } => true,
+            Discipline::RoundRobin(_) => true,
             // First among equals.
             Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => key == least,
         }
@@ -284,7 +284,7 @@ impl Reference<'_> {
             (Some(current), Some(first)) => {
                 let (mine, theirs) = (self.key(current), self.key(first));
                 let stays = match self.model.discipline {
-                    Discipline::RoundRobin { .. } => mine.0 < theirs.0,
+                    Discipline::RoundRobin(_) => mine.0 < theirs.0,
                     _ => mine < theirs || (self.tasks[current].front && mine == theirs),
                 };
                 if stays { current } else { first }
@@ -313,7 +313,7 @@ impl Reference<'_> {
 
     /// The key of the current task for going back into the queue after a pre-emption.
     pub(super) fn put_back(&mut self, c: usize, t: usize) {
-        if matches!(self.model.discipline, Discipline::RoundRobin { .. }) {
+        if matches!(self.model.discipline, Discipline::RoundRobin(_)) {
             self.tasks[t].vruntime = self.behind_all(c, t);
         }
     }

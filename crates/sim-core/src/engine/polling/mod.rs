@@ -105,7 +105,7 @@ impl<O: Observer> Engine<'_, O> {
         };
         let discipline = &self.shared.model.discipline;
         polling.rule = match discipline {
-            Discipline::RoundRobin { .. } => YieldRule::RoundRobin,
+            Discipline::RoundRobin(_) => YieldRule::RoundRobin,
             Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
             Discipline::Cfs(_) => YieldRule::Fair,
             Discipline::Eevdf(params) => {
