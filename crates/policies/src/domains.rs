@@ -9,7 +9,7 @@ use crate::domain_level::DomainLevel;
 /// kernels remove them. Empty on a machine of one cpu.
 #[must_use]
 pub fn domains(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
-    match crate::registry::kernel_policy(&kernel.name).name {
+    match kernel.balancer.policy {
         "ULE" => crate::ule::levels(machine),
         "LGROUP" => crate::lgroup::levels(machine),
         _ => crate::load::levels(machine, kernel),
@@ -21,10 +21,15 @@ mod tests {
     use super::*;
     use crate::fake::{kernel, machine};
     use sim_core::machine::Level;
+    use sim_core::os::Balancer;
 
-    fn shape(levels: &[(Level, u32)], name: &str) -> Vec<(&'static str, u32, u32, u64)> {
+    fn shape(levels: &[(Level, u32)], name: &'static str) -> Vec<(&'static str, u32, u32, u64)> {
         let mut model = kernel(16);
-        model.name = name.into();
+        model.balancer = match name {
+            "freebsd-7" => Balancer { policy: "ULE", release: "" },
+            "solaris-9" => Balancer { policy: "LGROUP", release: "" },
+            release => Balancer { policy: "LOAD", release },
+        };
         let levels = domains(&machine(levels), &model);
         levels.iter().map(|l| (l.name, l.span, l.groups, l.power)).collect()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
-use sim_core::os::{CfsParams, Discipline, OsModel};
+use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
@@ -72,6 +72,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         tick: Span::from_ms(1),
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::linux_2_6_28(cpus)),
+        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     }
 }
 

@@ -1,5 +1,7 @@
 //! The list of all policies, and shelves that hold others too.
 
+use sim_core::os::Balancer;
+
 use crate::entry::Entry;
 
 /// All policies, in the order of lists and reports.
@@ -71,21 +73,21 @@ impl PolicyShelf {
     }
 }
 
-/// The placement and balancing that a kernel of this name comes with, on which user-level policies stand: `LOAD` for
-/// every Linux (and for kernels that are none of the real ones), `ULE` for FreeBSD, `LGROUP` for Solaris.
+/// The policy that is the placement and balancing of an operating system: user-level policies are stacked on it.
+///
+/// # Panics
+/// When the operating system names a policy that does not exist. A test tries all of them.
 #[must_use]
-pub fn kernel_policy(kernel: &str) -> &'static Entry {
-    match kernel {
-        "freebsd-7" => &crate::ule::ENTRY,
-        "solaris-9" => &crate::lgroup::ENTRY,
-        _ => &crate::load::ENTRY,
-    }
+#[expect(clippy::expect_used, reason = "operating systems are built in, and each names a policy of `ALL`")]
+pub fn kernel_policy(balancer: Balancer) -> &'static Entry {
+    ALL.iter()
+        .find(|entry| entry.name == balancer.policy)
+        .expect("an operating system names a built-in policy")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Level;
     use notation::parameter::Kind;
 
     #[test]
@@ -109,14 +111,6 @@ mod tests {
         assert!(PolicyShelf::with(&[&MINE, &MINE]).is_err());
         const ODD: Entry = Entry { name: "a policy", ..crate::pin::ENTRY };
         assert!(PolicyShelf::with(&[&ODD]).is_err());
-    }
-
-    #[test]
-    fn every_kernel_has_its_own_policy() {
-        let names = ["linux-2.6.18", "linux-6.18", "round-robin", "freebsd-7", "solaris-9"];
-        let policies = names.map(|name| kernel_policy(name).name);
-        assert_eq!(policies, ["LOAD", "LOAD", "LOAD", "ULE", "LGROUP"]);
-        assert!(names.iter().all(|name| kernel_policy(name).level == Level::InKernel));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use policies::{ALL, Choice, PERTURB};
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, ProfileId};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
-use sim_core::os::{CfsParams, Discipline, OsModel};
+use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
@@ -89,6 +89,7 @@ fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, seed: u64) -> 
         tick: Span::from_ms(4),
         tick_skew: true,
         discipline: Discipline::Cfs(CfsParams::linux_2_6_28(machine.cpus())),
+        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     });
     let mut policy = choice.build(&machine, &kernel, &apps);
     let options = Options { seed, ..Options::default() };

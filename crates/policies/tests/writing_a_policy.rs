@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::engine::Simulation;
 use sim_core::ids::{LockId, ProfileId};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
-use sim_core::os::{CfsParams, Discipline, OsModel};
+use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Work};
@@ -62,6 +62,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         tick: Span::from_ms(4),
         tick_skew: false,
         discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+        balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     });
     let compute = |ms| Op::Compute {
         work: Work::from_span(Span::from_ms(ms)),

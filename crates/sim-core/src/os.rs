@@ -20,6 +20,17 @@ pub struct OsModel {
     pub tick_skew: bool,
     /// Who runs next on a cpu.
     pub discipline: Discipline,
+    /// Its own placement and balancing between the cpus.
+    pub balancer: Balancer,
+}
+
+/// The placement and balancing that an operating system comes with: user-level policies are stacked on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Balancer {
+    /// The name of the policy.
+    pub policy: &'static str,
+    /// The release whose rules the policy follows, where it knows several; else empty.
+    pub release: &'static str,
 }
 
 /// Load weights of nice -20 to 19 (Linux 2.6.27, kernel/sched.c, `prio_to_weight`): the scenario gives weights, the

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sim_core::engine::Simulation;
 use sim_core::ids::ProfileId;
 use sim_core::machine::{Costs, Level, Machine, Memory, Topology};
-use sim_core::os::{CfsParams, Discipline, OsModel, YieldMode};
+use sim_core::os::{Balancer, CfsParams, Discipline, OsModel, YieldMode};
 use sim_core::outcome::Options;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
@@ -124,6 +124,7 @@ impl Job {
             tick: Span::from_ms(1),
             tick_skew: true,
             discipline: Discipline::Cfs(params),
+            balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
         }
     }
 

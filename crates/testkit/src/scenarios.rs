@@ -7,8 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, LockId, NodeId, ProfileId};
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{
-    CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TsParams, UleParams,
-    YieldMode,
+    Balancer, CfsParams, CfsRelease, Discipline, EevdfParams, O1Params, OsModel, RoundRobinParams, TsParams,
+    UleParams, YieldMode,
 };
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::{
@@ -199,7 +199,8 @@ fn kernel(rng: &mut ChaCha8Rng) -> OsModel {
             yield_mode: if rng.random_range(0..2) == 0 { YieldMode::Default } else { YieldMode::Posix },
         })
     };
-    OsModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline }
+    let balancer = Balancer { policy: "LOAD", release: "" };
+    OsModel { name: "random".into(), tick, tick_skew: rng.random_range(0..2) == 0, discipline, balancer }
 }
 
 fn eevdf(rng: &mut ChaCha8Rng, tick: Span) -> EevdfParams {

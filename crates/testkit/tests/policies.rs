@@ -129,6 +129,7 @@ fn draw(seed: u64) -> Option<Draw> {
     } else {
         // Queues of the random kernel, placement and balancing of this one.
         kernel.name.clone_into(&mut model.name);
+        model.balancer = kernel.balancer;
     }
     small.model = Arc::new(model);
     let cpus = small.machine.cpus();

@@ -14,7 +14,7 @@ pub(super) fn kernels() -> Vec<Page> {
 }
 
 fn kernel(e: &os::Entry) -> Page {
-    let own = policies::kernel_policy(e.name).name;
+    let own = e.balancer.policy;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
     let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
     let machines = if machines.is_empty() {

@@ -106,7 +106,7 @@ pub(super) fn setting(results: &Results) -> String {
 /// What a policy consists of when it is perturbed or stacked on another one than the kernel's own: `fast: SPEED over DWRR`.
 fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
     move |(label, stack)| {
-        let own = |kernel: &String| policies::kernel_policy(kernel).name;
+        let own = |kernel: &String| machines::os::resolve(kernel).map_or("", |entry| entry.balancer.policy);
         let plain = |form: &str| match form.split_once(" over ") {
             _ if form.contains('(') => false,
             Some((_, beneath)) => kernels.iter().any(|kernel| own(kernel) == beneath),

@@ -1,7 +1,7 @@
 //! `freebsd-7`: the ULE scheduler.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::os::{Discipline, UleParams};
+use sim_core::os::{Balancer, Discipline, UleParams};
 use sim_core::time::Span;
 
 use super::{Entry, MS, SHORTEST, TICKS_TOGETHER, time};
@@ -60,6 +60,7 @@ scheduler that is fair over seconds. A program with frequent barriers cannot use
 later shorten the slice with the number of rivals, down to 2 ticks (16 ms): set `min_slice: 15748us`.",
     example: "{ freebsd-7: { interactive: 0 } }",
     parameters: PARAMETERS,
+    balancer: Balancer { policy: "ULE", release: "" },
     make: ule,
 };
 

@@ -4,7 +4,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::os::{CfsParams, CfsRelease, Discipline, YieldMode};
 use sim_core::time::Span;
 
-use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, time};
+use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, linux, time};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -73,6 +73,7 @@ behind all other tasks and polls once per time slice of the others. Use this OS 
 compare the two behaviours.",
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-2.6.28"),
     make: |values, cpus| cfs(values, cpus, CfsRelease::V28),
 };
 
@@ -88,6 +89,7 @@ moves a task from a socket with 6 tasks to one with 4, which 2.6.28 does not. Th
 machine ran under this kernel.",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-2.6.27"),
     make: |values, cpus| cfs(values, cpus, CfsRelease::V27),
 };
 
@@ -102,6 +104,7 @@ that has used up its slice is no longer preferred as a buddy. The balancer (LOAD
 a cpu goes idle. The published experiments on the Nehalem machine ran under this kernel.",
     example: "{ linux-2.6.30: { yield: default } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-2.6.30"),
     make: |values, cpus| cfs(values, cpus, CfsRelease::V30),
 };
 

@@ -4,7 +4,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::time::Span;
 
-use super::{Entry, LONGEST, MS, SHORTEST, TICK_SKEW, flag, time};
+use super::{Entry, LONGEST, MS, SHORTEST, TICK_SKEW, flag, linux, time};
 
 const PARAMETERS: &[Parameter] = &[
     time(
@@ -64,6 +64,7 @@ that spins without yielding holds its core until the next tick. Use this OS mode
 parameters can switch off the rules separately.",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-6.18"),
     make: eevdf,
 };
 

@@ -4,7 +4,7 @@ use notation::parameter::{Parameter, Values};
 use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
-use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, time};
+use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, linux, time};
 
 const PARAMETERS: &[Parameter] = &[
     time("tick", MS, SHORTEST, "Period of the timer tick. 1ms corresponds to HZ = 1000."),
@@ -38,6 +38,7 @@ of the core belongs to another program. Threads that sleep at barriers get the b
 up. This is the kernel of Red Hat Enterprise Linux 5.",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-2.6.18"),
     make: o1,
 };
 

@@ -8,7 +8,7 @@ mod round_robin;
 mod solaris;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::os::{Discipline, OsModel};
+use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
 
 use notation::suggest::unknown;
@@ -28,7 +28,14 @@ pub struct Entry {
     pub example: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// Its own placement and balancing.
+    pub balancer: Balancer,
     make: fn(&Values, u32) -> Discipline,
+}
+
+/// The balancer of a Linux release.
+const fn linux(release: &'static str) -> Balancer {
+    Balancer { policy: "LOAD", release }
 }
 
 const MS: u64 = 1_000_000;
@@ -97,6 +104,7 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
         tick: Span::from_ns(values.get("tick")),
         tick_skew: values.flag("tick_skew"),
         discipline: (entry.make)(values, cpus),
+        balancer: entry.balancer,
     }
 }
 

@@ -4,7 +4,7 @@ use notation::parameter::{Parameter, Values};
 use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
-use super::{Entry, MS, SHORTEST, TICK_SKEW, time};
+use super::{Entry, MS, SHORTEST, TICK_SKEW, linux, time};
 
 const PARAMETERS: &[Parameter] = &[
     time(
@@ -28,6 +28,7 @@ With four tasks and a quantum of 100 ms it waits 300 ms. A yield puts the caller
 the rest of its quantum.",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: PARAMETERS,
+    balancer: linux("linux-2.6.28"),
     make: round_robin,
 };
 

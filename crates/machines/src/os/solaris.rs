@@ -1,7 +1,7 @@
 //! `solaris-9`: the time-sharing class.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::os::{Discipline, TsParams};
+use sim_core::os::{Balancer, Discipline, TsParams};
 use sim_core::time::Span;
 
 use super::{Entry, MS, SHORTEST, TICKS_TOGETHER, flag, time};
@@ -59,6 +59,7 @@ ones. A yield puts the caller behind the threads of equal priority. This is the 
 is LGROUP.",
     example: "{ solaris-9: { table: server } }",
     parameters: PARAMETERS,
+    balancer: Balancer { policy: "LGROUP", release: "" },
     make: ts,
 };
 

@@ -206,7 +206,7 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
 
 fn is_modern(values: &Values, kernel: &OsModel) -> bool {
     match values.choice("release") {
-        "kernel" => kernel.name == crate::modern::NAME,
+        "kernel" => kernel.balancer.release == crate::modern::NAME,
         other => other == crate::modern::NAME,
     }
 }

@@ -217,10 +217,10 @@ pub(super) const RELEASES: [Release; 4] = [
     Release { name: "linux-2.6.30", newidle_walks_on: true, ..LINUX_2_6_28 },
 ];
 
-/// The release a kernel has, unless the parameter names another one.
+/// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another balancer.
 pub(super) fn of(values: &Values, kernel: &OsModel) -> Release {
     let name = match values.choice("release") {
-        "kernel" => kernel.name.as_str(),
+        "kernel" => kernel.balancer.release,
         other => other,
     };
     RELEASES.into_iter().find(|release| release.name == name).unwrap_or(LINUX_2_6_28)

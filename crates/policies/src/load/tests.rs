@@ -91,9 +91,9 @@ fn across_the_nodes_of_barcelona() {
 }
 
 /// Is a task moved between the nodes of Barcelona, all cpus busy, under this release?
-fn between_nodes(release: &str, first: u32, others: u32) -> bool {
+fn between_nodes(release: &'static str, first: u32, others: u32) -> bool {
     let mut system = FakeSystem::new(&BARCELONA);
-    system.kernel.name = release.into();
+    system.kernel.balancer.release = release;
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &per_socket(first, others));
     system.now = Time::from_ns(10_000_000_000);
@@ -120,7 +120,7 @@ fn the_small_imbalance_test_differs_between_releases() {
 fn inside_a_socket_2_6_27_pulls_as_soon_as_a_cpu_goes_idle_and_2_6_28_does_not() {
     let pulled = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.28", "linux-2.6.30"].map(|release| {
         let mut system = FakeSystem::new(&SOCKET);
-        system.kernel.name = release.into();
+        system.kernel.balancer.release = release;
         let mut policy = load(&system, &[]);
         system.fill(&mut policy, &[1, 3, 1, 1]);
         system.now = Time::from_ns(10_000_000_000);
@@ -134,14 +134,14 @@ fn inside_a_socket_2_6_27_pulls_as_soon_as_a_cpu_goes_idle_and_2_6_28_does_not()
 #[test]
 fn forks_of_2_6_18_stay_on_their_node() {
     let mut system = FakeSystem::new(&TIGERTON);
-    system.kernel.name = "linux-2.6.18".into();
+    system.kernel.balancer.release = "linux-2.6.18";
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &[1]);
     system.add_app(1, false);
     assert_eq!(policy.place(&system, TaskId(1), Placement::Fork { parent: CpuId(0) }), CpuId(0));
     // A woken task looks for an idle thread of the core.
     let mut system = FakeSystem::new(&[(Tree::Core, 2), (Tree::Thread, 2)]);
-    system.kernel.name = "linux-2.6.18".into();
+    system.kernel.balancer.release = "linux-2.6.18";
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &[1, 0, 1, 1]);
     system.add_app(1, false);

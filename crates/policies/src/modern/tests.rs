@@ -10,7 +10,7 @@ const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core
 
 fn modern(system: &FakeSystem) -> Modern {
     let mut kernel = system.kernel.clone();
-    kernel.name = NAME.into();
+    kernel.balancer.release = NAME;
     let entry = crate::find("LOAD").unwrap();
     let setting = Setting { machine: &system.machine, kernel: &kernel, apps: &[] };
     Modern::new(&Values::defaults(entry.parameters), &setting)

@@ -142,3 +142,17 @@ fn every_decision_has_a_reason() {
         assert!(reasons.silent.is_empty(), "{policy} {settings:?}: {:?}", &reasons.silent[..1]);
     }
 }
+
+#[test]
+fn every_kernel_names_an_in_kernel_policy_as_its_balancer() {
+    let own = |entry: &machines::os::Entry| policies::kernel_policy(entry.balancer);
+    let names: Vec<_> = machines::os::entries().iter().map(|entry| (entry.name, own(entry).name)).collect();
+    for entry in machines::os::entries() {
+        assert_eq!(own(entry).level, policies::Level::InKernel, "{}", entry.name);
+    }
+    for expected in
+        [("linux-6.18", "LOAD"), ("freebsd-7", "ULE"), ("solaris-9", "LGROUP"), ("round-robin", "LOAD")]
+    {
+        assert!(names.contains(&expected), "{expected:?} is not in {names:?}");
+    }
+}
