@@ -1,6 +1,6 @@
 //! A tests-only system with queues that a test sets: no time, no costs, no execution.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) struct FakeSystem {
     pub(crate) slots: Vec<Time>,
     pub(crate) buddy: Option<TaskId>,
     /// Reasons and remarks in the order given.
-    pub(crate) reasons: RefCell<Vec<Why>>,
+    pub(crate) reasons: Vec<Why>,
     /// How often the load of a cpu was read.
     pub(crate) reads: Cell<u64>,
     entered: u64,
@@ -93,7 +93,7 @@ impl FakeSystem {
             ticks: Vec::new(),
             slots: Vec::new(),
             buddy: None,
-            reasons: RefCell::new(Vec::new()),
+            reasons: Vec::new(),
             reads: Cell::new(0),
             entered: 0,
         }
@@ -233,9 +233,6 @@ impl View for FakeSystem {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.in_vain.contains(&task)
     }
-    fn because(&self, why: Why) {
-        self.reasons.borrow_mut().push(why);
-    }
 }
 
 impl System for FakeSystem {
@@ -255,7 +252,8 @@ impl System for FakeSystem {
     fn progress(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].progress
     }
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
+        self.reasons.push(why);
         self.moves.push((task, to));
         self.entered += 1;
         let idle = self.nr_running(to) == 0;
@@ -265,7 +263,8 @@ impl System for FakeSystem {
         view.state = if idle { TaskState::Running } else { TaskState::Queued };
         true
     }
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool {
+        self.reasons.push(why);
         let view = &mut self.tasks[task.index()].view;
         if let Affinity::One(cpu) = affinity {
             view.cpu = cpu;
@@ -273,11 +272,13 @@ impl System for FakeSystem {
         self.tasks[task.index()].affinity = affinity;
         true
     }
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
+        self.reasons.push(why);
         self.tasks[task.index()].priority = priority;
         true
     }
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
+        self.reasons.push(why);
         self.yields.push((from, to));
         true
     }
@@ -294,7 +295,7 @@ impl System for FakeSystem {
         self.slots.push(at);
     }
     fn remark(&mut self, why: Why) {
-        self.because(why);
+        self.reasons.push(why);
     }
 }
 

@@ -92,6 +92,9 @@ pub struct Why {
 }
 
 impl Why {
+    /// No reason.
+    pub const NONE: Self = Self::rule("");
+
     /// A rule without numbers.
     #[must_use]
     pub const fn rule(rule: &'static str) -> Self {
@@ -110,6 +113,33 @@ impl Why {
             at += 1;
         }
         self
+    }
+}
+
+/// The cpu that [`Policy::select_cpu`] chooses, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuChoice {
+    /// The cpu.
+    pub cpu: CpuId,
+    /// The reason.
+    pub why: Why,
+    /// The NUMA node for the pages that a created task touches first; none: the node where it runs when it touches
+    /// them.
+    pub memory_node: Option<NodeId>,
+}
+
+impl CpuChoice {
+    /// A cpu with a reason.
+    #[must_use]
+    pub const fn new(cpu: CpuId, why: Why) -> Self {
+        Self { cpu, why, memory_node: None }
+    }
+}
+
+/// A cpu without a reason.
+impl From<CpuId> for CpuChoice {
+    fn from(cpu: CpuId) -> Self {
+        Self::new(cpu, Why::NONE)
     }
 }
 
@@ -281,11 +311,6 @@ pub trait View {
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         (self.nr_running(cpu) > 0).then_some(0)
     }
-    /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
-    /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
-    fn because(&self, why: Why) {
-        let _ = why;
-    }
 }
 
 /// What the real thing could do. Every action has the price the machine states; `bool` tells whether it happened.
@@ -323,17 +348,17 @@ pub trait System: View {
         None
     }
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool;
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool;
     /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only when no lower one can,
     /// those of [`THROTTLED`] not at all.
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool;
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
     /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
     /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
     /// cpu and polls there and `to` waits in a queue; like the real call it may be tried, so that is no correction.
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool;
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool;
     /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);
     /// Calls [`Policy::timer`] with `token` at `at` (now or later).
@@ -371,13 +396,7 @@ pub trait Policy: Send {
         let _ = (system, app);
     }
     /// Chooses the cpu of a created, woken or preempted task.
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId;
-    /// The NUMA node where the kernel puts the pages that a task touches first; asked right after `select_cpu` of a created task.
-    /// None: where it runs when it touches them.
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        let _ = task;
-        None
-    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice;
     /// The cpu is about to go idle: last chance to pull work to it (new-idle balancing).
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
@@ -512,9 +531,6 @@ impl View for UserSystem<'_> {
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         self.0.best_dispatch_priority(cpu)
     }
-    fn because(&self, why: Why) {
-        self.0.because(why);
-    }
 }
 
 impl System for UserSystem<'_> {
@@ -542,17 +558,17 @@ impl System for UserSystem<'_> {
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         self.0.slice(task)
     }
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
-        self.0.migrate(task, to)
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
+        self.0.migrate(task, to, why)
     }
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
-        self.0.set_affinity(task, affinity)
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool {
+        self.0.set_affinity(task, affinity, why)
     }
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
-        self.0.set_priority(task, priority)
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
+        self.0.set_priority(task, priority, why)
     }
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
-        self.0.yield_to(from, to)
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
+        self.0.yield_to(from, to, why)
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.0.charge(cpu, span, daemon);
@@ -588,11 +604,8 @@ impl Policy for Stacked {
         self.kernel.app_exited(system, app);
         self.user.app_exited(&mut UserSystem(system), app);
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.kernel.select_cpu(view, task, why)
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.kernel.memory_node(task)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.kernel.select_cpu(view, task, placement)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.kernel.idle(system, cpu);

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, Placement, Policy, Preemption, System, THROTTLED, TaskState, View,
+    Affinity, Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, TaskState, View, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -13,8 +13,8 @@ use sim_core::time::Span;
 pub struct Fixed;
 
 impl Policy for Fixed {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
-        CpuId(view.task(task).rank % view.machine().cpus())
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuId(view.task(task).rank % view.machine().cpus()).into()
     }
 }
 
@@ -47,18 +47,18 @@ impl Restless {
             0 | 1 => {
                 let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
                 if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
-                    system.migrate(task, cpu);
+                    system.migrate(task, cpu, Why::NONE);
                 }
             }
             2 => {
-                system.set_affinity(task, Affinity::One(cpu));
+                system.set_affinity(task, Affinity::One(cpu), Why::NONE);
             }
             3 => {
-                system.set_affinity(task, Affinity::All);
+                system.set_affinity(task, Affinity::All, Why::NONE);
             }
             4 => {
                 let band = [0, 1, 0, 1, THROTTLED][self.pick(5) as usize];
-                system.set_priority(task, band);
+                system.set_priority(task, band, Why::NONE);
             }
             5 | 6 => {
                 if let Some(current) = system.current(cpu) {
@@ -84,7 +84,7 @@ impl Restless {
         if !queue.is_empty() {
             let any = queue[self.pick(queue.len() as u32) as usize];
             let to = queue.iter().copied().find(|task| !system.waits_in_vain(*task)).unwrap_or(any);
-            system.yield_to(from, to);
+            system.yield_to(from, to, Why::NONE);
         }
         self.queue = queue;
     }
@@ -97,11 +97,14 @@ impl Policy for Restless {
         system.at_tick(CpuId(0), system.now());
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let cpus = view.machine().cpus();
         let start = self.pick(cpus);
         let fits = |cpu: &CpuId| view.allowed(task, *cpu);
-        (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0))
+        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0));
+        let created = matches!(placement, Placement::Fork { .. });
+        let named = created && task.0.is_multiple_of(3);
+        CpuChoice { memory_node: named.then(|| NodeId(self.pick(5))), ..cpu.into() }
     }
 
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -109,7 +112,7 @@ impl Policy for Restless {
         system.queued(cpu, &mut queue);
         let to = CpuId((cpu.0 + 1) % system.machine().cpus());
         if let Some(task) = queue.first().filter(|task| to != cpu && system.allowed(**task, to)) {
-            system.migrate(*task, to);
+            system.migrate(*task, to, Why::NONE);
         }
         self.queue = queue;
         if self.single > 0 {
@@ -125,7 +128,7 @@ impl Policy for Restless {
         let mut queue = std::mem::take(&mut self.queue);
         system.queued(from, &mut queue);
         if let Some(task) = queue.first().filter(|task| from != cpu && system.allowed(**task, cpu)) {
-            system.migrate(*task, cpu);
+            system.migrate(*task, cpu, Why::NONE);
         }
         self.queue = queue;
     }
@@ -137,10 +140,10 @@ impl Policy for Restless {
         let chosen = queue.last().copied().filter(|task| system.allowed(*task, cpu));
         match (chosen, self.pick(3)) {
             (Some(task), 0) => {
-                system.set_priority(task, 0);
+                system.set_priority(task, 0, Why::NONE);
             }
             (Some(task), 1) if from != cpu => {
-                system.migrate(task, cpu);
+                system.migrate(task, cpu, Why::NONE);
             }
             _ => {}
         }
@@ -155,7 +158,7 @@ impl Policy for Restless {
             }
             1 => {
                 let band = self.pick(2) as u8;
-                system.set_priority(task, band);
+                system.set_priority(task, band, Why::NONE);
             }
             _ => {}
         }
@@ -173,12 +176,8 @@ impl Policy for Restless {
             system.best_dispatch_priority(to).is_none_or(|best| best < system.dispatch_priority(task));
         let odd = (used.ns() ^ left.ns()) % 3 == 0;
         if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Preemption::Boosted) {
-            system.migrate(task, to);
+            system.migrate(task, to, Why::NONE);
         }
-    }
-
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        task.0.is_multiple_of(3).then(|| NodeId(self.pick(5)))
     }
 
     fn watches_waits(&self) -> bool {

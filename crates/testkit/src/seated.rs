@@ -1,16 +1,16 @@
 //! A policy whose tasks begin evenly spread, whatever its own rule for new tasks: what its balancing costs, apart from what its placement does.
 
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, View};
 
 /// Rank r starts on cpu r modulo the number of cpus; everything else is up to the policy inside.
 pub struct Seated(pub Box<dyn Policy>);
 
 impl Policy for Seated {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match why {
-            Placement::Fork { .. } => CpuId(view.task(task).rank % view.machine().cpus()),
-            Placement::Wake { .. } => self.0.select_cpu(view, task, why),
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match placement {
+            Placement::Fork { .. } => CpuId(view.task(task).rank % view.machine().cpus()).into(),
+            Placement::Wake { .. } => self.0.select_cpu(view, task, placement),
         }
     }
     fn init(&mut self, system: &mut dyn System) {
@@ -24,9 +24,6 @@ impl Policy for Seated {
     }
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         self.0.app_exited(system, app);
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.0.memory_node(task)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.0.idle(system, cpu);

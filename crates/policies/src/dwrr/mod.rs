@@ -10,7 +10,7 @@ mod takeable;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, PerCpu};
-use sim_core::policy::{Placement, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, View, Why};
 use sim_core::time::Time;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -277,8 +277,7 @@ impl Dwrr {
     }
 
     fn set_priority(&mut self, system: &mut dyn System, task: TaskId, priority: u8, why: Why) {
-        system.because(why);
-        system.set_priority(task, priority);
+        system.set_priority(task, priority, why);
         if system.priority(task) != priority {
             self.takeable.distrust();
         }
@@ -295,9 +294,8 @@ impl Dwrr {
             let (round, its) = (self.cpus[cpu].round, self.known(task).round);
             let rule = if its > round { TAKEN_EARLY } else { TAKEN };
             let why = Why::rule(rule).with("round of this cpu", round).with("round of the thread", its);
-            system
-                .because(why.with("threads there that could be taken", fit).with("from cpu", from.0.into()));
-            if !system.migrate(task, cpu) {
+            let why = why.with("threads there that could be taken", fit).with("from cpu", from.0.into());
+            if !system.migrate(task, cpu, why) {
                 break;
             }
             self.cpus[cpu].idle = false;
@@ -436,9 +434,9 @@ impl Dwrr {
 }
 
 impl Policy for Dwrr {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         self.queues.refresh(view);
-        match why {
+        match placement {
             Placement::Fork { parent } => self.shortest(view, task, parent),
             Placement::Wake { previous, .. } => self.woken(view, task, previous),
         }

@@ -113,7 +113,7 @@ fn an_idle_cpu_takes_what_waits_even_for_the_next_round() {
     policy.idle(&mut system, CpuId(1));
     assert_eq!((rounds(&policy), priorities(&system)), ([1, 2], vec![0, 0, 0]));
     assert_eq!(system.moves, [(tasks[0], CpuId(1))]);
-    assert!(system.reasons.borrow().iter().any(|why| why.rule == TAKEN_EARLY));
+    assert!(system.reasons.iter().any(|why| why.rule == TAKEN_EARLY));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn woken_threads_find_their_round() {
     let (mut system, mut policy, tasks) = on_two(&[1, 1]);
     let wake = |system: &mut FakeSystem, policy: &mut Dwrr| {
         let place =
-            policy.select_cpu(system, tasks[1], Placement::Wake { waker: CpuId(0), previous: CpuId(1) });
+            policy.select_cpu(system, tasks[1], Placement::Wake { waker: CpuId(0), previous: CpuId(1) }).cpu;
         system.enter(policy, tasks[1], place);
         policy.enqueued(system, tasks[1], place);
         (place.0, policy.known(tasks[1]).due / MS)

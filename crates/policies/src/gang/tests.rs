@@ -128,7 +128,7 @@ fn background_tasks_stay_outside_the_matrix() {
     gang.init(&mut system);
     gang.app_started(&mut system, hog);
     assert_eq!(system.homes(hog), [None]);
-    assert_eq!(gang.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(1) }), CpuId(0));
+    assert_eq!(gang.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(1) }).cpu, CpuId(0));
 }
 
 const BUDDY: (&str, u64) = ("packing", 1);
@@ -191,7 +191,7 @@ fn strict_gangs_park_everybody_else() {
     // The others may run at once when the slot empties.
     gang.app_exited(&mut system, apps[1]);
     assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
-    let rules: Vec<&str> = system.reasons.borrow().iter().map(|why| why.rule).collect();
+    let rules: Vec<&str> = system.reasons.iter().map(|why| why.rule).collect();
     assert!(rules.contains(&"throttled until its slot is active"), "{rules:?}");
     assert!(rules.iter().all(|rule| !rule.is_empty()));
 }

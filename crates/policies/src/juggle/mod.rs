@@ -4,7 +4,7 @@
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View};
 use sim_core::time::Span;
 
 use self::team::Team;
@@ -217,8 +217,8 @@ impl Policy for Juggle {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> sim_core::ids::CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 }
 

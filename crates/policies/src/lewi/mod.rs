@@ -12,7 +12,7 @@ use std::ops::Range;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{Affinity, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{Affinity, Awaited, CpuChoice, Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -290,8 +290,7 @@ impl Lewi {
 
     /// Binds a task, at the expense of a cpu.
     fn bind(&self, system: &mut dyn System, task: TaskId, cpu: CpuId, payer: CpuId, why: Why) {
-        system.because(why);
-        system.set_affinity(task, Affinity::One(cpu));
+        system.set_affinity(task, Affinity::One(cpu), why);
         if self.cost > Span::ZERO {
             system.charge(payer, self.cost, true);
         }
@@ -466,8 +465,8 @@ impl Policy for Lewi {
                 let why = Why::rule("returned: an owner of the cpu starts");
                 self.send_home(system, guest, home, why);
             }
-            system.because(Why::rule("bound to its own cpu").with("rank", rank as u64));
-            system.set_affinity(task, Affinity::One(home));
+            let why = Why::rule("bound to its own cpu").with("rank", rank as u64);
+            system.set_affinity(task, Affinity::One(home), why);
         }
     }
 
@@ -483,8 +482,8 @@ impl Policy for Lewi {
         self.lend(system);
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 
     fn watches_waits(&self) -> bool {

@@ -15,7 +15,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{CpuSet, Machine, PerCpu};
 use sim_core::os::OsModel;
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
@@ -338,8 +338,8 @@ impl Policy for Load {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.place(view, task, why)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.place(view, task, placement)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {

@@ -13,7 +13,7 @@ mod rules;
 use notation::parameter::Values;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Level, PerCpu};
-use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::Setting;
@@ -195,8 +195,8 @@ impl Policy for Modern {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.place(view, task, why)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.place(view, task, placement)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {

@@ -4,8 +4,8 @@
 //! Source: Hofmeyr, Iancu, Blagojevic, "Load Balancing on Speed" (PPoPP 2010).
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::ids::{AppId, TaskId};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View};
 use sim_core::time::{Span, Time};
 
 use self::balancers::Balancers;
@@ -277,8 +277,8 @@ impl Policy for Speed {
         self.balancers[app] = Some(balancers);
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 }
 

@@ -9,7 +9,7 @@ mod twelve;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
@@ -181,8 +181,7 @@ impl Ule {
         self.waiting = waiting;
         let Some(task) = task else { return false };
         let (there, here) = (system.nr_running(from).into(), system.nr_running(to).into());
-        system.because(why.with("threads there", there).with("threads here", here));
-        system.migrate(task, to)
+        system.migrate(task, to, why.with("threads there", there).with("threads here", here))
     }
 }
 
@@ -194,8 +193,8 @@ impl Policy for Ule {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match why {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match placement {
             Placement::Fork { parent } if self.seven => self.pick_seven(view, task, parent),
             Placement::Wake { previous, .. } if self.seven => self.pick_seven(view, task, previous),
             Placement::Fork { parent } => self.pick(view, task, parent, None),

@@ -69,7 +69,7 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
         system.tasks[task.0 as usize].view.last_ran = Time::from_ns(system.now.ns() - ran_ms_ago * 1_000_000);
-        policy.pick(&system, task, CpuId(1), Some(CpuId(5))).0
+        policy.pick(&system, task, CpuId(1), Some(CpuId(5))).cpu.0
     };
     assert_eq!(wake(&[1, 0, 0, 0, 0, 0, 0, 0], 1), 1);
     assert_eq!(wake(&[1, 1, 1, 0, 0, 0, 0, 0], 1), 3, "its cache is warm: stays in the group");
@@ -79,7 +79,7 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
     let (mut system, mut policy) = steady(&[0; 8]);
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(6));
-    assert_eq!(policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }), CpuId(6));
+    assert_eq!(policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(6));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn release_7_places_on_the_last_cpu_the_first_idle_one_and_the_shortest_queue() 
         let (mut system, mut policy) = on(&SOCKETS, "7", counts);
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
-        policy.select_cpu(&system, task, Placement::Wake { waker: CpuId(5), previous: CpuId(6) }).0
+        policy.select_cpu(&system, task, Placement::Wake { waker: CpuId(5), previous: CpuId(6) }).cpu.0
     };
     assert_eq!(wake(&[0, 1, 1, 1, 1, 1, 0, 1]), 6);
     assert_eq!(wake(&[1, 1, 0, 1, 1, 0, 1, 1]), 2);
@@ -140,6 +140,6 @@ fn the_second_in_the_queue_is_taken_and_every_decision_has_a_reason() {
     policy.idle(&mut system, CpuId(0));
     // Task 0 runs, task 1 is first in the queue.
     assert_eq!(system.moves, [(TaskId(2), CpuId(0))]);
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert!(reasons.len() == 1 && reasons[0].facts[1] == ("threads there", 4), "{reasons:?}");
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, View, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 
@@ -111,8 +111,7 @@ impl Disturb {
             return;
         };
         if request.is_legal(system, self.tasks) {
-            system.because(why);
-            request.ask(system);
+            request.ask(system, why);
         }
     }
 
@@ -133,7 +132,7 @@ impl Disturb {
 impl Tap for Disturb {
     fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
         let Some(task) = request.task() else {
-            return request.ask(system);
+            return request.ask(system, why);
         };
         // What came late or never makes some decisions of the policy impossible: no fault of its own.
         if !request.is_legal(system, self.tasks) {
@@ -146,8 +145,7 @@ impl Tap for Disturb {
         let now = system.now();
         let due = if matches!(request, Request::YieldTo(..)) { now } else { self.due(now, task) };
         if due == now {
-            system.because(why);
-            return request.ask(system);
+            return request.ask(system, why);
         }
         self.numbers += 1;
         self.late.insert(self.numbers, (request, why));
@@ -171,19 +169,16 @@ impl Policy for Perturbed {
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         self.inner.app_exited(&mut Tapped::new(system, &mut self.disturb), app);
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let chosen = self.inner.select_cpu(view, task, why);
-        if self.disturb.vetoed() {
-            view.because(Why::rule("perturbed: placement vetoed").with("cpu wanted", u64::from(chosen.0)));
-        } else if view.allowed(task, chosen) {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let chosen = self.inner.select_cpu(view, task, placement);
+        let why = if self.disturb.vetoed() {
+            Why::rule("perturbed: placement vetoed").with("cpu wanted", u64::from(chosen.cpu.0))
+        } else if view.allowed(task, chosen.cpu) {
             return chosen;
         } else {
-            view.because(Why::rule("perturbed: the placement is forbidden because a mask is late"));
-        }
-        self.disturb.elsewhere(view, task, why)
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.inner.memory_node(task)
+            Why::rule("perturbed: the placement is forbidden because a mask is late")
+        };
+        CpuChoice { cpu: self.disturb.elsewhere(view, task, placement), why, ..chosen }
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(&mut Tapped::new(system, &mut self.disturb), cpu);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
+use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, View, Why};
 use sim_core::time::Time;
 
 use super::request::{Request, Tap, Tapped};
@@ -94,8 +94,7 @@ struct Asked(Vec<Request>);
 
 impl Tap for Asked {
     fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
-        system.because(why);
-        let done = request.ask(system);
+        let done = request.ask(system, why);
         if done {
             self.0.push(request);
         }
@@ -144,19 +143,13 @@ impl Policy for Recorder {
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         self.call(system, Hook::Exited(app), |inner, system| inner.app_exited(system, app));
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let cpu = self.inner.select_cpu(view, task, why);
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let choice = self.inner.select_cpu(view, task, placement);
         let hook = Hook::Place(task);
         let nth = self.counts.next(hook);
-        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(cpu), node: None, asked: Vec::new() });
-        cpu
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        let node = self.inner.memory_node(task);
-        if let Some(call) = self.calls.last_mut().filter(|call| call.hook == Hook::Place(task)) {
-            call.node = node;
-        }
-        node
+        let node = choice.memory_node.filter(|_| matches!(placement, Placement::Fork { .. }));
+        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, asked: Vec::new() });
+        choice
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.call(system, Hook::Idle(cpu), |inner, system| inner.idle(system, cpu));

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, THROTTLED, View, Why};
+use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::record::{Call, Counts, Hook, Schedule};
@@ -33,6 +33,9 @@ impl Tally {
     }
 }
 
+/// The reason of a decision that happens as recorded.
+const REPLAYED: Why = Why::rule("replayed");
+
 /// Token of the timer at the end of the schedule; no policy's tokens come near it.
 const OVER: u64 = u64::MAX;
 
@@ -49,8 +52,6 @@ pub struct Replayer {
     counts: Counts,
     tasks: u32,
     tally: Tally,
-    /// The node of the placement just replayed.
-    node: Option<NodeId>,
 }
 
 impl Replayer {
@@ -74,7 +75,6 @@ impl Replayer {
             counts: Counts::default(),
             tasks: 0,
             tally: Tally::default(),
-            node: None,
         }
     }
 
@@ -112,8 +112,7 @@ impl Replayer {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
         }
         if legal {
-            system.because(Why::rule("replayed"));
-            legal = request.ask(system);
+            legal = request.ask(system, REPLAYED);
         }
         if request.task().is_some() {
             let count = if legal { &mut self.tally.applied } else { &mut self.tally.illegal };
@@ -127,8 +126,11 @@ impl Replayer {
     fn release(&mut self, system: &mut dyn System) {
         self.over = true;
         for task in std::mem::take(&mut self.parked) {
-            system.because(Why::rule("replayed: the schedule is over, no task stays throttled"));
-            system.set_priority(task, 0);
+            system.set_priority(
+                task,
+                0,
+                Why::rule("replayed: the schedule is over, no task stays throttled"),
+            );
         }
     }
 }
@@ -150,26 +152,23 @@ impl Policy for Replayer {
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         self.call(system, Hook::Exited(app));
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let call = self.take(Hook::Place(task));
-        self.node = call.as_ref().and_then(|call| call.node);
+        let memory_node = call.as_ref().and_then(|call| call.node);
         let recorded = call.and_then(|call| call.cpu);
         match recorded {
             Some(cpu) if cpu.0 < view.machine().cpus() && view.allowed(task, cpu) => {
                 self.tally.applied += 1;
-                view.because(Why::rule("replayed"));
-                return cpu;
+                return CpuChoice { cpu, why: REPLAYED, memory_node };
             }
             Some(_) => self.tally.illegal += 1,
             None => self.tally.unforeseen += 1,
         }
-        view.because(Why::rule("replayed: no legal decision recorded, stays"));
-        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = why;
+        let why = Why::rule("replayed: no legal decision recorded, stays");
+        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
         let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
-        if view.allowed(task, near) { near } else { first().unwrap_or(near) }
-    }
-    fn memory_node(&mut self, _: TaskId) -> Option<NodeId> {
-        self.node.take()
+        let cpu = if view.allowed(task, near) { near } else { first().unwrap_or(near) };
+        CpuChoice { cpu, why, memory_node }
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.call(system, Hook::Idle(cpu));

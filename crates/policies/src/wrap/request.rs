@@ -1,7 +1,5 @@
 //! What a wrapped policy asks of the system, as values, and the system it sees.
 
-use std::cell::Cell;
-
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
@@ -57,12 +55,12 @@ impl Request {
     }
 
     /// Asks the system for it; the answer, true where there is none.
-    pub(crate) fn ask(&self, system: &mut dyn System) -> bool {
+    pub(crate) fn ask(&self, system: &mut dyn System, why: Why) -> bool {
         match self {
-            Self::Migrate(task, to) => return system.migrate(*task, *to),
-            Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone()),
-            Self::Band(task, priority) => return system.set_priority(*task, *priority),
-            Self::YieldTo(from, to) => return system.yield_to(*from, *to),
+            Self::Migrate(task, to) => return system.migrate(*task, *to, why),
+            Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone(), why),
+            Self::Band(task, priority) => return system.set_priority(*task, *priority, why),
+            Self::YieldTo(from, to) => return system.yield_to(*from, *to, why),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
             Self::At(at, token) => system.at(*at, *token),
             Self::AtTick(cpu, not_before) => system.at_tick(*cpu, *not_before),
@@ -92,16 +90,15 @@ pub(crate) trait Tap {
 pub(crate) struct Tapped<'a> {
     system: &'a mut dyn System,
     tap: &'a mut dyn Tap,
-    why: Cell<Why>,
 }
 
 impl<'a> Tapped<'a> {
     pub(crate) fn new(system: &'a mut dyn System, tap: &'a mut dyn Tap) -> Self {
-        Self { system, tap, why: Cell::default() }
+        Self { system, tap }
     }
 
-    fn ask(&mut self, request: Request) -> bool {
-        self.tap.meet(self.system, request, self.why.take())
+    fn ask(&mut self, request: Request, why: Why) -> bool {
+        self.tap.meet(self.system, request, why)
     }
 }
 
@@ -160,9 +157,6 @@ impl View for Tapped<'_> {
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         self.system.best_dispatch_priority(cpu)
     }
-    fn because(&self, why: Why) {
-        self.why.set(why);
-    }
 }
 
 impl System for Tapped<'_> {
@@ -190,29 +184,29 @@ impl System for Tapped<'_> {
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         self.system.slice(task)
     }
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
-        self.ask(Request::Migrate(task, to))
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
+        self.ask(Request::Migrate(task, to), why)
     }
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
-        self.ask(Request::Bind(task, affinity))
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool {
+        self.ask(Request::Bind(task, affinity), why)
     }
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
-        self.ask(Request::Band(task, priority))
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
+        self.ask(Request::Band(task, priority), why)
     }
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
-        self.ask(Request::YieldTo(from, to))
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
+        self.ask(Request::YieldTo(from, to), why)
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
-        self.ask(Request::Charge(cpu, span, daemon));
+        self.ask(Request::Charge(cpu, span, daemon), Why::NONE);
     }
     fn at(&mut self, at: Time, token: u64) {
-        self.ask(Request::At(at, token));
+        self.ask(Request::At(at, token), Why::NONE);
     }
     fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        self.ask(Request::AtTick(cpu, not_before));
+        self.ask(Request::AtTick(cpu, not_before), Why::NONE);
     }
     fn at_slot(&mut self, at: Time) {
-        self.ask(Request::AtSlot(at));
+        self.ask(Request::AtSlot(at), Why::NONE);
     }
     fn remark(&mut self, why: Why) {
         self.system.remark(why);

@@ -3,7 +3,7 @@
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Level;
-use sim_core::policy::{Affinity, Placement, Policy, System, View};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::{PERTURB, Perturbed, Recorder, Replayer, Tally};
@@ -15,13 +15,13 @@ const FOUR: &[(Level, u32)] = &[(Level::Core, 4)];
 struct Pusher;
 
 impl Policy for Pusher {
-    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuId {
-        CpuId(3)
+    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuChoice {
+        CpuId(3).into()
     }
     fn timer(&mut self, system: &mut dyn System, token: u64) {
         system.charge(CpuId(0), Span::from_us(5), true);
-        system.migrate(TaskId(0), CpuId(token as u32));
-        system.set_priority(TaskId(0), 1);
+        system.migrate(TaskId(0), CpuId(token as u32), Why::NONE);
+        system.set_priority(TaskId(0), 1, Why::NONE);
     }
 }
 
@@ -94,10 +94,11 @@ fn a_veto_drops_moves_and_placements_but_no_bands() {
     policy.timer(&mut system, 1);
     assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
     let woken = Placement::Wake { waker: CpuId(1), previous: CpuId(2) };
-    assert_eq!(policy.select_cpu(&system, TaskId(0), woken), CpuId(2), "where it was");
+    assert_eq!(policy.select_cpu(&system, TaskId(0), woken).cpu, CpuId(2), "where it was");
     let mut created = [0; 4];
     for _ in 0..400 {
-        created[policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).0 as usize] += 1;
+        created
+            [policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).cpu.0 as usize] += 1;
     }
     assert!(created.iter().all(|count| (60..140).contains(count)), "anywhere: {created:?}");
 }
@@ -137,11 +138,11 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
     assert_eq!(second.moves, [(TaskId(0), CpuId(2))], "cpu 1 is forbidden");
     assert_eq!(second.charges.len(), 2);
     assert_eq!(
-        replayer.select_cpu(&second, TaskId(0), woken),
+        replayer.select_cpu(&second, TaskId(0), woken).cpu,
         CpuId(2),
         "cpu 3 and the one it was on are forbidden"
     );
-    assert_eq!(replayer.select_cpu(&second, TaskId(0), woken), CpuId(2));
+    assert_eq!(replayer.select_cpu(&second, TaskId(0), woken).cpu, CpuId(2));
     // Bands of the first two timers and one move; a move and a placement are illegal; the third timer never came.
     assert_eq!(replayer.tally(), Tally { applied: 3, illegal: 2, unreached: 2, unforeseen: 1 });
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
-use sim_core::policy::{AppView, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, View, Why};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
@@ -181,8 +181,8 @@ impl YieldTo {
                 "yielded: a straggler waits for another cpu"
             };
             let waits = system.now().since(system.task(to).last_ran).ns();
-            system.because(Why::rule(rule).with("straggler last ran, ns ago", waits));
-            if system.yield_to(task, to) {
+            let why = Why::rule(rule).with("straggler last ran, ns ago", waits);
+            if system.yield_to(task, to, why) {
                 self.tasks[task.index()].yields += 1;
             }
         }
@@ -249,8 +249,8 @@ impl Policy for YieldTo {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 
     fn watches_waits(&self) -> bool {

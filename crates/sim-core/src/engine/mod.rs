@@ -18,7 +18,6 @@ mod system;
 mod update;
 mod wakeup;
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +30,7 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
 use crate::os::{Discipline, EevdfParams, OsModel};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Policy, Preemption, TaskState, Why};
+use crate::policy::{Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -95,8 +94,6 @@ pub(crate) struct Engine<'o, O> {
     polling: Polling,
     /// One for each cpu, or for several: what was predicted there.
     fair_polling: Vec<FairPolling>,
-    /// The reason of the next decision.
-    why: Cell<Why>,
     corrections: u64,
     events: u64,
     entries: u64,

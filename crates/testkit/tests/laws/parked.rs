@@ -6,7 +6,7 @@ use sim_core::account::Category;
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Placement, Policy, Preemption, System, THROTTLED, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, Preemption, System, THROTTLED, View, Why};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
@@ -29,12 +29,12 @@ impl Policy for Parking {
             system.at(Time::from_ns(300 * MS), 0);
         }
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
         let mut cpus = view.machine().cpu_ids();
-        cpus.find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0))
+        cpus.find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0)).into()
     }
     fn timer(&mut self, system: &mut dyn System, token: u64) {
-        assert!(system.set_priority(TaskId(0), token as u8));
+        assert!(system.set_priority(TaskId(0), token as u8, Why::NONE));
         assert_eq!(system.nr_running(CpuId(0)), system.nr_running(CpuId(0)).max(1), "parked tasks count");
     }
     fn idle(&mut self, _: &mut dyn System, _: CpuId) {

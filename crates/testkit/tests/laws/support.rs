@@ -5,12 +5,12 @@ use std::sync::Arc;
 use notation::parameter::{Parameter, Values};
 use policies::Choice;
 use sim_core::engine::Simulation;
-use sim_core::ids::{AppId, CpuId, NodeId, ProfileId, TaskId};
+use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View};
+use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -295,14 +295,11 @@ impl Policy for Placed {
     fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
         self.inner.app_exited(system, app);
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match (why, self.cpus.get(task.0 as usize)) {
-            (Placement::Fork { .. }, Some(cpu)) => *cpu,
-            _ => self.inner.select_cpu(view, task, why),
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match (placement, self.cpus.get(task.0 as usize)) {
+            (Placement::Fork { .. }, Some(cpu)) => (*cpu).into(),
+            _ => self.inner.select_cpu(view, task, placement),
         }
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.inner.memory_node(task)
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.inner.idle(system, cpu);
@@ -318,7 +315,7 @@ impl Policy for Placed {
             None => self.inner.timer(system, token),
             Some(at) => {
                 let (_, task, cpu) = self.moves[at as usize];
-                assert!(system.migrate(TaskId(task), CpuId(cpu)));
+                assert!(system.migrate(TaskId(task), CpuId(cpu), Why::NONE));
             }
         }
     }
