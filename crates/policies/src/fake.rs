@@ -8,7 +8,7 @@ use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{CfsParams, Discipline, OsModel};
-use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, Timer, View, Why};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
 
@@ -285,14 +285,12 @@ impl System for FakeSystem {
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.charges.push((cpu, span, daemon));
     }
-    fn at(&mut self, at: Time, token: u64) {
-        self.timers.push((at, token));
-    }
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        self.ticks.push((cpu, not_before));
-    }
-    fn at_slot(&mut self, at: Time) {
-        self.slots.push(at);
+    fn at(&mut self, at: Time, timer: Timer) {
+        match timer {
+            Timer::Token(token) => self.timers.push((at, token)),
+            Timer::Tick(cpu) => self.ticks.push((cpu, at)),
+            Timer::Slot => self.slots.push(at),
+        }
     }
     fn remark(&mut self, why: Why) {
         self.reasons.push(why);
@@ -357,6 +355,6 @@ pub(crate) fn run(system: &mut FakeSystem, policy: &mut dyn Policy, end: Time) {
         system.timers.swap_remove(i);
         let wait = at.since(system.now);
         pass(system, wait);
-        policy.timer(system, token);
+        policy.timer(system, Timer::Token(token));
     }
 }

@@ -4,7 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, TaskState, View, Why,
+    Affinity, Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, TaskState, Timer, View,
+    Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -88,24 +89,6 @@ impl Restless {
         }
         self.queue = queue;
     }
-}
-
-impl Policy for Restless {
-    fn init(&mut self, system: &mut dyn System) {
-        self.tasks = (0..system.apps()).map(|app| system.app(AppId(app)).tasks.end).max().unwrap_or(0);
-        system.at(system.now(), 0);
-        system.at_tick(CpuId(0), system.now());
-    }
-
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        let cpus = view.machine().cpus();
-        let start = self.pick(cpus);
-        let fits = |cpu: &CpuId| view.allowed(task, *cpu);
-        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0));
-        let created = matches!(placement, Placement::Fork { .. });
-        let named = created && task.0.is_multiple_of(3);
-        CpuChoice { memory_node: named.then(|| NodeId(self.pick(5))), ..cpu.into() }
-    }
 
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         let mut queue = std::mem::take(&mut self.queue);
@@ -120,7 +103,41 @@ impl Policy for Restless {
             return;
         }
         let next = system.now() + self.period;
-        system.at_tick(to, next);
+        system.at(next, Timer::Tick(to));
+    }
+
+    /// One action now, and a timer for the next one.
+    fn act_and_rearm(&mut self, system: &mut dyn System) {
+        let task = TaskId(self.pick(self.tasks));
+        self.act(system, task);
+        let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
+        let next = system.now() + wait;
+        system.at(next, Timer::Token(0));
+    }
+}
+
+impl Policy for Restless {
+    fn init(&mut self, system: &mut dyn System) {
+        self.tasks = (0..system.apps()).map(|app| system.app(AppId(app)).tasks.end).max().unwrap_or(0);
+        system.at(system.now(), Timer::Token(0));
+        system.at(system.now(), Timer::Tick(CpuId(0)));
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let cpus = view.machine().cpus();
+        let start = self.pick(cpus);
+        let fits = |cpu: &CpuId| view.allowed(task, *cpu);
+        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0));
+        let created = matches!(placement, Placement::Fork { .. });
+        let named = created && task.0.is_multiple_of(3);
+        CpuChoice { memory_node: named.then(|| NodeId(self.pick(5))), ..cpu.into() }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        match timer {
+            Timer::Tick(cpu) => self.tick(system, cpu),
+            _ => self.act_and_rearm(system),
+        }
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -150,11 +167,11 @@ impl Policy for Restless {
         self.queue = queue;
     }
 
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         match self.pick(16) {
             0 => {
                 self.single += 1;
-                system.at_tick(cpu, system.now());
+                system.at(system.now(), Timer::Tick(cpu));
             }
             1 => {
                 let band = self.pick(2) as u8;
@@ -164,8 +181,8 @@ impl Policy for Restless {
         }
     }
 
-    fn watches_preemptions(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: true }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
@@ -180,10 +197,6 @@ impl Policy for Restless {
         }
     }
 
-    fn watches_waits(&self) -> bool {
-        true
-    }
-
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _what: Awaited) {
         match self.pick(8) {
             0..=3 => self.yield_from(system, task),
@@ -196,13 +209,5 @@ impl Policy for Restless {
         if self.pick(8) == 0 {
             self.act(system, task);
         }
-    }
-
-    fn timer(&mut self, system: &mut dyn System, _token: u64) {
-        let task = TaskId(self.pick(self.tasks));
-        self.act(system, task);
-        let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
-        let next = system.now() + wait;
-        system.at(next, 0);
     }
 }

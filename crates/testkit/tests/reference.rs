@@ -8,7 +8,9 @@ use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, View, Why};
+use sim_core::policy::{
+    Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::program::{Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
@@ -161,9 +163,9 @@ impl Clockwork {
         }
         let next = system.now() + Span::from_ns(500 * u64::from(1 + draw % 40));
         match draw / 64 % 3 {
-            0 => system.at(next, 1),
-            1 => system.at_tick(cpu, next),
-            _ => system.at_slot(next),
+            0 => system.at(next, Timer::Token(1)),
+            1 => system.at(next, Timer::Tick(cpu)),
+            _ => system.at(next, Timer::Slot),
         }
     }
 }
@@ -176,8 +178,8 @@ impl Policy for Clockwork {
         // Sometimes a cpu that does not exist, which the kernel has to correct.
         CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64)))).into()
     }
-    fn watches_waits(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: false }
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let cpus = system.machine().cpus();
@@ -195,13 +197,7 @@ impl Policy for Clockwork {
             system.migrate(task, to, Why::NONE);
         }
     }
-    fn tick(&mut self, system: &mut dyn System, _cpu: CpuId) {
-        self.act(system);
-    }
-    fn timer(&mut self, system: &mut dyn System, _token: u64) {
-        self.act(system);
-    }
-    fn slot(&mut self, system: &mut dyn System) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         self.act(system);
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {

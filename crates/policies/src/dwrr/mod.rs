@@ -10,7 +10,7 @@ mod takeable;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, PerCpu};
-use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, Timer, View, Why};
 use sim_core::time::Time;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -253,7 +253,7 @@ impl Dwrr {
         let at = Time::from_ns(system.now().ns().saturating_add(in_ns));
         if at < self.cpus[cpu].look {
             self.cpus[cpu].look = at;
-            system.at_tick(cpu, at);
+            system.at(at, Timer::Tick(cpu));
         }
     }
 
@@ -457,7 +457,8 @@ impl Policy for Dwrr {
         }
     }
 
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Tick(cpu) = timer else { return };
         if system.now() < self.cpus[cpu].look {
             return;
         }
@@ -471,12 +472,9 @@ impl Policy for Dwrr {
         self.look_again(system, cpu);
     }
 
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
         self.set_on(task, Some(cpu));
-    }
-
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let TaskView { state, cpu: place, .. } = system.task(task);
         if place != cpu || !matches!(state, TaskState::Queued | TaskState::Running) {
             return;
@@ -502,8 +500,8 @@ impl Policy for Dwrr {
         self.look(system, cpu, due.saturating_sub(used));
     }
 
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
         self.set_on(task, None);
     }
 }

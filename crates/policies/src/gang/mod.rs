@@ -6,7 +6,7 @@
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, View, Why};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -217,7 +217,7 @@ impl Scheduler {
         if self.matrix.slots.len() > 1 {
             let length = self.turn(system);
             self.next_switch = system.now().saturating_add(length);
-            system.at_slot(self.next_switch);
+            system.at(self.next_switch, Timer::Slot);
             if let Some(pairs) = &mut self.pairs {
                 pairs.turn_begins(system, &mut self.matrix, self.active);
             }
@@ -352,7 +352,7 @@ impl Policy for Scheduler {
         }
     }
 
-    fn slot(&mut self, system: &mut dyn System) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         if system.now() < self.next_switch || self.matrix.slots.len() < 2 {
             return;
         }

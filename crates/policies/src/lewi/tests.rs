@@ -76,7 +76,7 @@ fn a_short_wait_is_not_worth_lending_for() {
     wait(&mut system, &mut lewi, tasks[1]);
     assert_eq!((system.timers.clone(), lewi.cpus[CpuId(0)].guests.len()), (vec![(Time::ZERO + grain, 0)], 0));
     system.now = Time::ZERO + grain;
-    lewi.timer(&mut system, 0);
+    lewi.timer(&mut system, Timer::Token(0));
     assert_eq!(system.homes(AppId(0)), [0, 0, 1, 0].map(Some));
 }
 

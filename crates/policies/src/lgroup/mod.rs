@@ -8,7 +8,9 @@ mod load;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{CpuChoice, Placement, Policy, Preemption, System, TaskState, View, Why};
+use sim_core::policy::{
+    CpuChoice, Placement, Policy, Preemption, System, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -397,7 +399,7 @@ impl Lgroup {
         }
         if let Some((_, left)) = system.slice(task) {
             self.thread(task).watched = true;
-            system.at(system.now() + left.max(Span::from_ns(1)), u64::from(task.0));
+            system.at(system.now() + left.max(Span::from_ns(1)), Timer::Token(u64::from(task.0)));
         }
     }
 
@@ -521,7 +523,8 @@ impl Policy for Lgroup {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let task = TaskId(token as u32);
         self.thread(task).watched = false;
         let seen = system.task(task);
@@ -552,28 +555,25 @@ impl Policy for Lgroup {
         }
     }
 
-    fn watches_preemptions(&self) -> bool {
-        self.sticky
+    fn watches(&self) -> Watches {
+        Watches { waits: false, preemptions: self.sticky }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         self.requeue(system, task, cpu, why);
     }
 
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.count(system, task, true);
         if self.sticky && self.away(task, cpu).is_some() {
             self.look_after(system, task);
         }
     }
 
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.count(view, task, true);
-    }
-
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.count(view, task, false);
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.count(system, task, false);
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::fake::FakeSystem;
 use sim_core::ids::Id;
 use sim_core::machine::Level as Tree;
-use sim_core::policy::{Affinity, TaskState};
+use sim_core::policy::{Affinity, TaskState, Timer};
 
 const BARCELONA: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Node, 1), (Tree::Core, 4)];
 const TIGERTON: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Cache, 2), (Tree::Core, 2)];
@@ -253,7 +253,7 @@ fn going_idle_brings_the_next_look_forward_but_pulls_only_where_the_kernel_does(
     assert_eq!(system.ticks.last().map(|(cpu, _)| *cpu), Some(CpuId(0)));
     let mut eager = load(&system, &[("newidle", 1)]);
     for task in 1..4 {
-        eager.runnable(&system, TaskId(task), CpuId(1));
+        eager.runnable(&mut system, TaskId(task), CpuId(1));
     }
     system.now += Span::from_ms(500);
     eager.idle(&mut system, CpuId(0));
@@ -264,10 +264,10 @@ fn going_idle_brings_the_next_look_forward_but_pulls_only_where_the_kernel_does(
 fn a_leftover_tick_is_ignored() {
     let (mut system, mut policy) = steady(&TWO, &[1, 3]);
     policy.armed[CpuId(0)] = system.now + Span::from_ms(5);
-    policy.tick(&mut system, CpuId(0));
+    policy.timer(&mut system, Timer::Tick(CpuId(0)));
     assert!(system.moves.is_empty() && system.ticks.is_empty());
     system.now += Span::from_ms(5);
-    policy.tick(&mut system, CpuId(0));
+    policy.timer(&mut system, Timer::Tick(CpuId(0)));
     assert_eq!(system.counts(), [2, 2]);
     assert_eq!(system.ticks.len(), 1);
 }
@@ -331,7 +331,7 @@ fn an_idle_machine_costs_one_tick_per_interval() {
     policy.init(&mut system);
     assert_eq!(system.ticks.len(), 16);
     system.now = Time::from_ns(1_000_000);
-    policy.tick(&mut system, CpuId(3));
+    policy.timer(&mut system, Timer::Tick(CpuId(3)));
     assert!(system.moves.is_empty());
     assert_eq!(system.ticks.len(), 17);
 }

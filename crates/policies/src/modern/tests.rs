@@ -130,8 +130,8 @@ fn loads_follow_their_tasks() {
     let now = system.now;
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 2048);
     system.migrate(TaskId(1), CpuId(1), Why::NONE);
-    policy.quiescent(&system, TaskId(1), CpuId(0));
-    policy.runnable(&system, TaskId(1), CpuId(1));
+    policy.quiescent(&mut system, TaskId(1), CpuId(0));
+    policy.runnable(&mut system, TaskId(1), CpuId(1));
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 1024);
     assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
     assert_eq!(policy.crowded, 0);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
-use sim_core::policy::{Affinity, TaskState};
+use sim_core::policy::{Affinity, TaskState, Timer};
 use sim_core::time::Time;
 
 const SOCKETS: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
@@ -29,7 +29,7 @@ fn the_long_term_balancer_comes_every_half_to_one_and_a_half_seconds() {
     policy.init(&mut system);
     for i in 0..200 {
         system.now = system.timers[i].0;
-        policy.timer(&mut system, 0);
+        policy.timer(&mut system, Timer::Token(0));
     }
     let gaps: Vec<u64> = system.timers.windows(2).map(|w| w[1].0.since(w[0].0).ns() / 1_000_000).collect();
     assert!(gaps.iter().all(|gap| (500..1_500).contains(gap)), "{gaps:?}");
@@ -39,14 +39,14 @@ fn the_long_term_balancer_comes_every_half_to_one_and_a_half_seconds() {
 #[test]
 fn a_pass_moves_one_thread_per_long_queue_and_even_an_odd_one() {
     let (mut system, mut policy) = steady(&[1, 1, 1, 2, 1, 1, 1, 1]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert_eq!(system.moves.len(), 1, "the odd thread moves");
     let (mut system, mut policy) = steady(&[5, 1, 1, 3, 1, 1, 1, 1]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert_eq!(system.moves.len(), 2, "one thread from each");
     assert_eq!(&system.counts()[..1], [4]);
     let (mut system, mut policy) = steady(&[1; 8]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert!(system.moves.is_empty());
 }
 
@@ -86,7 +86,7 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
 fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     let after = |counts: &[u32]| {
         let (mut system, mut policy) = on(&SOCKETS, "7", counts);
-        policy.timer(&mut system, ALL);
+        policy.timer(&mut system, Timer::Token(ALL));
         let mut counts = system.counts();
         counts.sort_unstable();
         (counts, system.moves.len())
@@ -97,11 +97,11 @@ fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     // Queues of two siblings each: 4 threads on one core, 2 on the other three; one of them goes over.
     let cores = [(Tree::Core, 4), (Tree::Thread, 2)];
     let (mut system, mut policy) = on(&cores, "7", &[3, 1, 1, 1, 1, 1, 1, 1]);
-    policy.timer(&mut system, ALL);
+    policy.timer(&mut system, Timer::Token(ALL));
     assert_eq!((system.moves.len(), system.counts()[0]), (1, 2));
     // And within the core.
     let (mut system, mut policy) = on(&cores, "7", &[3, 0, 1, 1, 1, 1, 1, 1]);
-    policy.timer(&mut system, SIBLINGS);
+    policy.timer(&mut system, Timer::Token(SIBLINGS));
     assert_eq!(system.counts(), [1, 2, 1, 1, 1, 1, 1, 1]);
 }
 

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, View, Why};
+use sim_core::ids::TaskId;
+use sim_core::policy::{CpuChoice, Placement, System, THROTTLED, Timer, View, Watches, Why};
 use sim_core::time::{Span, Time};
+use sim_core::wrap::{Notice, Request, Wrapper};
 
 use super::record::{Call, Counts, Hook, Schedule};
-use super::request::{Request, tasks};
+use super::request::{is_legal, tasks};
 
 /// What became of the decisions (placements, moves, masks, priorities) of a replayed schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -45,8 +46,7 @@ pub struct Replayer {
     /// not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
-    watches_waits: bool,
-    watches_preemptions: bool,
+    watches: Watches,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
@@ -68,8 +68,10 @@ impl Replayer {
         Self {
             end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
-            watches_waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
-            watches_preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
+            watches: Watches {
+                waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
+                preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
+            },
             parked: BTreeSet::new(),
             calls,
             counts: Counts::default(),
@@ -107,7 +109,7 @@ impl Replayer {
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
         let parks = matches!(request, Request::Band(_, THROTTLED));
-        let mut legal = request.is_legal(system, self.tasks) && !(parks && self.over);
+        let mut legal = is_legal(request, system, self.tasks) && !(parks && self.over);
         if let (Request::Band(task, _), true) = (request, legal) {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
         }
@@ -135,24 +137,12 @@ impl Replayer {
     }
 }
 
-impl Policy for Replayer {
-    fn init(&mut self, system: &mut dyn System) {
-        self.tasks = tasks(system);
-        self.call(system, Hook::Init);
-        if let Some(end) = self.end {
-            system.at(end, OVER);
-        }
+impl Wrapper for Replayer {
+    fn wants(&self) -> Watches {
+        self.watches
     }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Started(app));
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Ready(app));
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Exited(app));
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+
+    fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let call = self.take(Hook::Place(task));
         let memory_node = call.as_ref().and_then(|call| call.node);
         let recorded = call.and_then(|call| call.cpu);
@@ -170,41 +160,18 @@ impl Policy for Replayer {
         let cpu = if view.allowed(task, near) { near } else { first().unwrap_or(near) };
         CpuChoice { cpu, why, memory_node }
     }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Idle(cpu));
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Tick(cpu));
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        if token == OVER {
-            self.release(system);
-        } else {
-            self.call(system, Hook::Timer(token));
+
+    fn notify(&mut self, system: &mut dyn System, notice: Notice) {
+        match notice {
+            Notice::Timer(Timer::Token(OVER)) => return self.release(system),
+            Notice::Init => self.tasks = tasks(system),
+            _ => {}
         }
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.call(system, Hook::Slot);
-    }
-    fn watches_waits(&self) -> bool {
-        self.watches_waits
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.watches_preemptions
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Preemption) {
-        self.call(system, Hook::Preempted(task));
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
-        self.call(system, Hook::Waits(task));
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.call(system, Hook::Proceeds(task));
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Emptied(cpu));
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
-        self.call(system, Hook::Enqueued(task));
+        if let Some(hook) = Hook::of(notice) {
+            self.call(system, hook);
+        }
+        if let (Notice::Init, Some(end)) = (notice, self.end) {
+            system.at(end, Timer::Token(OVER));
+        }
     }
 }

@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
-use sim_core::policy::{AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{
+    AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
@@ -229,7 +231,7 @@ impl YieldTo {
         waiter.due = system.now() + self.interval;
         if !waiter.armed {
             waiter.armed = true;
-            system.at(waiter.due, u64::from(task.0));
+            system.at(waiter.due, Timer::Token(u64::from(task.0)));
         }
     }
 }
@@ -253,8 +255,8 @@ impl Policy for YieldTo {
         view.task(task).cpu.into()
     }
 
-    fn watches_waits(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: false }
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
@@ -272,7 +274,8 @@ impl Policy for YieldTo {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let task = TaskId(token as u32);
         let Some(waiter) = self.tasks.get_mut(task.index()) else { return };
         waiter.armed = false;
@@ -283,7 +286,7 @@ impl Policy for YieldTo {
             // It went on in between and waits again.
             waiter.armed = true;
             let due = waiter.due;
-            system.at(due, token);
+            system.at(due, Timer::Token(token));
         } else if self.attempt(system, task) {
             self.arm(system, task);
         }

@@ -45,7 +45,7 @@ fn elsewhere_only_where_no_straggler_runs() {
         policy.waits(&mut system, tasks[3], ALL);
         system.yields.clear();
         system.now = Time::ZERO + Span::from_ms(1);
-        policy.timer(&mut system, 0);
+        policy.timer(&mut system, Timer::Token(0));
         assert_eq!(system.yields.len(), expected, "anywhere: {anywhere}");
     }
 }

@@ -30,7 +30,7 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
 use crate::os::{Discipline, EevdfParams, OsModel};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Policy, Preemption, TaskState};
+use crate::policy::{self, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -113,12 +113,12 @@ pub(crate) struct Engine<'o, O> {
 
 impl<O: Observer> Engine<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
-        self.shared.watched = policy.watches_waits();
+        self.shared.watched = policy.watches().waits;
         if self.shared.watched {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.turns =
-            policy.watches_preemptions() && matches!(self.shared.model.discipline, Discipline::Ts(_));
+            policy.watches().preemptions && matches!(self.shared.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -291,12 +291,12 @@ impl<O: Observer> Engine<'_, O> {
                 self.wake(task, waker, policy);
             }
             Timer::Update => self.update_priorities(),
-            Timer::Tick(cpu) => policy.tick(self, cpu),
+            Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {
                 self.refresh_priorities();
-                policy.timer(self, token);
+                policy.timer(self, policy::Timer::Token(token));
             }
-            Timer::Slot => policy.slot(self),
+            Timer::Slot => policy.timer(self, policy::Timer::Slot),
         }
     }
 
@@ -314,7 +314,6 @@ impl<O: Observer> Engine<'_, O> {
             notified += 1;
             if entered {
                 policy.runnable(self, task, cpu);
-                policy.enqueued(self, task, cpu);
             } else {
                 policy.quiescent(self, task, cpu);
             }

@@ -7,7 +7,9 @@ use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::os::{Discipline, OsModel};
-use crate::policy::{Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why};
+use crate::policy::{
+    self, Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why,
+};
 use crate::run_queue::multilevel::Multilevel;
 use crate::run_queue::{self, ts};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -326,18 +328,16 @@ impl<O: Observer> System for Engine<'_, O> {
         self.mark(cpu);
     }
 
-    fn at(&mut self, at: Time, token: u64) {
-        self.timers.arm(at.max(self.shared.now), Timer::Policy(token));
-    }
-
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        let soonest = (self.shared.now + Span::from_ns(1)).max(not_before);
-        let at = self.tick_at(cpu, soonest);
-        self.timers.arm(at, Timer::Tick(cpu));
-    }
-
-    fn at_slot(&mut self, at: Time) {
-        self.timers.arm(at.max(self.shared.now), Timer::Slot);
+    fn at(&mut self, at: Time, timer: policy::Timer) {
+        let at = at.max(self.shared.now);
+        match timer {
+            policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),
+            policy::Timer::Slot => self.timers.arm(at, Timer::Slot),
+            policy::Timer::Tick(cpu) => {
+                let at = self.tick_at(cpu, at.max(self.shared.now + Span::from_ns(1)));
+                self.timers.arm(at, Timer::Tick(cpu));
+            }
+        }
     }
 
     fn remark(&mut self, why: Why) {

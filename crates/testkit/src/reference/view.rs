@@ -3,7 +3,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
-use sim_core::policy::{Affinity, AppView, System, THROTTLED, TaskState, TaskView, View, Why};
+use sim_core::policy::{self, Affinity, AppView, System, THROTTLED, TaskState, TaskView, View, Why};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
@@ -249,16 +249,14 @@ impl System for Reference<'_> {
         self.mark(c);
     }
 
-    fn at(&mut self, at: Time, token: u64) {
-        self.arm(at.ns().max(self.now), Timer::Policy(token));
-    }
-
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        let soonest = not_before.ns().max(self.now + 1);
-        self.arm(self.tick_from(cpu.0 as usize, soonest), Timer::Tick(cpu.0));
-    }
-
-    fn at_slot(&mut self, at: Time) {
-        self.arm(at.ns().max(self.now), Timer::Slot);
+    fn at(&mut self, at: Time, timer: policy::Timer) {
+        let now = self.now;
+        match timer {
+            policy::Timer::Token(token) => self.arm(at.ns().max(now), Timer::Policy(token)),
+            policy::Timer::Slot => self.arm(at.ns().max(now), Timer::Slot),
+            policy::Timer::Tick(cpu) => {
+                self.arm(self.tick_from(cpu.0 as usize, at.ns().max(now + 1)), Timer::Tick(cpu.0));
+            }
+        }
     }
 }
