@@ -3,8 +3,9 @@
 use notation::parameter::Values;
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
-use sim_core::policy::{Policy, Stacked};
+use sim_core::policy::Policy;
 use sim_core::program::AppSpec;
+use sim_core::wrap::Stacked;
 
 use crate::entry::{Entry, Level, Setting};
 use crate::registry::kernel_policy;

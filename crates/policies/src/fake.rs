@@ -1,6 +1,6 @@
 //! A tests-only system with queues that a test sets: no time, no costs, no execution.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
-use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, Timer, View, Why};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
 
@@ -39,7 +39,7 @@ pub(crate) struct FakeSystem {
     pub(crate) slots: Vec<Time>,
     pub(crate) buddy: Option<TaskId>,
     /// Reasons and remarks in the order given.
-    pub(crate) reasons: RefCell<Vec<Why>>,
+    pub(crate) reasons: Vec<Why>,
     /// How often the load of a cpu was read.
     pub(crate) reads: Cell<u64>,
     entered: u64,
@@ -94,7 +94,7 @@ impl FakeSystem {
             ticks: Vec::new(),
             slots: Vec::new(),
             buddy: None,
-            reasons: RefCell::new(Vec::new()),
+            reasons: Vec::new(),
             reads: Cell::new(0),
             entered: 0,
         }
@@ -234,9 +234,6 @@ impl View for FakeSystem {
     fn waits_in_vain(&self, task: TaskId) -> bool {
         self.in_vain.contains(&task)
     }
-    fn because(&self, why: Why) {
-        self.reasons.borrow_mut().push(why);
-    }
 }
 
 impl System for FakeSystem {
@@ -256,7 +253,8 @@ impl System for FakeSystem {
     fn progress(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].progress
     }
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
+        self.reasons.push(why);
         self.moves.push((task, to));
         self.entered += 1;
         let idle = self.nr_running(to) == 0;
@@ -266,7 +264,8 @@ impl System for FakeSystem {
         view.state = if idle { TaskState::Running } else { TaskState::Queued };
         true
     }
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool {
+        self.reasons.push(why);
         let view = &mut self.tasks[task.index()].view;
         if let Affinity::One(cpu) = affinity {
             view.cpu = cpu;
@@ -274,28 +273,28 @@ impl System for FakeSystem {
         self.tasks[task.index()].affinity = affinity;
         true
     }
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
+        self.reasons.push(why);
         self.tasks[task.index()].priority = priority;
         true
     }
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
+        self.reasons.push(why);
         self.yields.push((from, to));
         true
     }
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.charges.push((cpu, span, daemon));
     }
-    fn at(&mut self, at: Time, token: u64) {
-        self.timers.push((at, token));
-    }
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        self.ticks.push((cpu, not_before));
-    }
-    fn at_slot(&mut self, at: Time) {
-        self.slots.push(at);
+    fn at(&mut self, at: Time, timer: Timer) {
+        match timer {
+            Timer::Token(token) => self.timers.push((at, token)),
+            Timer::Tick(cpu) => self.ticks.push((cpu, at)),
+            Timer::Slot => self.slots.push(at),
+        }
     }
     fn remark(&mut self, why: Why) {
-        self.because(why);
+        self.reasons.push(why);
     }
 }
 
@@ -357,6 +356,6 @@ pub(crate) fn run(system: &mut FakeSystem, policy: &mut dyn Policy, end: Time) {
         system.timers.swap_remove(i);
         let wait = at.since(system.now);
         pass(system, wait);
-        policy.timer(system, token);
+        policy.timer(system, Timer::Token(token));
     }
 }

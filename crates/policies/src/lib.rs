@@ -35,4 +35,5 @@ pub use domain_level::DomainLevel;
 pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};
 pub use registry::{ALL, PolicyShelf, find, kernel_policy};
-pub use wrap::{Call, Hook, PERTURB, Recorder, Replayer, Request, Schedule, Tally};
+pub use sim_core::wrap::Request;
+pub use wrap::{Call, Hook, PERTURB, Recorder, Replayer, Schedule, Tally};

@@ -2,7 +2,7 @@
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level, Topology};
-use sim_core::policy::{View, Why};
+use sim_core::policy::{CpuChoice, View, Why};
 use sim_core::rng;
 
 /// The cpus that a task may use, in order.
@@ -36,13 +36,11 @@ pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
 const MASKED: &str = "the mask forbids the chosen cpu: goes to the first allowed cpu";
 
 /// The cpu that a kernel has chosen for a task and why, or the first allowed one when the mask forbids it.
-pub(crate) fn unless_masked(view: &dyn View, task: TaskId, (cpu, why): (CpuId, Why)) -> CpuId {
+pub(crate) fn unless_masked(view: &dyn View, task: TaskId, (cpu, why): (CpuId, Why)) -> CpuChoice {
     if view.allowed(task, cpu) {
-        view.because(why);
-        return cpu;
+        return CpuChoice::new(cpu, why);
     }
-    view.because(Why::rule(MASKED).with("chosen cpu", u64::from(cpu.0)));
-    first_allowed(view, task)
+    CpuChoice::new(first_allowed(view, task), Why::rule(MASKED).with("chosen cpu", u64::from(cpu.0)))
 }
 
 /// `total` things in `parts` shares that differ by at most one, larger shares first.

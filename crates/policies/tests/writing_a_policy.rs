@@ -13,15 +13,16 @@ use sim_core::wait::{BarrierKind, WaitMode};
 
 // policy: begin
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 
 /// Puts each task on the shortest queue, and lets an idle cpu steal from the longest one.
 struct Stealing;
 
 impl Policy for Stealing {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
         let allowed = view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
-        allowed.min_by_key(|cpu| view.nr_running(*cpu)).unwrap_or(CpuId(0))
+        let shortest = allowed.min_by_key(|cpu| view.nr_running(*cpu)).unwrap_or(CpuId(0));
+        CpuChoice::new(shortest, Why::rule("placed: shortest queue"))
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -29,7 +30,7 @@ impl Policy for Stealing {
         let mut waiting = Vec::new();
         system.queued(longest.unwrap_or(cpu), &mut waiting);
         if let Some(task) = waiting.into_iter().find(|task| system.allowed(*task, cpu)) {
-            system.migrate(task, cpu);
+            system.migrate(task, cpu, Why::rule("stolen by an idle cpu"));
         }
     }
 }

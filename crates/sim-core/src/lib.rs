@@ -20,3 +20,4 @@ mod run_queue;
 mod sync;
 pub mod time;
 pub mod wait;
+pub mod wrap;

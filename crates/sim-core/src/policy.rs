@@ -64,6 +64,27 @@ pub enum Placement {
     },
 }
 
+/// A timer that a policy arms ([`System::at`]). Of timers that fire at the same instant, slots come last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Timer {
+    /// One with a number that the policy chooses.
+    Token(u64),
+    /// A timer tick of a cpu.
+    Tick(CpuId),
+    /// A time slot of a gang scheduler begins.
+    Slot,
+}
+
+/// Hooks that cost time in every run and are called only where they are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Watches {
+    /// [`Policy::waits`] and [`Policy::proceeds`].
+    pub waits: bool,
+    /// [`Policy::preempted`], with priorities up to date in it, in `select_cpu` and in `timer`. Only under the
+    /// time-sharing class of Solaris.
+    pub preemptions: bool,
+}
+
 /// Why a task has lost its place on a cpu, under a discipline whose priorities change with time ([`Policy::preempted`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preemption {
@@ -92,6 +113,9 @@ pub struct Why {
 }
 
 impl Why {
+    /// No reason.
+    pub const NONE: Self = Self::rule("");
+
     /// A rule without numbers.
     #[must_use]
     pub const fn rule(rule: &'static str) -> Self {
@@ -110,6 +134,33 @@ impl Why {
             at += 1;
         }
         self
+    }
+}
+
+/// The cpu that [`Policy::select_cpu`] chooses, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CpuChoice {
+    /// The cpu.
+    pub cpu: CpuId,
+    /// The reason.
+    pub why: Why,
+    /// The NUMA node for the pages that a created task touches first; none: the node where it runs when it touches
+    /// them.
+    pub memory_node: Option<NodeId>,
+}
+
+impl CpuChoice {
+    /// A cpu with a reason.
+    #[must_use]
+    pub const fn new(cpu: CpuId, why: Why) -> Self {
+        Self { cpu, why, memory_node: None }
+    }
+}
+
+/// A cpu without a reason.
+impl From<CpuId> for CpuChoice {
+    fn from(cpu: CpuId) -> Self {
+        Self::new(cpu, Why::NONE)
     }
 }
 
@@ -272,7 +323,7 @@ pub trait View {
     }
     /// The priority of a task under the time-sharing class of Solaris, 0 to 59, larger is better: of a sleeping task the one
     /// with which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. What has
-    /// run since is reckoned in when the policy [watches preempted tasks](Policy::watches_preemptions).
+    /// run since is reckoned in when the policy [watches preempted tasks](Policy::watches).
     fn dispatch_priority(&self, task: TaskId) -> i64 {
         let _ = task;
         0
@@ -280,11 +331,6 @@ pub trait View {
     /// The best [priority](View::dispatch_priority) of the runnable tasks of a cpu, the running one included; none when there are none.
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         (self.nr_running(cpu) > 0).then_some(0)
-    }
-    /// Gives the reason of the decision that comes next: the next action, or the cpu that `select_cpu` returns. Reasons
-    /// go to observers only ([`crate::observe::Observer::decided`]) and change nothing.
-    fn because(&self, why: Why) {
-        let _ = why;
     }
 }
 
@@ -302,7 +348,7 @@ pub trait System: View {
     /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, begun to wait or to
     /// poll (anew after a system call or an interruption too), or the end of a wait has come in sight; with more where that is
     /// simpler. Turns of tasks that poll are left out ([`System::yield_ends`]). For one policy of a run, which
-    /// [watches waits](Policy::watches_waits).
+    /// [watches waits](Policy::watches).
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
     }
@@ -323,25 +369,22 @@ pub trait System: View {
         None
     }
     /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool;
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool;
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool;
     /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only when no lower one can,
     /// those of [`THROTTLED`] not at all.
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool;
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
     /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
     /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
     /// cpu and polls there and `to` waits in a queue; like the real call it may be tried, so that is no correction.
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool;
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool;
     /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);
-    /// Calls [`Policy::timer`] with `token` at `at` (now or later).
-    fn at(&mut self, at: Time, token: u64);
-    /// Calls [`Policy::tick`] at the first timer tick of `cpu` after now and not before `not_before`.
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time);
-    /// Calls [`Policy::slot`] at `at`.
-    fn at_slot(&mut self, at: Time);
+    /// Arms a timer: [`Policy::timer`] is called with it at `at` (now or later). A [`Timer::Tick`] fires at the first
+    /// timer tick of its cpu after now and not before `at`.
+    fn at(&mut self, at: Time, timer: Timer);
     /// Tells observers of a decision that is not about one task: a slot begins, a plan is made, a round ends.
     fn remark(&mut self, why: Why) {
         let _ = why;
@@ -371,13 +414,7 @@ pub trait Policy: Send {
         let _ = (system, app);
     }
     /// Chooses the cpu of a created, woken or preempted task.
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId;
-    /// The NUMA node where the kernel puts the pages that a task touches first; asked right after `select_cpu` of a created task.
-    /// None: where it runs when it touches them.
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        let _ = task;
-        None
-    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice;
     /// The cpu is about to go idle: last chance to pull work to it (new-idle balancing).
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
@@ -387,26 +424,13 @@ pub trait Policy: Send {
     fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// A timer tick asked for with [`System::at_tick`].
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let _ = (system, cpu);
+    /// A timer that the policy armed with [`System::at`] fires.
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let _ = (system, timer);
     }
-    /// A timer asked for with [`System::at`].
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        let _ = (system, token);
-    }
-    /// A time slot asked for with [`System::at_slot`] begins.
-    fn slot(&mut self, system: &mut dyn System) {
-        let _ = system;
-    }
-    /// Whether [`Policy::waits`] and [`Policy::proceeds`] are wanted; asked once, before the run begins.
-    fn watches_waits(&self) -> bool {
-        false
-    }
-    /// Whether [`Policy::preempted`] is wanted and priorities are to be up to date in it, in `select_cpu` and in `timer`; asked
-    /// once, before the run begins. Only under the time-sharing class of Solaris.
-    fn watches_preemptions(&self) -> bool {
-        false
+    /// Which of the costly hooks the engine calls; asked once, before the run begins.
+    fn watches(&self) -> Watches {
+        Watches::default()
     }
     /// A task waits in the queue of `cpu` because it has lost it, or has a better priority there. It may be moved. Told when
     /// all cpus have decided at this instant, if it still waits there.
@@ -422,221 +446,15 @@ pub trait Policy: Send {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let _ = (system, task);
     }
-    /// A task has become runnable on a cpu (created, woken, migrated to it). `view` shows the queue with it.
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        let _ = (view, task, cpu);
-    }
-    /// Comes right after [`Policy::runnable`], for policies that have to act: priorities may be set and timers and ticks asked
-    /// for, but nothing moved. The task may have left the cpu again by now.
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+    /// A task has become runnable on a cpu (created, woken, migrated to it); `system` shows the queue with it. The policy
+    /// may set priorities and arm timers here, but it moves no task. If several tasks came and went at this instant, the
+    /// task may have left the cpu again.
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
-    /// A task has left a cpu's queue (asleep, ended, migrated away). `view` shows the queue without it.
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        let _ = (view, task, cpu);
-    }
-}
-
-/// A user-level policy on top of a kernel's: placement and balancing stay the kernel's, masks and timers are shared.
-pub struct Stacked {
-    user: Box<dyn Policy>,
-    kernel: Box<dyn Policy>,
-}
-
-/// Timer tokens of the user-level policy carry this bit inside [`Stacked`].
-const USER_TOKEN: u64 = 1 << 63;
-
-impl Stacked {
-    /// `user` on top of `kernel`.
-    #[must_use]
-    pub fn new(user: Box<dyn Policy>, kernel: Box<dyn Policy>) -> Self {
-        Self { user, kernel }
-    }
-}
-
-/// Marks the timers that the user-level policy asks for.
-struct UserSystem<'a>(&'a mut dyn System);
-
-impl View for UserSystem<'_> {
-    fn now(&self) -> Time {
-        self.0.now()
-    }
-    fn machine(&self) -> &Machine {
-        self.0.machine()
-    }
-    fn os(&self) -> &OsModel {
-        self.0.os()
-    }
-    fn seed(&self) -> u64 {
-        self.0.seed()
-    }
-    fn apps(&self) -> u32 {
-        self.0.apps()
-    }
-    fn app(&self, app: AppId) -> AppView {
-        self.0.app(app)
-    }
-    fn nr_running(&self, cpu: CpuId) -> u32 {
-        self.0.nr_running(cpu)
-    }
-    fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
-        self.0.unreported(skip, found);
-    }
-    fn load(&self, cpu: CpuId) -> u64 {
-        self.0.load(cpu)
-    }
-    fn task(&self, task: TaskId) -> TaskView {
-        self.0.task(task)
-    }
-    fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
-        self.0.allowed(task, cpu)
-    }
-    fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
-        self.0.first_allowed(task)
-    }
-    fn is_buddy(&self, task: TaskId) -> bool {
-        self.0.is_buddy(task)
-    }
-    fn priority(&self, task: TaskId) -> u8 {
-        self.0.priority(task)
-    }
-    fn waits_in_vain(&self, task: TaskId) -> bool {
-        self.0.waits_in_vain(task)
-    }
-    fn wait_ends(&self, task: TaskId) -> Option<Time> {
-        self.0.wait_ends(task)
-    }
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        self.0.dispatch_priority(task)
-    }
-    fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
-        self.0.best_dispatch_priority(cpu)
-    }
-    fn because(&self, why: Why) {
-        self.0.because(why);
-    }
-}
-
-impl System for UserSystem<'_> {
-    fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
-        self.0.current(cpu)
-    }
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
-        self.0.queued(cpu, out);
-    }
-    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
-        self.0.newest(cpu, most, out);
-    }
-    fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
-        self.0.dirty(found);
-    }
-    fn yield_ends(&mut self, cpu: CpuId) -> Time {
-        self.0.yield_ends(cpu)
-    }
-    fn cpu_time(&mut self, task: TaskId) -> Span {
-        self.0.cpu_time(task)
-    }
-    fn progress(&mut self, task: TaskId) -> Span {
-        self.0.progress(task)
-    }
-    fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
-        self.0.slice(task)
-    }
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
-        self.0.migrate(task, to)
-    }
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
-        self.0.set_affinity(task, affinity)
-    }
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
-        self.0.set_priority(task, priority)
-    }
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
-        self.0.yield_to(from, to)
-    }
-    fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
-        self.0.charge(cpu, span, daemon);
-    }
-    fn at(&mut self, at: Time, token: u64) {
-        self.0.at(at, token | USER_TOKEN);
-    }
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        self.0.at_tick(cpu, not_before);
-    }
-    fn at_slot(&mut self, at: Time) {
-        self.0.at_slot(at);
-    }
-    fn remark(&mut self, why: Why) {
-        self.0.remark(why);
-    }
-}
-
-impl Policy for Stacked {
-    fn init(&mut self, system: &mut dyn System) {
-        self.kernel.init(system);
-        self.user.init(&mut UserSystem(system));
-    }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.kernel.app_started(system, app);
-        self.user.app_started(&mut UserSystem(system), app);
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.kernel.app_ready(system, app);
-        self.user.app_ready(&mut UserSystem(system), app);
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.kernel.app_exited(system, app);
-        self.user.app_exited(&mut UserSystem(system), app);
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.kernel.select_cpu(view, task, why)
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.kernel.memory_node(task)
-    }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.kernel.idle(system, cpu);
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.kernel.emptied(system, cpu);
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.kernel.tick(system, cpu);
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        if token & USER_TOKEN == 0 {
-            self.kernel.timer(system, token);
-        } else {
-            self.user.timer(&mut UserSystem(system), token & !USER_TOKEN);
-        }
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.kernel.slot(system);
-    }
-    fn watches_waits(&self) -> bool {
-        self.kernel.watches_waits() || self.user.watches_waits()
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.kernel.watches_preemptions()
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
-        self.kernel.preempted(system, task, cpu, why);
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
-        self.kernel.waits(system, task, what);
-        self.user.waits(&mut UserSystem(system), task, what);
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.kernel.proceeds(system, task);
-        self.user.proceeds(&mut UserSystem(system), task);
-    }
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.kernel.runnable(view, task, cpu);
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
-        self.kernel.enqueued(system, task, cpu);
-    }
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.kernel.quiescent(view, task, cpu);
+    /// A task has left a cpu's queue (asleep, ended, migrated away); `system` shows the queue without it. The policy may
+    /// do here what it may do in [`Policy::runnable`].
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let _ = (system, task, cpu);
     }
 }

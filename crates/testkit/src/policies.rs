@@ -4,7 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, Placement, Policy, Preemption, System, THROTTLED, TaskState, View,
+    Affinity, Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, TaskState, Timer, View,
+    Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -13,8 +14,8 @@ use sim_core::time::Span;
 pub struct Fixed;
 
 impl Policy for Fixed {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
-        CpuId(view.task(task).rank % view.machine().cpus())
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuId(view.task(task).rank % view.machine().cpus()).into()
     }
 }
 
@@ -47,18 +48,18 @@ impl Restless {
             0 | 1 => {
                 let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
                 if runnable && system.task(task).cpu != cpu && system.allowed(task, cpu) {
-                    system.migrate(task, cpu);
+                    system.migrate(task, cpu, Why::NONE);
                 }
             }
             2 => {
-                system.set_affinity(task, Affinity::One(cpu));
+                system.set_affinity(task, Affinity::One(cpu), Why::NONE);
             }
             3 => {
-                system.set_affinity(task, Affinity::All);
+                system.set_affinity(task, Affinity::All, Why::NONE);
             }
             4 => {
                 let band = [0, 1, 0, 1, THROTTLED][self.pick(5) as usize];
-                system.set_priority(task, band);
+                system.set_priority(task, band, Why::NONE);
             }
             5 | 6 => {
                 if let Some(current) = system.current(cpu) {
@@ -84,24 +85,9 @@ impl Restless {
         if !queue.is_empty() {
             let any = queue[self.pick(queue.len() as u32) as usize];
             let to = queue.iter().copied().find(|task| !system.waits_in_vain(*task)).unwrap_or(any);
-            system.yield_to(from, to);
+            system.yield_to(from, to, Why::NONE);
         }
         self.queue = queue;
-    }
-}
-
-impl Policy for Restless {
-    fn init(&mut self, system: &mut dyn System) {
-        self.tasks = (0..system.apps()).map(|app| system.app(AppId(app)).tasks.end).max().unwrap_or(0);
-        system.at(system.now(), 0);
-        system.at_tick(CpuId(0), system.now());
-    }
-
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
-        let cpus = view.machine().cpus();
-        let start = self.pick(cpus);
-        let fits = |cpu: &CpuId| view.allowed(task, *cpu);
-        (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0))
     }
 
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -109,7 +95,7 @@ impl Policy for Restless {
         system.queued(cpu, &mut queue);
         let to = CpuId((cpu.0 + 1) % system.machine().cpus());
         if let Some(task) = queue.first().filter(|task| to != cpu && system.allowed(**task, to)) {
-            system.migrate(*task, to);
+            system.migrate(*task, to, Why::NONE);
         }
         self.queue = queue;
         if self.single > 0 {
@@ -117,7 +103,41 @@ impl Policy for Restless {
             return;
         }
         let next = system.now() + self.period;
-        system.at_tick(to, next);
+        system.at(next, Timer::Tick(to));
+    }
+
+    /// One action now, and a timer for the next one.
+    fn act_and_rearm(&mut self, system: &mut dyn System) {
+        let task = TaskId(self.pick(self.tasks));
+        self.act(system, task);
+        let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
+        let next = system.now() + wait;
+        system.at(next, Timer::Token(0));
+    }
+}
+
+impl Policy for Restless {
+    fn init(&mut self, system: &mut dyn System) {
+        self.tasks = (0..system.apps()).map(|app| system.app(AppId(app)).tasks.end).max().unwrap_or(0);
+        system.at(system.now(), Timer::Token(0));
+        system.at(system.now(), Timer::Tick(CpuId(0)));
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let cpus = view.machine().cpus();
+        let start = self.pick(cpus);
+        let fits = |cpu: &CpuId| view.allowed(task, *cpu);
+        let cpu = (0..cpus).map(|i| CpuId((start + i) % cpus)).find(fits).unwrap_or(CpuId(0));
+        let created = matches!(placement, Placement::Fork { .. });
+        let named = created && task.0.is_multiple_of(3);
+        CpuChoice { memory_node: named.then(|| NodeId(self.pick(5))), ..cpu.into() }
+    }
+
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        match timer {
+            Timer::Tick(cpu) => self.tick(system, cpu),
+            _ => self.act_and_rearm(system),
+        }
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -125,7 +145,7 @@ impl Policy for Restless {
         let mut queue = std::mem::take(&mut self.queue);
         system.queued(from, &mut queue);
         if let Some(task) = queue.first().filter(|task| from != cpu && system.allowed(**task, cpu)) {
-            system.migrate(*task, cpu);
+            system.migrate(*task, cpu, Why::NONE);
         }
         self.queue = queue;
     }
@@ -137,32 +157,32 @@ impl Policy for Restless {
         let chosen = queue.last().copied().filter(|task| system.allowed(*task, cpu));
         match (chosen, self.pick(3)) {
             (Some(task), 0) => {
-                system.set_priority(task, 0);
+                system.set_priority(task, 0, Why::NONE);
             }
             (Some(task), 1) if from != cpu => {
-                system.migrate(task, cpu);
+                system.migrate(task, cpu, Why::NONE);
             }
             _ => {}
         }
         self.queue = queue;
     }
 
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         match self.pick(16) {
             0 => {
                 self.single += 1;
-                system.at_tick(cpu, system.now());
+                system.at(system.now(), Timer::Tick(cpu));
             }
             1 => {
                 let band = self.pick(2) as u8;
-                system.set_priority(task, band);
+                system.set_priority(task, band, Why::NONE);
             }
             _ => {}
         }
     }
 
-    fn watches_preemptions(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: true }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
@@ -173,16 +193,8 @@ impl Policy for Restless {
             system.best_dispatch_priority(to).is_none_or(|best| best < system.dispatch_priority(task));
         let odd = (used.ns() ^ left.ns()) % 3 == 0;
         if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Preemption::Boosted) {
-            system.migrate(task, to);
+            system.migrate(task, to, Why::NONE);
         }
-    }
-
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        task.0.is_multiple_of(3).then(|| NodeId(self.pick(5)))
-    }
-
-    fn watches_waits(&self) -> bool {
-        true
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _what: Awaited) {
@@ -197,13 +209,5 @@ impl Policy for Restless {
         if self.pick(8) == 0 {
             self.act(system, task);
         }
-    }
-
-    fn timer(&mut self, system: &mut dyn System, _token: u64) {
-        let task = TaskId(self.pick(self.tasks));
-        self.act(system, task);
-        let wait = Span::from_ns(self.rng.random_range(1..=2 * self.period.ns()));
-        let next = system.now() + wait;
-        system.at(next, 0);
     }
 }

@@ -12,7 +12,7 @@ use policies::{ALL, Choice, Entry};
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::machine::{CpuSet, Machine};
 use sim_core::outcome::{Options, Outcome};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -184,15 +184,13 @@ struct Unfair;
 impl Policy for Unfair {
     fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
         if app == AppId(0) {
-            system.set_priority(TaskId(0), 1);
+            system.set_priority(TaskId(0), 1, Why::NONE);
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        if view.task(task).rank == 1 {
-            view.because(Why::rule("nowhere"));
-        }
-        CpuId(7 * view.task(task).rank)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        let rank = view.task(task).rank;
+        CpuChoice::new(CpuId(7 * rank), if rank == 1 { Why::rule("nowhere") } else { Why::NONE })
     }
 }
 

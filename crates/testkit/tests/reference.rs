@@ -8,7 +8,9 @@ use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Costs, Machine};
 use sim_core::observe::{Observation, Observer};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Awaited, Placement, Policy, System, THROTTLED, TaskState, View};
+use sim_core::policy::{
+    Awaited, CpuChoice, Placement, Policy, System, THROTTLED, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::program::{Op, Program, Spread};
 use sim_core::rng::draw;
 use sim_core::time::{Span, Time, Work};
@@ -145,13 +147,13 @@ impl Clockwork {
         let current = system.current(cpu);
         match (draw / 16 % 4, queue.first().copied(), current) {
             (0, Some(task), _) | (1, _, Some(task)) if cpu != to => {
-                system.migrate(task, to);
+                system.migrate(task, to, Why::NONE);
             }
             (2, Some(task), _) => {
                 let bands = [0, 1, 0, 1, THROTTLED];
                 let span = system.cpu_time(task);
                 let at = (span.ns() / 1_000 + u64::from(draw / 256)) % bands.len() as u64;
-                system.set_priority(task, bands[at as usize]);
+                system.set_priority(task, bands[at as usize], Why::NONE);
             }
             (3, _, Some(task)) => {
                 let done = system.progress(task).ns();
@@ -161,9 +163,9 @@ impl Clockwork {
         }
         let next = system.now() + Span::from_ns(500 * u64::from(1 + draw % 40));
         match draw / 64 % 3 {
-            0 => system.at(next, 1),
-            1 => system.at_tick(cpu, next),
-            _ => system.at_slot(next),
+            0 => system.at(next, Timer::Token(1)),
+            1 => system.at(next, Timer::Tick(cpu)),
+            _ => system.at(next, Timer::Slot),
         }
     }
 }
@@ -172,12 +174,12 @@ impl Policy for Clockwork {
     fn init(&mut self, system: &mut dyn System) {
         self.act(system);
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
         // Sometimes a cpu that does not exist, which the kernel has to correct.
-        CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64))))
+        CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64)))).into()
     }
-    fn watches_waits(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: false }
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let cpus = system.machine().cpus();
@@ -186,22 +188,16 @@ impl Policy for Clockwork {
         let mut queue = Vec::new();
         system.queued(cpu, &mut queue);
         if let (Some(to), true) = (queue.last(), system.current(home) == Some(task)) {
-            system.yield_to(task, *to);
+            system.yield_to(task, *to, Why::NONE);
         }
     }
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let to = CpuId((system.task(task).cpu.0 + 1) % system.machine().cpus());
         if self.0.is_multiple_of(8) && system.task(task).cpu != to {
-            system.migrate(task, to);
+            system.migrate(task, to, Why::NONE);
         }
     }
-    fn tick(&mut self, system: &mut dyn System, _cpu: CpuId) {
-        self.act(system);
-    }
-    fn timer(&mut self, system: &mut dyn System, _token: u64) {
-        self.act(system);
-    }
-    fn slot(&mut self, system: &mut dyn System) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         self.act(system);
     }
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -209,7 +205,7 @@ impl Policy for Clockwork {
         let mut queue = Vec::new();
         system.queued(from, &mut queue);
         if let Some(task) = queue.last().filter(|task| system.task(**task).state == TaskState::Queued) {
-            system.migrate(*task, cpu);
+            system.migrate(*task, cpu, Why::NONE);
         }
     }
 }

@@ -5,7 +5,7 @@ use policies::{Entry, Level, Setting, Showcase};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::rng::{Purpose, stream};
 
 /// What scenarios, lists and the schema know of it.
@@ -57,18 +57,18 @@ impl Steal {
 }
 
 impl Policy for Steal {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        if let Placement::Wake { previous, .. } = why
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        if let Placement::Wake { previous, .. } = placement
             && view.allowed(task, previous)
         {
-            view.because(Why::rule("woken: stays on its last cpu"));
-            return previous;
+            return CpuChoice::new(previous, Why::rule("woken: stays on its last cpu"));
         }
         let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
         let shortest = allowed().map(|cpu| view.nr_running(cpu)).min().unwrap_or(0);
         let best: Vec<CpuId> = allowed().filter(|cpu| view.nr_running(*cpu) == shortest).collect();
-        view.because(Why::rule("created: one of the shortest queues").with("tasks", u64::from(shortest)));
-        if best.is_empty() { CpuId(0) } else { best[self.draw(view, best.len())] }
+        let cpu = if best.is_empty() { CpuId(0) } else { best[self.draw(view, best.len())] };
+        let why = Why::rule("created: one of the shortest queues");
+        CpuChoice::new(cpu, why.with("tasks", u64::from(shortest)))
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -78,8 +78,8 @@ impl Policy for Steal {
             system.queued(victim, &mut self.waiting);
             let stolen = self.waiting.iter().copied().find(|task| system.allowed(*task, cpu));
             if let Some(task) = stolen.filter(|_| victim != cpu) {
-                system.because(Why::rule("stolen by an idle cpu").with("victims drawn", attempt));
-                system.migrate(task, cpu);
+                let why = Why::rule("stolen by an idle cpu");
+                system.migrate(task, cpu, why.with("victims drawn", attempt));
                 return;
             }
         }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
-use sim_core::policy::Affinity;
+use sim_core::policy::{Affinity, Timer};
 use sim_core::time::{Span, Time};
 
 use crate::provenance::hex;
@@ -175,9 +175,9 @@ fn ask(request: &Request) -> Ask {
         Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
         Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
-        Request::At(at, token) => Ask::At(soon(*at), *token),
-        Request::AtTick(cpu, at) => Ask::AtTick(cpu.0, soon(*at)),
-        Request::AtSlot(at) => Ask::AtSlot(soon(*at)),
+        Request::At(at, Timer::Token(token)) => Ask::At(soon(*at), *token),
+        Request::At(at, Timer::Tick(cpu)) => Ask::AtTick(cpu.0, soon(*at)),
+        Request::At(at, Timer::Slot) => Ask::AtSlot(soon(*at)),
     }
 }
 
@@ -379,8 +379,8 @@ fn request(ask: &Ask, sets: &mut Sets) -> Result<Request, String> {
         Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
         Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,
-        Ask::At(at, token) => Request::At(instant(*at)?, *token),
-        Ask::AtTick(cpu, at) => Request::AtTick(CpuId(*cpu), instant(*at)?),
-        Ask::AtSlot(at) => Request::AtSlot(instant(*at)?),
+        Ask::At(at, token) => Request::At(instant(*at)?, Timer::Token(*token)),
+        Ask::AtTick(cpu, at) => Request::At(instant(*at)?, Timer::Tick(CpuId(*cpu))),
+        Ask::AtSlot(at) => Request::At(instant(*at)?, Timer::Slot),
     })
 }

@@ -10,7 +10,7 @@ mod takeable;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, PerCpu};
-use sim_core::policy::{Placement, Policy, System, TaskState, TaskView, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, Timer, View, Why};
 use sim_core::time::Time;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -253,7 +253,7 @@ impl Dwrr {
         let at = Time::from_ns(system.now().ns().saturating_add(in_ns));
         if at < self.cpus[cpu].look {
             self.cpus[cpu].look = at;
-            system.at_tick(cpu, at);
+            system.at(at, Timer::Tick(cpu));
         }
     }
 
@@ -277,8 +277,7 @@ impl Dwrr {
     }
 
     fn set_priority(&mut self, system: &mut dyn System, task: TaskId, priority: u8, why: Why) {
-        system.because(why);
-        system.set_priority(task, priority);
+        system.set_priority(task, priority, why);
         if system.priority(task) != priority {
             self.takeable.distrust();
         }
@@ -295,9 +294,8 @@ impl Dwrr {
             let (round, its) = (self.cpus[cpu].round, self.known(task).round);
             let rule = if its > round { TAKEN_EARLY } else { TAKEN };
             let why = Why::rule(rule).with("round of this cpu", round).with("round of the thread", its);
-            system
-                .because(why.with("threads there that could be taken", fit).with("from cpu", from.0.into()));
-            if !system.migrate(task, cpu) {
+            let why = why.with("threads there that could be taken", fit).with("from cpu", from.0.into());
+            if !system.migrate(task, cpu, why) {
                 break;
             }
             self.cpus[cpu].idle = false;
@@ -436,9 +434,9 @@ impl Dwrr {
 }
 
 impl Policy for Dwrr {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         self.queues.refresh(view);
-        match why {
+        match placement {
             Placement::Fork { parent } => self.shortest(view, task, parent),
             Placement::Wake { previous, .. } => self.woken(view, task, previous),
         }
@@ -459,7 +457,8 @@ impl Policy for Dwrr {
         }
     }
 
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Tick(cpu) = timer else { return };
         if system.now() < self.cpus[cpu].look {
             return;
         }
@@ -473,12 +472,9 @@ impl Policy for Dwrr {
         self.look_again(system, cpu);
     }
 
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
         self.set_on(task, Some(cpu));
-    }
-
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let TaskView { state, cpu: place, .. } = system.task(task);
         if place != cpu || !matches!(state, TaskState::Queued | TaskState::Running) {
             return;
@@ -504,8 +500,8 @@ impl Policy for Dwrr {
         self.look(system, cpu, due.saturating_sub(used));
     }
 
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
         self.set_on(task, None);
     }
 }

@@ -1,14 +1,14 @@
 //! Where created and woken threads go.
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{View, Why};
+use sim_core::policy::{CpuChoice, View, Why};
 
 use super::Dwrr;
 use crate::spread::first_allowed;
 
 impl Dwrr {
     /// Where a created thread goes: the shortest queue, the next one by number among equals.
-    pub(super) fn shortest(&self, view: &dyn View, task: TaskId, from: CpuId) -> CpuId {
+    pub(super) fn shortest(&self, view: &dyn View, task: TaskId, from: CpuId) -> CpuChoice {
         let cpus = view.machine().cpus();
         let fewest = self.queues.extremes().0;
         let next = self.queues.first_at_most(from.0..cpus, fewest);
@@ -19,12 +19,11 @@ impl Dwrr {
         };
         let cpu = next.filter(|cpu| view.allowed(task, *cpu)).unwrap_or_else(among_allowed);
         let why = Why::rule("placed: shortest queue").with("tasks there", view.nr_running(cpu).into());
-        view.because(why.with("tasks on the cpu it comes from", view.nr_running(from).into()));
-        cpu
+        CpuChoice::new(cpu, why.with("tasks on the cpu it comes from", view.nr_running(from).into()))
     }
 
     /// Where a woken thread goes: its last cpu if that is idle, an idle one near it, any idle one, its last one.
-    pub(super) fn woken(&self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuId {
+    pub(super) fn woken(&self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
         let length = view.nr_running(previous).into();
         let cpus = view.machine().cpus();
         if self.queues.idle() > 0 {
@@ -39,13 +38,12 @@ impl Dwrr {
                 } else {
                     "woken: goes to an idle cpu"
                 };
-                view.because(Why::rule(rule).with("tasks on its last cpu", length));
-                return cpu;
+                return CpuChoice::new(cpu, Why::rule(rule).with("tasks on its last cpu", length));
             }
         }
         if view.allowed(task, previous) {
-            view.because(Why::rule("woken: no idle cpu, back to its last one").with("tasks there", length));
-            return previous;
+            let why = Why::rule("woken: no idle cpu, back to its last one");
+            return CpuChoice::new(previous, why.with("tasks there", length));
         }
         self.shortest(view, task, previous)
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
-use sim_core::policy::Affinity;
+use sim_core::policy::{Affinity, Timer};
 use sim_core::time::Span;
 
 const MS: u64 = 1_000_000;
@@ -13,10 +13,6 @@ fn on_two(counts: &[u32]) -> (FakeSystem, Dwrr, Vec<TaskId>) {
     let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
     let mut policy = Dwrr::new(&Values::defaults(PARAMETERS), &setting);
     let tasks = system.fill(&mut policy, counts);
-    for task in &tasks {
-        let cpu = system.tasks[task.0 as usize].view.cpu;
-        policy.enqueued(&mut system, *task, cpu);
-    }
     (system, policy, tasks)
 }
 
@@ -26,7 +22,7 @@ fn tick(system: &mut FakeSystem, policy: &mut Dwrr, now: u64, used: &[u64], cpu:
     for (task, ms) in system.tasks.iter_mut().zip(used) {
         task.cpu_time = Span::from_ms(*ms);
     }
-    policy.tick(system, CpuId(cpu));
+    policy.timer(system, Timer::Tick(CpuId(cpu)));
 }
 
 fn priorities(system: &FakeSystem) -> Vec<u8> {
@@ -97,7 +93,6 @@ fn slices_follow_weights() {
     assert_eq!(app.0, 1);
     system.tasks[0].view.weight = 3_121;
     system.enter(&mut policy, TaskId(0), CpuId(0));
-    policy.enqueued(&mut system, TaskId(0), CpuId(0));
     assert_eq!(policy.known(TaskId(0)).due, 100 * MS * 3_121 / 1_024);
 }
 
@@ -113,7 +108,7 @@ fn an_idle_cpu_takes_what_waits_even_for_the_next_round() {
     policy.idle(&mut system, CpuId(1));
     assert_eq!((rounds(&policy), priorities(&system)), ([1, 2], vec![0, 0, 0]));
     assert_eq!(system.moves, [(tasks[0], CpuId(1))]);
-    assert!(system.reasons.borrow().iter().any(|why| why.rule == TAKEN_EARLY));
+    assert!(system.reasons.iter().any(|why| why.rule == TAKEN_EARLY));
 }
 
 #[test]
@@ -137,9 +132,8 @@ fn woken_threads_find_their_round() {
     let (mut system, mut policy, tasks) = on_two(&[1, 1]);
     let wake = |system: &mut FakeSystem, policy: &mut Dwrr| {
         let place =
-            policy.select_cpu(system, tasks[1], Placement::Wake { waker: CpuId(0), previous: CpuId(1) });
+            policy.select_cpu(system, tasks[1], Placement::Wake { waker: CpuId(0), previous: CpuId(1) }).cpu;
         system.enter(policy, tasks[1], place);
-        policy.enqueued(system, tasks[1], place);
         (place.0, policy.known(tasks[1]).due / MS)
     };
     // It slept within a round: the rest of its slice.

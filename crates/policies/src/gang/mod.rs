@@ -6,7 +6,7 @@
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Affinity, Placement, Policy, System, THROTTLED, View, Why};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -175,8 +175,7 @@ impl Scheduler {
             };
             gang.priority = Some(priority);
             for task in gang.task_ids() {
-                system.because(why);
-                system.set_priority(task, priority);
+                system.set_priority(task, priority, why);
             }
         }
     }
@@ -218,7 +217,7 @@ impl Scheduler {
         if self.matrix.slots.len() > 1 {
             let length = self.turn(system);
             self.next_switch = system.now().saturating_add(length);
-            system.at_slot(self.next_switch);
+            system.at(self.next_switch, Timer::Slot);
             if let Some(pairs) = &mut self.pairs {
                 pairs.turn_begins(system, &mut self.matrix, self.active);
             }
@@ -293,8 +292,8 @@ impl Scheduler {
                 let Some(gang) = self.matrix.gang(app) else { continue };
                 for task in gang.task_ids() {
                     if !system.allowed(task, gang.column(task)) {
-                        system.because(Why::rule("moved: saves a slot").with("dissolved slot", from as u64));
-                        system.set_affinity(task, Affinity::One(gang.column(task)));
+                        let why = Why::rule("moved: saves a slot").with("dissolved slot", from as u64);
+                        system.set_affinity(task, Affinity::One(gang.column(task)), why);
                     }
                 }
             }
@@ -313,8 +312,7 @@ impl Scheduler {
         };
         let why = Why::rule(rule).with("slot", slot as u64).with("columns", gang.columns.len() as u64);
         for task in gang.task_ids() {
-            system.because(why);
-            system.set_affinity(task, Affinity::One(gang.column(task)));
+            system.set_affinity(task, Affinity::One(gang.column(task)), why);
         }
     }
 }
@@ -354,7 +352,7 @@ impl Policy for Scheduler {
         }
     }
 
-    fn slot(&mut self, system: &mut dyn System) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         if system.now() < self.next_switch || self.matrix.slots.len() < 2 {
             return;
         }
@@ -372,8 +370,8 @@ impl Policy for Scheduler {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let (wish, reason) = match (self.matrix.gang(view.task(task).app), why) {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let (wish, why) = match (self.matrix.gang(view.task(task).app), placement) {
             (Some(gang), _) => (gang.column(task), Why::rule("its column")),
             (None, Placement::Wake { previous, .. }) => {
                 (previous, Why::rule("in no gang: where it last ran"))
@@ -384,8 +382,7 @@ impl Policy for Scheduler {
                 (cpu, Why::rule("in no gang: least loaded cpu").with("load", view.load(cpu)))
             }
         };
-        view.because(reason);
-        if view.allowed(task, wish) { wish } else { first_allowed(view, task) }
+        CpuChoice::new(if view.allowed(task, wish) { wish } else { first_allowed(view, task) }, why)
     }
 }
 

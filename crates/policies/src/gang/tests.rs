@@ -45,7 +45,7 @@ fn small_gangs_share_a_slot_and_large_ones_take_turns() {
     assert_eq!(priorities(&system, &apps), [ACTIVE, FILL_IN, ACTIVE]);
     assert_eq!(system.slots, [Time::from_ns(100_000_000)]);
     system.now = system.slots[0];
-    gang.slot(&mut system);
+    gang.timer(&mut system, Timer::Slot);
     assert_eq!(priorities(&system, &apps), [FILL_IN, ACTIVE, FILL_IN]);
     assert_eq!(system.slots[1], Time::from_ns(200_000_000));
 }
@@ -66,7 +66,7 @@ fn whole_jobs_in_empty_columns_come_before_fill_in() {
     let apps = start(&mut system, &mut *gang, &[3, 2, 4, 1]);
     assert_eq!(system.homes(apps[3]), [Some(3)]);
     system.now = Time::from_ns(100_000_000);
-    gang.slot(&mut system);
+    gang.timer(&mut system, Timer::Slot);
     // b has columns 0 and 1; d's column 3 is empty in that slot, a's first two are not.
     assert_eq!(priorities(&system, &apps), [FILL_IN, ACTIVE, FILL_IN, ALTERNATE]);
 }
@@ -78,7 +78,7 @@ fn a_change_of_slots_costs_every_cpu_the_broadcast() {
     system.machine.costs.switch_process = Span::from_us(2);
     start(&mut system, &mut *gang, &[16, 16]);
     system.now = Time::from_ns(100_000_000);
-    gang.slot(&mut system);
+    gang.timer(&mut system, Timer::Slot);
     assert_eq!(system.charges.len(), 16);
     assert!(system.charges.iter().all(|(_, span, daemon)| *span == Span::from_us(6) && !daemon));
 }
@@ -88,7 +88,7 @@ fn an_early_slot_call_changes_nothing() {
     let (mut system, mut gang) = policy(2);
     let apps = start(&mut system, &mut *gang, &[2, 2]);
     system.now = Time::from_ns(50_000_000);
-    gang.slot(&mut system);
+    gang.timer(&mut system, Timer::Slot);
     assert_eq!(priorities(&system, &apps), [ACTIVE, FILL_IN]);
 }
 
@@ -117,7 +117,7 @@ fn disjoint_slots_become_one() {
     assert_eq!(priorities(&system, &apps[1..]), [ACTIVE, ACTIVE]);
     let turns = system.slots.len();
     system.now = Time::from_ns(100_000_000);
-    gang.slot(&mut system);
+    gang.timer(&mut system, Timer::Slot);
     assert_eq!(system.slots.len(), turns, "no more slot changes");
 }
 
@@ -128,7 +128,7 @@ fn background_tasks_stay_outside_the_matrix() {
     gang.init(&mut system);
     gang.app_started(&mut system, hog);
     assert_eq!(system.homes(hog), [None]);
-    assert_eq!(gang.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(1) }), CpuId(0));
+    assert_eq!(gang.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(1) }).cpu, CpuId(0));
 }
 
 const BUDDY: (&str, u64) = ("packing", 1);
@@ -137,7 +137,7 @@ const STRICT: (&str, u64) = ("alternates", 2);
 /// Goes to the next change of slots.
 fn next_slot(system: &mut FakeSystem, gang: &mut dyn Policy) {
     system.now = *system.slots.last().unwrap();
-    gang.slot(system);
+    gang.timer(system, Timer::Slot);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn strict_gangs_park_everybody_else() {
     // The others may run at once when the slot empties.
     gang.app_exited(&mut system, apps[1]);
     assert_eq!(priorities(&system, &[apps[0], apps[2]]), [ACTIVE, ACTIVE]);
-    let rules: Vec<&str> = system.reasons.borrow().iter().map(|why| why.rule).collect();
+    let rules: Vec<&str> = system.reasons.iter().map(|why| why.rule).collect();
     assert!(rules.contains(&"throttled until its slot is active"), "{rules:?}");
     assert!(rules.iter().all(|rule| !rule.is_empty()));
 }

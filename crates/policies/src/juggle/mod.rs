@@ -4,7 +4,7 @@
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::Span;
 
 use self::team::Team;
@@ -199,7 +199,7 @@ impl Policy for Juggle {
         let reading = self.rules.reading;
         if let Some(Some(team)) = self.team(u64::from(app.0)) {
             team.begin(reading, system);
-            system.at(first, u64::from(app.0));
+            system.at(first, Timer::Token(u64::from(app.0)));
         }
     }
 
@@ -209,16 +209,17 @@ impl Policy for Juggle {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let next = system.now().saturating_add(self.interval);
         if let Some(Some(team)) = self.teams.get_mut(token as usize) {
             team.round(&self.rules, system);
-            system.at(next, token);
+            system.at(next, Timer::Token(token));
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> sim_core::ids::CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 }
 

@@ -77,12 +77,10 @@ impl Team {
         let mut threads = Vec::new();
         for (task, core) in view.task_ids().zip(dealt) {
             threads.push(Thread { gauge: Gauge::new(task), core, total: Span::ZERO });
-            system.because(
-                Why::rule("bound at start: threads are spread round-robin over the cores")
-                    .with("threads", view.tasks.len() as u64)
-                    .with("cores", cpus.len() as u64),
-            );
-            system.set_affinity(task, Affinity::One(cpus[core]));
+            let why = Why::rule("bound at start: threads are spread round-robin over the cores")
+                .with("threads", view.tasks.len() as u64)
+                .with("cores", cpus.len() as u64);
+            system.set_affinity(task, Affinity::One(cpus[core]), why);
         }
         let domain = |cpu| if rules.by_node { system.machine().node_of(cpu).0 } else { 0 };
         let core = |cpu| Core { cpu, domain: domain(cpu), speed: FULL, threads: 0, bound: Vec::new() };
@@ -203,13 +201,11 @@ impl Team {
 
     fn take_place(&mut self, system: &mut dyn System, thread: usize, core: usize) {
         let from = self.threads[thread].core;
-        system.because(
-            Why::rule("moved: its core is slow and another one has room")
-                .with("speed of its core, 1/1000", thousandths(self.cores[from].speed))
-                .with("threads there", u64::from(self.cores[from].threads))
-                .with("threads on the other core", u64::from(self.cores[core].threads)),
-        );
-        self.bind(system, thread, core);
+        let why = Why::rule("moved: its core is slow and another one has room")
+            .with("speed of its core, 1/1000", thousandths(self.cores[from].speed))
+            .with("threads there", u64::from(self.cores[from].threads))
+            .with("threads on the other core", u64::from(self.cores[core].threads));
+        self.bind(system, thread, core, why);
     }
 
     /// The thread that is behind, on a slow core, and the one that is ahead, on a fast one, change places.
@@ -224,15 +220,14 @@ impl Team {
         };
         let down = why("swapped: ahead on a fast core, goes to the slow one");
         let up = why("swapped: behind on a slow core, goes to the fast one");
-        system.because(down);
-        self.bind(system, ahead, slow);
-        system.because(up);
-        self.bind(system, behind, fast);
+        self.bind(system, ahead, slow, down);
+        self.bind(system, behind, fast, up);
     }
 
-    fn bind(&mut self, system: &mut dyn System, thread: usize, core: usize) {
+    fn bind(&mut self, system: &mut dyn System, thread: usize, core: usize, why: Why) {
         let from = self.threads[thread].core;
-        if system.set_affinity(self.threads[thread].gauge.task, Affinity::One(self.cores[core].cpu)) {
+        let affinity = Affinity::One(self.cores[core].cpu);
+        if system.set_affinity(self.threads[thread].gauge.task, affinity, why) {
             self.threads[thread].core = core;
             self.cores[from].threads -= 1;
             self.cores[core].threads += 1;

@@ -52,7 +52,7 @@ fn the_slowest_thread_changes_places_with_the_fastest() {
     assert_eq!(system.homes(AppId(0)), [0, 1, 0].map(Some));
     run(&mut system, &mut *policy, Time::from_ns(100 * MS));
     assert_eq!(system.homes(AppId(0)), [1, 0, 0].map(Some));
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert_eq!(reasons.len(), 5);
     assert!(reasons[3].rule.contains("ahead") && reasons[4].rule.contains("behind"));
     assert_eq!(reasons[4].facts.map(|fact| fact.1), [50_000, 100_000, 500, 1_000]);
@@ -96,7 +96,7 @@ fn work_as_measure_sees_who_only_polls() {
         let mut system = start(&[(Tree::Core, 2)], 3, &mut *policy);
         system.tasks[1].view.weight = POLLS;
         run(&mut system, &mut *policy, Time::from_ns(100 * MS));
-        let up = system.reasons.borrow()[4];
+        let up = system.reasons[4];
         up.facts.map(|fact| fact.1)
     };
     assert_eq!(behind(0), [50_000, 100_000, 500, 1_000]);

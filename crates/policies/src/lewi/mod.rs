@@ -12,7 +12,9 @@ use std::ops::Range;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{Affinity, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{
+    Affinity, Awaited, CpuChoice, Placement, Policy, System, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -290,8 +292,7 @@ impl Lewi {
 
     /// Binds a task, at the expense of a cpu.
     fn bind(&self, system: &mut dyn System, task: TaskId, cpu: CpuId, payer: CpuId, why: Why) {
-        system.because(why);
-        system.set_affinity(task, Affinity::One(cpu));
+        system.set_affinity(task, Affinity::One(cpu), why);
         if self.cost > Span::ZERO {
             system.charge(payer, self.cost, true);
         }
@@ -466,8 +467,8 @@ impl Policy for Lewi {
                 let why = Why::rule("returned: an owner of the cpu starts");
                 self.send_home(system, guest, home, why);
             }
-            system.because(Why::rule("bound to its own cpu").with("rank", rank as u64));
-            system.set_affinity(task, Affinity::One(home));
+            let why = Why::rule("bound to its own cpu").with("rank", rank as u64);
+            system.set_affinity(task, Affinity::One(home), why);
         }
     }
 
@@ -483,12 +484,12 @@ impl Policy for Lewi {
         self.lend(system);
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 
-    fn watches_waits(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: false }
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
@@ -498,7 +499,7 @@ impl Policy for Lewi {
             self.send_home(system, task, host, Why::rule("returned: the guest begins to wait"));
         }
         if self.grain > Span::ZERO && self.at_home(home) == 0 {
-            system.at(system.now().saturating_add(self.grain), u64::from(home.0));
+            system.at(system.now().saturating_add(self.grain), Timer::Token(u64::from(home.0)));
         }
         self.lend(system);
     }
@@ -522,18 +523,18 @@ impl Policy for Lewi {
         self.lend(system);
     }
 
-    fn timer(&mut self, system: &mut dyn System, _: u64) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         self.lend(system);
     }
 
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, _: CpuId) {
-        if view.task(task).state != TaskState::Exited || task.index() >= self.tasks.len() {
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        if system.task(task).state != TaskState::Exited || task.index() >= self.tasks.len() {
             return;
         }
-        self.set_works(view.now(), task, false);
+        self.set_works(system.now(), task, false);
         let (home, host) = (self.tasks[task].home.take(), self.tasks[task].host.take());
         if let (Some(home), Some(host)) = (home, host) {
-            self.remove_guest(view.now(), task, (host, home));
+            self.remove_guest(system.now(), task, (host, home));
         }
     }
 }

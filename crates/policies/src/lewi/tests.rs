@@ -39,7 +39,7 @@ fn an_idle_cpu_is_lent_and_taken_back() {
     // The queued one of the other cpu, not the one that runs.
     assert_eq!(system.homes(AppId(0)), [0, 0, 1, 0].map(Some));
     assert_eq!(system.charges, [(CpuId(0), Span::from_us(1), true)]);
-    assert!(system.reasons.borrow().last().unwrap().rule.starts_with("lent"));
+    assert!(system.reasons.last().unwrap().rule.starts_with("lent"));
     system.in_vain.clear();
     lewi.proceeds(&mut system, tasks[0]);
     assert_eq!(system.homes(AppId(0)), [0, 0, 1, 1].map(Some));
@@ -76,7 +76,7 @@ fn a_short_wait_is_not_worth_lending_for() {
     wait(&mut system, &mut lewi, tasks[1]);
     assert_eq!((system.timers.clone(), lewi.cpus[CpuId(0)].guests.len()), (vec![(Time::ZERO + grain, 0)], 0));
     system.now = Time::ZERO + grain;
-    lewi.timer(&mut system, 0);
+    lewi.timer(&mut system, Timer::Token(0));
     assert_eq!(system.homes(AppId(0)), [0, 0, 1, 0].map(Some));
 }
 

@@ -8,7 +8,9 @@ mod load;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Placement, Policy, Preemption, System, TaskState, View, Why};
+use sim_core::policy::{
+    CpuChoice, Placement, Policy, Preemption, System, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::rng::Purpose;
 use sim_core::time::{Span, Time};
 
@@ -226,7 +228,7 @@ impl Lgroup {
 
     /// `setbackdq` of a thread that is created or wakes. Where the source leaves it in the queue of a cpu that does not take it
     /// for an idle one to steal within microseconds, it goes to that idle cpu directly.
-    fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuId {
+    fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuChoice {
         self.queues.refresh(view);
         let home = self.home(view, task);
         let recent = view.now().since(view.task(task).last_ran) <= self.rechoose;
@@ -254,8 +256,7 @@ impl Lgroup {
                 )
             })
         };
-        view.because(self.reason(view, home, cpu, rule));
-        cpu
+        CpuChoice { cpu, why: self.reason(view, home, cpu, rule), memory_node: Some(NodeId(home)) }
     }
 
     fn reason(&self, view: &dyn View, home: u32, cpu: CpuId, rule: &'static str) -> Why {
@@ -398,7 +399,7 @@ impl Lgroup {
         }
         if let Some((_, left)) = system.slice(task) {
             self.thread(task).watched = true;
-            system.at(system.now() + left.max(Span::from_ns(1)), u64::from(task.0));
+            system.at(system.now() + left.max(Span::from_ns(1)), Timer::Token(u64::from(task.0)));
         }
     }
 
@@ -429,8 +430,8 @@ impl Lgroup {
             (to, rule) = (idle, "taken: preempted, expired or boosted, an idle cpu steals it");
         }
         if to != cpu {
-            system.because(self.reason(system, home, to, rule));
-            system.migrate(task, to);
+            let why = self.reason(system, home, to, rule);
+            system.migrate(task, to, why);
         }
     }
 
@@ -461,8 +462,8 @@ impl Lgroup {
                 let home = self.threads.get(task.0 as usize).and_then(|thread| thread.home);
                 let why = Why::rule(rule).with("threads there", system.nr_running(cpu).into());
                 let why = why.with("group here", self.queues.group(to).into());
-                system.because(home.map_or(why, |home| why.with("its home group", home.into())));
-                taken = system.migrate(task, to);
+                let why = home.map_or(why, |home| why.with("its home group", home.into()));
+                taken = system.migrate(task, to, why);
             }
             if taken {
                 break;
@@ -498,15 +499,11 @@ impl Lgroup {
 }
 
 impl Policy for Lgroup {
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match why {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match placement {
             Placement::Fork { .. } => self.dispatch(view, task, None),
             Placement::Wake { previous, .. } => self.dispatch(view, task, Some(previous)),
         }
-    }
-
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.thread(task).home.map(NodeId)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -526,7 +523,8 @@ impl Policy for Lgroup {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let task = TaskId(token as u32);
         self.thread(task).watched = false;
         let seen = system.task(task);
@@ -547,8 +545,8 @@ impl Policy for Lgroup {
                 best.is_none() && to < seen.cpu
             };
             if better {
-                system.because(self.reason(system, home, to, rule));
-                system.migrate(task, to);
+                let why = self.reason(system, home, to, rule);
+                system.migrate(task, to, why);
             }
         }
         let cpu = system.task(task).cpu;
@@ -557,28 +555,25 @@ impl Policy for Lgroup {
         }
     }
 
-    fn watches_preemptions(&self) -> bool {
-        self.sticky
+    fn watches(&self) -> Watches {
+        Watches { waits: false, preemptions: self.sticky }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         self.requeue(system, task, cpu, why);
     }
 
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.count(system, task, true);
         if self.sticky && self.away(task, cpu).is_some() {
             self.look_after(system, task);
         }
     }
 
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.count(view, task, true);
-    }
-
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.count(view, task, false);
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.count(system, task, false);
     }
 }
 

@@ -20,7 +20,7 @@ fn start(system: &mut FakeSystem, policy: &mut Lgroup, threads: u32) -> Vec<u32>
     let app: AppId = system.add_app(threads, false);
     let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
     for task in &tasks {
-        let cpu = policy.select_cpu(system, *task, Placement::Fork { parent: CpuId(0) });
+        let cpu = policy.select_cpu(system, *task, Placement::Fork { parent: CpuId(0) }).cpu;
         system.enter(policy, *task, cpu);
     }
     tasks.iter().map(|task| policy.threads[task.index()].home.unwrap()).collect()
@@ -72,7 +72,7 @@ fn ties_fall_at_random_or_to_the_last_cpu() {
         policy.thread(daemon).home = Some(5);
         for _ in 0..20 {
             let why = Placement::Wake { waker: CpuId(0), previous: CpuId(42) };
-            places.push(policy.select_cpu(&system, daemon, why).0);
+            places.push(policy.select_cpu(&system, daemon, why).cpu.0);
         }
         places.sort_unstable();
         places.dedup();

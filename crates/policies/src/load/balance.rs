@@ -161,10 +161,7 @@ impl Load {
             if heavy(weight, remaining) || !system.allowed(task, me) {
                 continue;
             }
-            let movable = self.movable(system, level, me, task) && {
-                system.because(self.why);
-                system.migrate(task, me)
-            };
+            let movable = self.movable(system, level, me, task) && system.migrate(task, me, self.why);
             result = if movable || result == Pulled::Some { Pulled::Some } else { Pulled::None };
             remaining = if movable { remaining.saturating_sub(weight) } else { remaining };
         }
@@ -200,8 +197,7 @@ impl Load {
         if let Some(task) = newest.filter(|task| system.task(*task).state != TaskState::Exited) {
             let tries = u64::from(self.domains[level].template.cache_nice_tries);
             let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
-            system.because(why.with("cache_nice_tries", tries));
-            system.migrate(task, me);
+            system.migrate(task, me, why.with("cache_nice_tries", tries));
         }
         (true, false)
     }

@@ -15,7 +15,7 @@ use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{CpuSet, Machine, PerCpu};
 use sim_core::os::OsModel;
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::domain_level::DomainLevel;
@@ -311,7 +311,7 @@ impl Load {
         let at = self.loads.due(cpu, self.next_balance[cpu]);
         if self.options.periodic && !self.domains.is_empty() && at < self.armed[cpu] {
             self.armed[cpu] = at;
-            system.at_tick(cpu, at);
+            system.at(at, Timer::Tick(cpu));
         }
     }
 }
@@ -338,8 +338,8 @@ impl Policy for Load {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.place(view, task, why)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.place(view, task, placement)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -347,7 +347,8 @@ impl Policy for Load {
         self.arm(system, cpu);
     }
 
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Tick(cpu) = timer else { return };
         if system.now() < self.armed[cpu] {
             return;
         }
@@ -358,17 +359,17 @@ impl Policy for Load {
         self.arm(system, cpu);
     }
 
-    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.loads.set(cpu, view.now(), view.load(cpu));
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.loads.set(cpu, system.now(), system.load(cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             counts[domain.instance(cpu)] += 1;
         }
     }
 
-    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
-        self.loads.set(cpu, view.now(), view.load(cpu));
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+        self.loads.set(cpu, system.now(), system.load(cpu));
         for (domain, counts) in self.domains.iter().zip(&mut self.runnable) {
             let count = &mut counts[domain.instance(cpu)];
             *count = count.saturating_sub(1);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{Placement, View, Why};
+use sim_core::policy::{CpuChoice, Placement, View, Why};
 
 use super::domains::UNIT;
 use super::{Load, rules};
@@ -11,7 +11,7 @@ use crate::spread::unless_masked;
 
 impl Load {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
-    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuId {
+    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let choice = match placement {
             Placement::Fork { parent } => self.idlest(view, task, parent),
             Placement::Wake { waker, previous } => {

@@ -4,7 +4,7 @@ use super::*;
 use crate::fake::FakeSystem;
 use sim_core::ids::Id;
 use sim_core::machine::Level as Tree;
-use sim_core::policy::{Affinity, TaskState};
+use sim_core::policy::{Affinity, TaskState, Timer};
 
 const BARCELONA: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Node, 1), (Tree::Core, 4)];
 const TIGERTON: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Cache, 2), (Tree::Core, 2)];
@@ -138,7 +138,7 @@ fn forks_of_2_6_18_stay_on_their_node() {
     let mut policy = load(&system, &[]);
     system.fill(&mut policy, &[1]);
     system.add_app(1, false);
-    assert_eq!(policy.place(&system, TaskId(1), Placement::Fork { parent: CpuId(0) }), CpuId(0));
+    assert_eq!(policy.place(&system, TaskId(1), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(0));
     // A woken task looks for an idle thread of the core.
     let mut system = FakeSystem::new(&[(Tree::Core, 2), (Tree::Thread, 2)]);
     system.kernel.balancer.release = "linux-2.6.18";
@@ -146,7 +146,7 @@ fn forks_of_2_6_18_stay_on_their_node() {
     system.fill(&mut policy, &[1, 0, 1, 1]);
     system.add_app(1, false);
     let why = Placement::Wake { waker: CpuId(0), previous: CpuId(0) };
-    assert_eq!(policy.place(&system, TaskId(3), why), CpuId(1));
+    assert_eq!(policy.place(&system, TaskId(3), why).cpu, CpuId(1));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn going_idle_brings_the_next_look_forward_but_pulls_only_where_the_kernel_does(
     assert_eq!(system.ticks.last().map(|(cpu, _)| *cpu), Some(CpuId(0)));
     let mut eager = load(&system, &[("newidle", 1)]);
     for task in 1..4 {
-        eager.runnable(&system, TaskId(task), CpuId(1));
+        eager.runnable(&mut system, TaskId(task), CpuId(1));
     }
     system.now += Span::from_ms(500);
     eager.idle(&mut system, CpuId(0));
@@ -264,10 +264,10 @@ fn going_idle_brings_the_next_look_forward_but_pulls_only_where_the_kernel_does(
 fn a_leftover_tick_is_ignored() {
     let (mut system, mut policy) = steady(&TWO, &[1, 3]);
     policy.armed[CpuId(0)] = system.now + Span::from_ms(5);
-    policy.tick(&mut system, CpuId(0));
+    policy.timer(&mut system, Timer::Tick(CpuId(0)));
     assert!(system.moves.is_empty() && system.ticks.is_empty());
     system.now += Span::from_ms(5);
-    policy.tick(&mut system, CpuId(0));
+    policy.timer(&mut system, Timer::Tick(CpuId(0)));
     assert_eq!(system.counts(), [2, 2]);
     assert_eq!(system.ticks.len(), 1);
 }
@@ -281,7 +281,7 @@ fn forks(levels: &[(Tree, u32)], n: u32, ticks_between: u64) -> Vec<u32> {
     system.now = Time::from_ns(1_000_100_000);
     for (i, task) in tasks.into_iter().enumerate() {
         let parent = CpuId(0);
-        let cpu = if i == 0 { parent } else { policy.place(&system, task, Placement::Fork { parent }) };
+        let cpu = if i == 0 { parent } else { policy.place(&system, task, Placement::Fork { parent }).cpu };
         system.enter(&mut policy, task, cpu);
         system.now += Span::from_ms(ticks_between);
     }
@@ -304,9 +304,9 @@ fn forks_respect_affinity() {
     let mut policy = load(&system, &[]);
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(13));
-    assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }), CpuId(13));
+    assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }).cpu, CpuId(13));
     let wake = Placement::Wake { waker: CpuId(2), previous: CpuId(5) };
-    assert_eq!(policy.place(&system, TaskId(0), wake), CpuId(13));
+    assert_eq!(policy.place(&system, TaskId(0), wake).cpu, CpuId(13));
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn wake_ups_stay_or_follow_the_waker_but_never_look_for_an_idle_cpu() {
         let (mut system, mut policy) = steady(&SOCKET, counts);
         let sleeper = system.add_app(1, false);
         let task = system.apps[sleeper.index()].task_ids().next().unwrap();
-        policy.place(&system, task, Placement::Wake { waker: CpuId(0), previous: CpuId(1) }).0
+        policy.place(&system, task, Placement::Wake { waker: CpuId(0), previous: CpuId(1) }).cpu.0
     };
     assert_eq!(wake(&[1, 0, 0, 0]), 1, "the previous cpu is idle");
     assert_eq!(wake(&[1, 1, 0, 0]), 1, "alike: stays, though cpus 2 and 3 are idle");
@@ -331,7 +331,7 @@ fn an_idle_machine_costs_one_tick_per_interval() {
     policy.init(&mut system);
     assert_eq!(system.ticks.len(), 16);
     system.now = Time::from_ns(1_000_000);
-    policy.tick(&mut system, CpuId(3));
+    policy.timer(&mut system, Timer::Tick(CpuId(3)));
     assert!(system.moves.is_empty());
     assert_eq!(system.ticks.len(), 17);
 }

@@ -176,8 +176,7 @@ impl Modern {
             if !self.movable(system, level, me, task) {
                 continue;
             }
-            system.because(self.why);
-            if system.migrate(task, me) {
+            if system.migrate(task, me, self.why) {
                 moved = true;
                 left = rest;
                 if left.is_done() || as_a == Situation::NewlyIdle {
@@ -230,8 +229,7 @@ impl Modern {
         self.waiting = waiting;
         task.is_some_and(|task| {
             let why = Why::rule(rules::PUSHED).with("failed attempts", u64::from(failed));
-            system.because(why.with("cache_nice_tries", u64::from(tries)));
-            system.migrate(task, me)
+            system.migrate(task, me, why.with("cache_nice_tries", u64::from(tries)))
         })
     }
 

@@ -13,7 +13,7 @@ mod rules;
 use notation::parameter::Values;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Level, PerCpu};
-use sim_core::policy::{Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::Setting;
@@ -142,7 +142,7 @@ impl Modern {
         let at = self.ticks.due(cpu, self.cpus[cpu].next_balance);
         if self.options.periodic && !self.domains.is_empty() && at < self.cpus[cpu].armed {
             self.cpus[cpu].armed = at;
-            system.at_tick(cpu, at);
+            system.at(at, Timer::Tick(cpu));
         }
     }
 
@@ -195,8 +195,8 @@ impl Policy for Modern {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        self.place(view, task, why)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.place(view, task, placement)
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
@@ -204,7 +204,8 @@ impl Policy for Modern {
         self.arm(system, cpu);
     }
 
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Tick(cpu) = timer else { return };
         if system.now() < self.cpus[cpu].armed {
             return;
         }
@@ -215,9 +216,9 @@ impl Policy for Modern {
         self.arm(system, cpu);
     }
 
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        let now = view.now();
-        let weight = u64::from(view.task(task).weight);
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let now = system.now();
+        let weight = u64::from(system.task(task).weight);
         let record = self.task(task);
         let home = record.home.replace(cpu);
         if home.is_none() {
@@ -240,12 +241,12 @@ impl Policy for Modern {
                 record.busy.cap(UNIT << FINE);
             }
         }
-        self.note(view, cpu);
+        self.note(system, cpu);
     }
 
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        let now = view.now();
-        let state = view.task(task).state;
+    fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let now = system.now();
+        let state = system.task(task).state;
         let ended = state == TaskState::Exited;
         let record = self.task(task);
         record.average.follow(now, 0);
@@ -255,8 +256,8 @@ impl Policy for Modern {
                 self.cpus[home].load.remove(now, fine);
             }
         }
-        self.note(view, cpu);
-        if state != TaskState::Sleeping && view.nr_running(cpu) == 0 {
+        self.note(system, cpu);
+        if state != TaskState::Sleeping && system.nr_running(cpu) == 0 {
             // It takes its utilisation along; only that of sleepers stays and fades.
             self.cpus[cpu].busy.cap(0);
             self.cpus[cpu].runnable.cap(0);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{Placement, View, Why};
+use sim_core::policy::{CpuChoice, Placement, View, Why};
 
 use super::busiest::{State, Stats, numa_imbalance};
 use super::domains::{Domain, Kind, UNIT};
@@ -13,7 +13,7 @@ use crate::spread::unless_masked;
 
 impl Modern {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
-    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuId {
+    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let choice = match placement {
             Placement::Fork { parent } => self.idlest(view, task, parent),
             Placement::Wake { waker, previous } => self.wake(view, task, waker, previous),

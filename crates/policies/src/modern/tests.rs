@@ -3,7 +3,7 @@
 use super::*;
 use crate::fake::FakeSystem;
 use sim_core::machine::Level as Tree;
-use sim_core::policy::Affinity;
+use sim_core::policy::{Affinity, Why};
 
 const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
 const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
@@ -30,7 +30,7 @@ fn wakes_on(counts: &[u32], waker: u32, previous: u32) -> u32 {
     let sleeper = system.add_app(1, false);
     let task = system.apps[sleeper.index()].task_ids().next().unwrap();
     let why = Placement::Wake { waker: CpuId(waker), previous: CpuId(previous) };
-    policy.place(&system, task, why).0
+    policy.place(&system, task, why).cpu.0
 }
 
 fn counts(busy: std::ops::Range<usize>) -> Vec<u32> {
@@ -49,8 +49,8 @@ fn a_woken_task_finds_an_idle_cpu_in_the_shared_cache() {
     system.add_app(1, false);
     let task = TaskId(4);
     let why = |previous| Placement::Wake { waker: CpuId(0), previous: CpuId(previous) };
-    assert_eq!(policy.place(&system, task, why(6)), CpuId(6));
-    assert_eq!(policy.place(&system, task, why(1)), CpuId(6));
+    assert_eq!(policy.place(&system, task, why(6)).cpu, CpuId(6));
+    assert_eq!(policy.place(&system, task, why(1)).cpu, CpuId(6));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn forks_within_a_tick_spread() {
     let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
     for (i, task) in tasks.into_iter().enumerate() {
         let parent = CpuId(0);
-        let cpu = if i == 0 { parent } else { policy.place(&system, task, Placement::Fork { parent }) };
+        let cpu = if i == 0 { parent } else { policy.place(&system, task, Placement::Fork { parent }).cpu };
         system.enter(&mut policy, task, cpu);
     }
     assert_eq!(system.counts(), [1; 16]);
@@ -73,7 +73,7 @@ fn forks_respect_affinity() {
     let mut policy = modern(&system);
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(13));
-    assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }), CpuId(13));
+    assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }).cpu, CpuId(13));
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn loads_follow_their_tasks() {
     let (mut system, mut policy) = steady(&TWO, &[2, 0]);
     let now = system.now;
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 2048);
-    system.migrate(TaskId(1), CpuId(1));
-    policy.quiescent(&system, TaskId(1), CpuId(0));
-    policy.runnable(&system, TaskId(1), CpuId(1));
+    system.migrate(TaskId(1), CpuId(1), Why::NONE);
+    policy.quiescent(&mut system, TaskId(1), CpuId(0));
+    policy.runnable(&mut system, TaskId(1), CpuId(1));
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 1024);
     assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
     assert_eq!(policy.crowded, 0);

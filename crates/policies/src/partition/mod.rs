@@ -12,7 +12,7 @@ use std::sync::Arc;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
-use sim_core::policy::{Affinity, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, TaskState, View, Why};
 use sim_core::program::AppSpec;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -286,8 +286,7 @@ impl Partition {
             if !stays && system.task(task).state != TaskState::Exited {
                 let one = pin && !outside;
                 let affinity = if one { Affinity::One(seats[at]) } else { Affinity::Set(mask.clone()) };
-                system.because(why);
-                system.set_affinity(task, affinity);
+                system.set_affinity(task, affinity, why);
             }
         }
         this.seats = seats.into_iter().map(|cpu| (!outside).then_some(cpu)).collect();
@@ -335,9 +334,8 @@ impl Policy for Partition {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: on the cpu it is bound to"));
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuChoice::new(view.task(task).cpu, Why::rule("stays: on the cpu it is bound to"))
     }
 }
 

@@ -78,7 +78,7 @@ fn tasks_are_dealt_within_their_set_and_hogs_left_alone() {
     assert_eq!(system.homes(a), [0, 1, 0].map(Some));
     assert_eq!(system.homes(b), [2, 3].map(Some));
     assert_eq!(system.homes(hog), [None]);
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert_eq!(reasons.len(), 5, "one for each bound task");
     assert_eq!(reasons[0].facts[..2], [("cpus of the set", 2), ("tasks", 3)]);
 }
@@ -136,7 +136,7 @@ fn a_dynamic_cut_follows_starts_and_exits() {
     partition.app_exited(&mut system, a);
     // Eight tasks on sixteen cores: everybody has a core already, and nobody moves.
     assert_eq!(system.homes(b), (8..16).map(Some).collect::<Vec<_>>());
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert!(
         reasons
             .iter()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
-use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::program::AppSpec;
 use sim_core::rng::Purpose;
 
@@ -246,14 +246,13 @@ impl Policy for Pin {
             let affinity =
                 masks[place].get_or_insert_with(|| wish.affinity(&topology, seat, &allowed)).clone();
             let why = Why::rule(wish.layout.rule()).with("rank", rank as u64).with("cpu", u64::from(seat.0));
-            system.because(why.with("domain cpus", u64::from(topology.span(wish.by))));
-            system.set_affinity(task, affinity);
+            let why = why.with("domain cpus", u64::from(topology.span(wish.by)));
+            system.set_affinity(task, affinity, why);
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: on the cpu it is bound to"));
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuChoice::new(view.task(task).cpu, Why::rule("stays: on the cpu it is bound to"))
     }
 }
 

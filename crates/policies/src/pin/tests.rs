@@ -131,7 +131,7 @@ fn wishes_are_read_by_application_and_every_binding_has_a_reason() {
     pin.app_started(&mut system, second);
     assert_eq!(system.homes(first), [0, 4, 8].map(Some));
     assert_eq!(system.homes(second), [6, 2, 6].map(Some));
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert_eq!(reasons.len(), 6);
     assert_eq!(reasons[1].facts[..2], [("rank", 1), ("cpu", 4)]);
     assert!(reasons[4].rule.starts_with("bound as listed"));

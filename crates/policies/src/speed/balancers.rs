@@ -84,12 +84,10 @@ impl Balancers {
         let thread = |(task, core)| Thread { gauge: Gauge::new(task), core, migrations: 0 };
         let threads: Vec<Thread> = view.task_ids().zip(dealt).map(thread).collect();
         for thread in &threads {
-            system.because(
-                Why::rule("bound at start: threads are spread round-robin over the cores")
-                    .with("threads", threads.len() as u64)
-                    .with("cores", cpus.len() as u64),
-            );
-            system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]));
+            let why = Why::rule("bound at start: threads are spread round-robin over the cores")
+                .with("threads", threads.len() as u64)
+                .with("cores", cpus.len() as u64);
+            system.set_affinity(thread.gauge.task, Affinity::One(cpus[thread.core]), why);
         }
         let core = |cpu| Core { cpu, speed: FULL, rest: 0, rounds: 0, threads: Vec::new() };
         let draws = Draws::new(system.seed(), Purpose::Policy, u64::from(app.0));
@@ -223,14 +221,12 @@ impl Balancers {
         };
         let cpu = self.cores[me].cpu;
         let thread = &mut self.threads[*victim];
-        system.because(
-            Why::rule("pulled: the least migrated thread of the slowest core below the threshold")
-                .with("speed here, 1/1000", thousandths(self.cores[me].speed))
-                .with("speed there, 1/1000", thousandths(self.cores[from].speed))
-                .with("global speed, 1/1000", thousandths(global))
-                .with("its migrations so far", u64::from(thread.migrations)),
-        );
-        if system.set_affinity(thread.gauge.task, Affinity::One(cpu)) {
+        let why = Why::rule("pulled: the least migrated thread of the slowest core below the threshold")
+            .with("speed here, 1/1000", thousandths(self.cores[me].speed))
+            .with("speed there, 1/1000", thousandths(self.cores[from].speed))
+            .with("global speed, 1/1000", thousandths(global))
+            .with("its migrations so far", u64::from(thread.migrations));
+        if system.set_affinity(thread.gauge.task, Affinity::One(cpu), why) {
             thread.core = me;
             thread.migrations += 1;
             thread.gauge.look(system, policy.reading());

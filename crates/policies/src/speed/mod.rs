@@ -4,8 +4,8 @@
 //! Source: Hofmeyr, Iancu, Blagojevic, "Load Balancing on Speed" (PPoPP 2010).
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{AppId, CpuId, TaskId};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::ids::{AppId, TaskId};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::{Span, Time};
 
 use self::balancers::Balancers;
@@ -253,7 +253,7 @@ impl Policy for Speed {
         balancers.begin(self, system);
         for core in 0..balancers.cores() {
             let at = self.next_look(start, &mut balancers.draws);
-            system.at(at, token(app, core));
+            system.at(at, Timer::Token(token(app, core)));
         }
         self.balancers[app.0 as usize] = Some(balancers);
     }
@@ -264,7 +264,8 @@ impl Policy for Speed {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let (app, core) = ((token >> 32) as usize, (token & u64::from(u32::MAX)) as usize);
         let Some(mut balancers) = self.balancers.get_mut(app).and_then(Option::take) else {
             return;
@@ -272,13 +273,13 @@ impl Policy for Speed {
         if core < balancers.cores() {
             self.look(system, &mut balancers, core);
             let at = self.next_look(system.now(), &mut balancers.draws);
-            system.at(at, token);
+            system.at(at, Timer::Token(token));
         }
         self.balancers[app] = Some(balancers);
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 }
 

@@ -99,7 +99,7 @@ fn looks(number: u64, changes: &[(&str, u64)], prepare: impl Fn(&mut FakeSystem)
 #[test]
 fn every_binding_and_every_pull_has_a_reason_with_its_numbers() {
     let system = looks(1, &[], |_| {});
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert!(reasons[..3].iter().all(|why| why.rule.starts_with("bound") && why.facts[1] == ("cores", 2)));
     let pull = reasons[3];
     assert!(pull.rule.starts_with("pulled"), "{pull:?}");

@@ -9,7 +9,7 @@ mod plan;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Affinity, Placement, Policy, System, View, Why};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
@@ -207,8 +207,8 @@ impl Swomps {
                 let (old, new) = (before[app].get(rank).copied(), self.bound[app].get(rank).copied());
                 if old != new {
                     let new = new.flatten();
-                    system.because(self.reason(app, new.map(|cpu| topology.group(Tree::Package, cpu))));
-                    system.set_affinity(task, new.map_or(Affinity::All, Affinity::One));
+                    let why = self.reason(app, new.map(|cpu| topology.group(Tree::Package, cpu)));
+                    system.set_affinity(task, new.map_or(Affinity::All, Affinity::One), why);
                 }
             }
         }
@@ -262,9 +262,8 @@ impl Policy for Swomps {
         self.changed(system, app, false);
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.because(Why::rule("stays: on its current cpu"));
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuChoice::new(view.task(task).cpu, Why::rule("stays: on its current cpu"))
     }
 }
 

@@ -128,7 +128,7 @@ fn an_arrival_takes_what_it_prefers_and_an_exit_gives_it_back() {
     assert_eq!(on_packages(&system, apps[0]), [3, 3, 3, 3]);
     let again = system.homes(apps[0]);
     assert_eq!(after.iter().zip(&again).filter(|(old, new)| old != new).count(), 6);
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert_eq!(reasons.iter().filter(|why| why.rule.starts_with("planned again")).count(), 3);
     assert_eq!(reasons.iter().filter(|why| why.rule.starts_with("bound:")).count(), 12 + 6 + 12 + 6);
 }

@@ -9,7 +9,7 @@ mod twelve;
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
-use sim_core::policy::{Placement, Policy, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
@@ -166,7 +166,7 @@ impl Ule {
         if self.balance && !self.spans.is_empty() {
             let late = self.draw(system, self.interval.ns());
             let at = system.now().saturating_add(Span::from_ns(self.interval.ns() / 2 + late));
-            system.at(at, token);
+            system.at(at, Timer::Token(token));
         }
     }
 
@@ -181,8 +181,7 @@ impl Ule {
         self.waiting = waiting;
         let Some(task) = task else { return false };
         let (there, here) = (system.nr_running(from).into(), system.nr_running(to).into());
-        system.because(why.with("threads there", there).with("threads here", here));
-        system.migrate(task, to)
+        system.migrate(task, to, why.with("threads there", there).with("threads here", here))
     }
 }
 
@@ -194,8 +193,8 @@ impl Policy for Ule {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match why {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match placement {
             Placement::Fork { parent } if self.seven => self.pick_seven(view, task, parent),
             Placement::Wake { previous, .. } if self.seven => self.pick_seven(view, task, previous),
             Placement::Fork { parent } => self.pick(view, task, parent, None),
@@ -214,7 +213,8 @@ impl Policy for Ule {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         match (self.seven, token) {
             (true, SIBLINGS) => self.balance_siblings(system),
             (true, _) => self.balance_pair(system),
@@ -223,12 +223,12 @@ impl Policy for Ule {
         self.arm(system, token);
     }
 
-    fn runnable(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
     }
 
-    fn quiescent(&mut self, view: &dyn View, _: TaskId, cpu: CpuId) {
-        self.queues.note(view, cpu);
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
     }
 }
 

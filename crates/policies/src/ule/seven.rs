@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{System, View, Why};
+use sim_core::policy::{CpuChoice, System, View, Why};
 
 use super::Ule;
 use crate::spread::first_allowed;
@@ -12,22 +12,19 @@ impl Ule {
     /// `sched_pickcpu`: the last cpu when it is idle, the first idle one, else the one with the lowest priority, which is here
     /// the one with the fewest threads; of equals the last by number (`tdq_lowestpri`). That a thread of better priority
     /// stays on its last cpu or goes to its waker's is left out.
-    pub(super) fn pick_seven(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuId {
+    pub(super) fn pick_seven(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
         let length = view.nr_running(previous).into();
         let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
         if view.nr_running(previous) == 0 && view.allowed(task, previous) {
-            view.because(Why::rule("placed: its last cpu is idle"));
-            return previous;
+            return CpuChoice::new(previous, Why::rule("placed: its last cpu is idle"));
         }
         self.queues.refresh(view);
         let cpus = view.machine().cpus();
         if self.queues.idle() > 0
             && let Some(cpu) = self.queues.idle_from(0..cpus, 0, |cpu| view.allowed(task, cpu))
         {
-            view.because(
-                Why::rule("placed: idle cpu with the lowest number").with("threads on its last cpu", length),
-            );
-            return cpu;
+            let why = Why::rule("placed: idle cpu with the lowest number");
+            return CpuChoice::new(cpu, why.with("threads on its last cpu", length));
         }
         let fewest = self.queues.last_at_most(0..cpus, self.queues.extremes().0);
         let least = fewest
@@ -36,8 +33,7 @@ impl Ule {
         let cpu = least.unwrap_or_else(|| first_allowed(view, task));
         let why = Why::rule("placed: no idle cpu, cpu with the fewest threads")
             .with("threads there", view.nr_running(cpu).into());
-        view.because(why.with("threads on its last cpu", length));
-        cpu
+        CpuChoice::new(cpu, why.with("threads on its last cpu", length))
     }
 
     /// The cpus that share a core with this one.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
-use sim_core::policy::{Affinity, TaskState};
+use sim_core::policy::{Affinity, TaskState, Timer};
 use sim_core::time::Time;
 
 const SOCKETS: [(Tree, u32); 3] = [(Tree::Package, 2), (Tree::Cache, 1), (Tree::Core, 4)];
@@ -29,7 +29,7 @@ fn the_long_term_balancer_comes_every_half_to_one_and_a_half_seconds() {
     policy.init(&mut system);
     for i in 0..200 {
         system.now = system.timers[i].0;
-        policy.timer(&mut system, 0);
+        policy.timer(&mut system, Timer::Token(0));
     }
     let gaps: Vec<u64> = system.timers.windows(2).map(|w| w[1].0.since(w[0].0).ns() / 1_000_000).collect();
     assert!(gaps.iter().all(|gap| (500..1_500).contains(gap)), "{gaps:?}");
@@ -39,14 +39,14 @@ fn the_long_term_balancer_comes_every_half_to_one_and_a_half_seconds() {
 #[test]
 fn a_pass_moves_one_thread_per_long_queue_and_even_an_odd_one() {
     let (mut system, mut policy) = steady(&[1, 1, 1, 2, 1, 1, 1, 1]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert_eq!(system.moves.len(), 1, "the odd thread moves");
     let (mut system, mut policy) = steady(&[5, 1, 1, 3, 1, 1, 1, 1]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert_eq!(system.moves.len(), 2, "one thread from each");
     assert_eq!(&system.counts()[..1], [4]);
     let (mut system, mut policy) = steady(&[1; 8]);
-    policy.timer(&mut system, 0);
+    policy.timer(&mut system, Timer::Token(0));
     assert!(system.moves.is_empty());
 }
 
@@ -69,7 +69,7 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
         system.tasks[task.0 as usize].view.last_ran = Time::from_ns(system.now.ns() - ran_ms_ago * 1_000_000);
-        policy.pick(&system, task, CpuId(1), Some(CpuId(5))).0
+        policy.pick(&system, task, CpuId(1), Some(CpuId(5))).cpu.0
     };
     assert_eq!(wake(&[1, 0, 0, 0, 0, 0, 0, 0], 1), 1);
     assert_eq!(wake(&[1, 1, 1, 0, 0, 0, 0, 0], 1), 3, "its cache is warm: stays in the group");
@@ -79,14 +79,14 @@ fn threads_go_to_idle_cpus_near_first_and_may_be_pinned() {
     let (mut system, mut policy) = steady(&[0; 8]);
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(6));
-    assert_eq!(policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }), CpuId(6));
+    assert_eq!(policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).cpu, CpuId(6));
 }
 
 #[test]
 fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     let after = |counts: &[u32]| {
         let (mut system, mut policy) = on(&SOCKETS, "7", counts);
-        policy.timer(&mut system, ALL);
+        policy.timer(&mut system, Timer::Token(ALL));
         let mut counts = system.counts();
         counts.sort_unstable();
         (counts, system.moves.len())
@@ -97,11 +97,11 @@ fn release_7_moves_half_of_the_largest_difference_and_even_an_odd_thread() {
     // Queues of two siblings each: 4 threads on one core, 2 on the other three; one of them goes over.
     let cores = [(Tree::Core, 4), (Tree::Thread, 2)];
     let (mut system, mut policy) = on(&cores, "7", &[3, 1, 1, 1, 1, 1, 1, 1]);
-    policy.timer(&mut system, ALL);
+    policy.timer(&mut system, Timer::Token(ALL));
     assert_eq!((system.moves.len(), system.counts()[0]), (1, 2));
     // And within the core.
     let (mut system, mut policy) = on(&cores, "7", &[3, 0, 1, 1, 1, 1, 1, 1]);
-    policy.timer(&mut system, SIBLINGS);
+    policy.timer(&mut system, Timer::Token(SIBLINGS));
     assert_eq!(system.counts(), [1, 2, 1, 1, 1, 1, 1, 1]);
 }
 
@@ -127,7 +127,7 @@ fn release_7_places_on_the_last_cpu_the_first_idle_one_and_the_shortest_queue() 
         let (mut system, mut policy) = on(&SOCKETS, "7", counts);
         let task = TaskId(system.tasks.len() as u32);
         system.add_app(1, false);
-        policy.select_cpu(&system, task, Placement::Wake { waker: CpuId(5), previous: CpuId(6) }).0
+        policy.select_cpu(&system, task, Placement::Wake { waker: CpuId(5), previous: CpuId(6) }).cpu.0
     };
     assert_eq!(wake(&[0, 1, 1, 1, 1, 1, 0, 1]), 6);
     assert_eq!(wake(&[1, 1, 0, 1, 1, 0, 1, 1]), 2);
@@ -140,6 +140,6 @@ fn the_second_in_the_queue_is_taken_and_every_decision_has_a_reason() {
     policy.idle(&mut system, CpuId(0));
     // Task 0 runs, task 1 is first in the queue.
     assert_eq!(system.moves, [(TaskId(2), CpuId(0))]);
-    let reasons = system.reasons.borrow();
+    let reasons = &system.reasons;
     assert!(reasons.len() == 1 && reasons[0].facts[1] == ("threads there", 4), "{reasons:?}");
 }

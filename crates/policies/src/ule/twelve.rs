@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
-use sim_core::policy::{System, View, Why};
+use sim_core::policy::{CpuChoice, System, View, Why};
 use sim_core::time::Span;
 
 use super::Ule;
@@ -23,27 +23,25 @@ impl Ule {
         task: TaskId,
         previous: CpuId,
         waker: Option<CpuId>,
-    ) -> CpuId {
+    ) -> CpuChoice {
         let idle = |cpu: CpuId| view.nr_running(cpu) == 0 && view.allowed(task, cpu);
         // A forked thread counts as having run where its parent runs.
         let away = if waker.is_none() { Span::ZERO } else { view.now().since(view.task(task).last_ran) };
         let why = |rule| Why::rule(rule).with("time since it ran, ns", away.ns());
         if away <= self.affinity * 2 && idle(previous) {
-            view.because(why("placed: its last cpu is idle and warm"));
-            return previous;
+            return CpuChoice::new(previous, why("placed: its last cpu is idle and warm"));
         }
         let group = self.queues.group(previous);
         if away <= self.affinity * 3 && self.queues.idle_in(group) > 0 {
             let first = group * self.cache;
             let near = first..(first + self.cache).min(view.machine().cpus());
             if let Some(cpu) = self.lowest(view, near, previous, idle) {
-                view.because(why("placed: idle cpu that shares its warm cache"));
-                return cpu;
+                return CpuChoice::new(cpu, why("placed: idle cpu that shares its warm cache"));
             }
         }
         let all = 0..view.machine().cpus();
         let Some(lowest) = self.lowest(view, all, previous, |cpu| view.allowed(task, cpu)) else {
-            return first_allowed(view, task);
+            return CpuChoice::new(first_allowed(view, task), why("placed: first allowed cpu"));
         };
         let load = view.nr_running(lowest);
         let why = why("placed: least loaded cpu").with("threads there", load.into());
@@ -51,13 +49,9 @@ impl Ule {
             Some(waker) if load > 0 && view.allowed(task, waker) && view.nr_running(waker) <= load + 1 => {
                 let why = Why::rule("placed: no idle cpu, goes to its waker's cpu")
                     .with("least threads", load.into());
-                view.because(why.with("threads there", view.nr_running(waker).into()));
-                waker
+                CpuChoice::new(waker, why.with("threads there", view.nr_running(waker).into()))
             }
-            _ => {
-                view.because(why);
-                lowest
-            }
+            _ => CpuChoice::new(lowest, why),
         }
     }
 

@@ -10,6 +10,5 @@ mod tests;
 pub use perturb::PERTURB;
 pub use record::{Call, Hook, Recorder, Schedule};
 pub use replay::{Replayer, Tally};
-pub use request::Request;
 
 pub(crate) use perturb::Perturbed;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Watches, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
+use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 
-use super::request::{Request, Tap, Tapped, tasks};
+use super::request::{is_legal, tasks};
 
 /// How decisions are disturbed.
 pub const PERTURB: &[Parameter] = &[
@@ -42,7 +43,7 @@ priority levels are never vetoed, because a throttled task would not end",
     },
 ];
 
-/// Timer tokens of late decisions carry this bit; [`sim_core::policy::Stacked`] uses the one above it, policies none of the two.
+/// Timer tokens of late decisions carry this bit; [`sim_core::wrap::Stacked`] uses the one above it, policies none of the two.
 const LATE: u64 = 1 << 62;
 
 /// A policy and what disturbs it.
@@ -110,9 +111,8 @@ impl Disturb {
         let Some((request, why)) = self.late.remove(&(token & !LATE)) else {
             return;
         };
-        if request.is_legal(system, self.tasks) {
-            system.because(why);
-            request.ask(system);
+        if is_legal(&request, system, self.tasks) {
+            request.ask(system, why);
         }
     }
 
@@ -133,10 +133,10 @@ impl Disturb {
 impl Tap for Disturb {
     fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
         let Some(task) = request.task() else {
-            return request.ask(system);
+            return request.ask(system, why);
         };
         // What came late or never makes some decisions of the policy impossible: no fault of its own.
-        if !request.is_legal(system, self.tasks) {
+        if !is_legal(&request, system, self.tasks) {
             return false;
         }
         if !matches!(request, Request::Band(..)) && self.vetoed() {
@@ -146,86 +146,43 @@ impl Tap for Disturb {
         let now = system.now();
         let due = if matches!(request, Request::YieldTo(..)) { now } else { self.due(now, task) };
         if due == now {
-            system.because(why);
-            return request.ask(system);
+            return request.ask(system, why);
         }
         self.numbers += 1;
         self.late.insert(self.numbers, (request, why));
-        system.at(due, self.numbers | LATE);
+        system.at(due, Timer::Token(self.numbers | LATE));
         true
     }
 }
 
-impl Policy for Perturbed {
-    fn init(&mut self, system: &mut dyn System) {
-        self.disturb.key = key(system.seed(), Purpose::Perturb, self.disturb.entity);
-        self.disturb.tasks = tasks(system);
-        self.inner.init(&mut Tapped::new(system, &mut self.disturb));
+impl Wrapper for Perturbed {
+    fn wants(&self) -> Watches {
+        self.inner.watches()
     }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_started(&mut Tapped::new(system, &mut self.disturb), app);
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_ready(&mut Tapped::new(system, &mut self.disturb), app);
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_exited(&mut Tapped::new(system, &mut self.disturb), app);
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let chosen = self.inner.select_cpu(view, task, why);
-        if self.disturb.vetoed() {
-            view.because(Why::rule("perturbed: placement vetoed").with("cpu wanted", u64::from(chosen.0)));
-        } else if view.allowed(task, chosen) {
+
+    fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let chosen = self.inner.select_cpu(view, task, placement);
+        let why = if self.disturb.vetoed() {
+            Why::rule("perturbed: placement vetoed").with("cpu wanted", u64::from(chosen.cpu.0))
+        } else if view.allowed(task, chosen.cpu) {
             return chosen;
         } else {
-            view.because(Why::rule("perturbed: the placement is forbidden because a mask is late"));
+            Why::rule("perturbed: the placement is forbidden because a mask is late")
+        };
+        CpuChoice { cpu: self.disturb.elsewhere(view, task, placement), why, ..chosen }
+    }
+
+    fn notify(&mut self, system: &mut dyn System, notice: Notice) {
+        match notice {
+            Notice::Timer(Timer::Token(token)) if token & LATE != 0 => {
+                return self.disturb.happen(system, token);
+            }
+            Notice::Init => {
+                self.disturb.key = key(system.seed(), Purpose::Perturb, self.disturb.entity);
+                self.disturb.tasks = tasks(system);
+            }
+            _ => {}
         }
-        self.disturb.elsewhere(view, task, why)
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.inner.memory_node(task)
-    }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.idle(&mut Tapped::new(system, &mut self.disturb), cpu);
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.tick(&mut Tapped::new(system, &mut self.disturb), cpu);
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        if token & LATE == 0 {
-            self.inner.timer(&mut Tapped::new(system, &mut self.disturb), token);
-        } else {
-            self.disturb.happen(system, token);
-        }
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.inner.slot(&mut Tapped::new(system, &mut self.disturb));
-    }
-    fn watches_waits(&self) -> bool {
-        self.inner.watches_waits()
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.inner.watches_preemptions()
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
-        self.inner.preempted(&mut Tapped::new(system, &mut self.disturb), task, cpu, why);
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
-        self.inner.waits(&mut Tapped::new(system, &mut self.disturb), task, what);
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.inner.proceeds(&mut Tapped::new(system, &mut self.disturb), task);
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.emptied(&mut Tapped::new(system, &mut self.disturb), cpu);
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
-        self.inner.enqueued(&mut Tapped::new(system, &mut self.disturb), task, cpu);
-    }
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.runnable(view, task, cpu);
-    }
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.quiescent(view, task, cpu);
+        notice.deliver(&mut *self.inner, &mut Tapped::new(system, &mut self.disturb));
     }
 }

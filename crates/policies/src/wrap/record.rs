@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View, Why};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Watches, Why};
 use sim_core::time::Time;
-
-use super::request::{Request, Tap, Tapped};
+use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 
 /// A hook, with what it was called for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,11 +22,11 @@ pub enum Hook {
     Place(TaskId),
     /// [`Policy::idle`].
     Idle(CpuId),
-    /// [`Policy::tick`].
+    /// [`Policy::timer`] with a [`Timer::Tick`].
     Tick(CpuId),
-    /// [`Policy::timer`] with a token.
+    /// [`Policy::timer`] with a [`Timer::Token`].
     Timer(u64),
-    /// [`Policy::slot`].
+    /// [`Policy::timer`] with a [`Timer::Slot`].
     Slot,
     /// [`Policy::waits`].
     Waits(TaskId),
@@ -35,10 +34,32 @@ pub enum Hook {
     Proceeds(TaskId),
     /// [`Policy::emptied`].
     Emptied(CpuId),
-    /// [`Policy::enqueued`].
+    /// [`Policy::runnable`].
     Enqueued(TaskId),
     /// [`Policy::preempted`].
     Preempted(TaskId),
+}
+
+impl Hook {
+    /// The hook of a notice; none for [`Policy::quiescent`], in which no built-in policy acts.
+    pub(crate) const fn of(notice: Notice) -> Option<Self> {
+        Some(match notice {
+            Notice::Init => Self::Init,
+            Notice::Started(app) => Self::Started(app),
+            Notice::Ready(app) => Self::Ready(app),
+            Notice::Exited(app) => Self::Exited(app),
+            Notice::Idle(cpu) => Self::Idle(cpu),
+            Notice::Emptied(cpu) => Self::Emptied(cpu),
+            Notice::Timer(Timer::Token(token)) => Self::Timer(token),
+            Notice::Timer(Timer::Tick(cpu)) => Self::Tick(cpu),
+            Notice::Timer(Timer::Slot) => Self::Slot,
+            Notice::Runnable(task, _) => Self::Enqueued(task),
+            Notice::Waits(task, _) => Self::Waits(task),
+            Notice::Proceeds(task) => Self::Proceeds(task),
+            Notice::Preempted(task, ..) => Self::Preempted(task),
+            Notice::Quiescent(..) => return None,
+        })
+    }
 }
 
 /// A hook call in which something was asked for or a cpu was chosen.
@@ -94,8 +115,7 @@ struct Asked(Vec<Request>);
 
 impl Tap for Asked {
     fn meet(&mut self, system: &mut dyn System, request: Request, why: Why) -> bool {
-        system.because(why);
-        let done = request.ask(system);
+        let done = request.ask(system, why);
         if done {
             self.0.push(request);
         }
@@ -115,86 +135,29 @@ impl Recorder {
     pub fn into_schedule(self, end: Time) -> Schedule {
         Schedule { calls: self.calls, end }
     }
+}
 
-    fn call(
-        &mut self,
-        system: &mut dyn System,
-        hook: Hook,
-        act: impl FnOnce(&mut dyn Policy, &mut dyn System),
-    ) {
+impl Wrapper for Recorder {
+    fn wants(&self) -> Watches {
+        self.inner.watches()
+    }
+
+    fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let choice = self.inner.select_cpu(view, task, placement);
+        let hook = Hook::Place(task);
+        let nth = self.counts.next(hook);
+        let node = choice.memory_node.filter(|_| matches!(placement, Placement::Fork { .. }));
+        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, asked: Vec::new() });
+        choice
+    }
+
+    fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         let mut asked = Asked::default();
-        act(&mut *self.inner, &mut Tapped::new(system, &mut asked));
+        notice.deliver(&mut *self.inner, &mut Tapped::new(system, &mut asked));
+        let Some(hook) = Hook::of(notice) else { return };
         let nth = self.counts.next(hook);
         if !asked.0.is_empty() {
             self.calls.push(Call { at: system.now(), hook, nth, cpu: None, node: None, asked: asked.0 });
         }
-    }
-}
-
-impl Policy for Recorder {
-    fn init(&mut self, system: &mut dyn System) {
-        self.call(system, Hook::Init, |inner, system| inner.init(system));
-    }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Started(app), |inner, system| inner.app_started(system, app));
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Ready(app), |inner, system| inner.app_ready(system, app));
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Exited(app), |inner, system| inner.app_exited(system, app));
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        let cpu = self.inner.select_cpu(view, task, why);
-        let hook = Hook::Place(task);
-        let nth = self.counts.next(hook);
-        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(cpu), node: None, asked: Vec::new() });
-        cpu
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        let node = self.inner.memory_node(task);
-        if let Some(call) = self.calls.last_mut().filter(|call| call.hook == Hook::Place(task)) {
-            call.node = node;
-        }
-        node
-    }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Idle(cpu), |inner, system| inner.idle(system, cpu));
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Tick(cpu), |inner, system| inner.tick(system, cpu));
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        self.call(system, Hook::Timer(token), |inner, system| inner.timer(system, token));
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.call(system, Hook::Slot, |inner, system| inner.slot(system));
-    }
-    fn watches_waits(&self) -> bool {
-        self.inner.watches_waits()
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.inner.watches_preemptions()
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
-        self.call(system, Hook::Preempted(task), |inner, system| inner.preempted(system, task, cpu, why));
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
-        self.call(system, Hook::Waits(task), |inner, system| inner.waits(system, task, what));
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.call(system, Hook::Proceeds(task), |inner, system| inner.proceeds(system, task));
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Emptied(cpu), |inner, system| inner.emptied(system, cpu));
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
-        self.call(system, Hook::Enqueued(task), |inner, system| inner.enqueued(system, task, cpu));
-    }
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.runnable(view, task, cpu);
-    }
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.quiescent(view, task, cpu);
     }
 }

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, THROTTLED, View, Why};
+use sim_core::ids::TaskId;
+use sim_core::policy::{CpuChoice, Placement, System, THROTTLED, Timer, View, Watches, Why};
 use sim_core::time::{Span, Time};
+use sim_core::wrap::{Notice, Request, Wrapper};
 
 use super::record::{Call, Counts, Hook, Schedule};
-use super::request::{Request, tasks};
+use super::request::{is_legal, tasks};
 
 /// What became of the decisions (placements, moves, masks, priorities) of a replayed schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,6 +34,9 @@ impl Tally {
     }
 }
 
+/// The reason of a decision that happens as recorded.
+const REPLAYED: Why = Why::rule("replayed");
+
 /// Token of the timer at the end of the schedule; no policy's tokens come near it.
 const OVER: u64 = u64::MAX;
 
@@ -42,15 +46,12 @@ pub struct Replayer {
     /// not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
-    watches_waits: bool,
-    watches_preemptions: bool,
+    watches: Watches,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
     counts: Counts,
     tasks: u32,
     tally: Tally,
-    /// The node of the placement just replayed.
-    node: Option<NodeId>,
 }
 
 impl Replayer {
@@ -67,14 +68,15 @@ impl Replayer {
         Self {
             end: parks.then(|| schedule.end + Span::from_ns(1)),
             over: false,
-            watches_waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
-            watches_preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
+            watches: Watches {
+                waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
+                preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
+            },
             parked: BTreeSet::new(),
             calls,
             counts: Counts::default(),
             tasks: 0,
             tally: Tally::default(),
-            node: None,
         }
     }
 
@@ -107,13 +109,12 @@ impl Replayer {
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
         let parks = matches!(request, Request::Band(_, THROTTLED));
-        let mut legal = request.is_legal(system, self.tasks) && !(parks && self.over);
+        let mut legal = is_legal(request, system, self.tasks) && !(parks && self.over);
         if let (Request::Band(task, _), true) = (request, legal) {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
         }
         if legal {
-            system.because(Why::rule("replayed"));
-            legal = request.ask(system);
+            legal = request.ask(system, REPLAYED);
         }
         if request.task().is_some() {
             let count = if legal { &mut self.tally.applied } else { &mut self.tally.illegal };
@@ -127,85 +128,50 @@ impl Replayer {
     fn release(&mut self, system: &mut dyn System) {
         self.over = true;
         for task in std::mem::take(&mut self.parked) {
-            system.because(Why::rule("replayed: the schedule is over, no task stays throttled"));
-            system.set_priority(task, 0);
+            system.set_priority(
+                task,
+                0,
+                Why::rule("replayed: the schedule is over, no task stays throttled"),
+            );
         }
     }
 }
 
-impl Policy for Replayer {
-    fn init(&mut self, system: &mut dyn System) {
-        self.tasks = tasks(system);
-        self.call(system, Hook::Init);
-        if let Some(end) = self.end {
-            system.at(end, OVER);
-        }
+impl Wrapper for Replayer {
+    fn wants(&self) -> Watches {
+        self.watches
     }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Started(app));
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Ready(app));
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.call(system, Hook::Exited(app));
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
+
+    fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let call = self.take(Hook::Place(task));
-        self.node = call.as_ref().and_then(|call| call.node);
+        let memory_node = call.as_ref().and_then(|call| call.node);
         let recorded = call.and_then(|call| call.cpu);
         match recorded {
             Some(cpu) if cpu.0 < view.machine().cpus() && view.allowed(task, cpu) => {
                 self.tally.applied += 1;
-                view.because(Why::rule("replayed"));
-                return cpu;
+                return CpuChoice { cpu, why: REPLAYED, memory_node };
             }
             Some(_) => self.tally.illegal += 1,
             None => self.tally.unforeseen += 1,
         }
-        view.because(Why::rule("replayed: no legal decision recorded, stays"));
-        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = why;
+        let why = Why::rule("replayed: no legal decision recorded, stays");
+        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
         let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
-        if view.allowed(task, near) { near } else { first().unwrap_or(near) }
+        let cpu = if view.allowed(task, near) { near } else { first().unwrap_or(near) };
+        CpuChoice { cpu, why, memory_node }
     }
-    fn memory_node(&mut self, _: TaskId) -> Option<NodeId> {
-        self.node.take()
-    }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Idle(cpu));
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Tick(cpu));
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        if token == OVER {
-            self.release(system);
-        } else {
-            self.call(system, Hook::Timer(token));
+
+    fn notify(&mut self, system: &mut dyn System, notice: Notice) {
+        match notice {
+            Notice::Timer(Timer::Token(OVER)) => return self.release(system),
+            Notice::Init => self.tasks = tasks(system),
+            _ => {}
         }
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.call(system, Hook::Slot);
-    }
-    fn watches_waits(&self) -> bool {
-        self.watches_waits
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.watches_preemptions
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Preemption) {
-        self.call(system, Hook::Preempted(task));
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {
-        self.call(system, Hook::Waits(task));
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.call(system, Hook::Proceeds(task));
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.call(system, Hook::Emptied(cpu));
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
-        self.call(system, Hook::Enqueued(task));
+        if let Some(hook) = Hook::of(notice) {
+            self.call(system, hook);
+        }
+        if let (Notice::Init, Some(end)) = (notice, self.end) {
+            system.at(end, Timer::Token(OVER));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Level;
-use sim_core::policy::{Affinity, Placement, Policy, System, View};
+use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use super::{PERTURB, Perturbed, Recorder, Replayer, Tally};
@@ -15,13 +15,14 @@ const FOUR: &[(Level, u32)] = &[(Level::Core, 4)];
 struct Pusher;
 
 impl Policy for Pusher {
-    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuId {
-        CpuId(3)
+    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuChoice {
+        CpuId(3).into()
     }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         system.charge(CpuId(0), Span::from_us(5), true);
-        system.migrate(TaskId(0), CpuId(token as u32));
-        system.set_priority(TaskId(0), 1);
+        system.migrate(TaskId(0), CpuId(token as u32), Why::NONE);
+        system.set_priority(TaskId(0), 1, Why::NONE);
     }
 }
 
@@ -45,14 +46,14 @@ fn advance(system: &mut FakeSystem, policy: &mut dyn Policy, now: u64) {
     system.now = Time::from_ns(now);
     let (due, later): (Vec<_>, Vec<_>) = system.timers.drain(..).partition(|(at, _)| at.ns() <= now);
     system.timers = later;
-    due.into_iter().for_each(|(_, token)| policy.timer(system, token));
+    due.into_iter().for_each(|(_, token)| policy.timer(system, Timer::Token(token)));
 }
 
 #[test]
 fn a_late_decision_happens_at_its_time_and_a_price_at_once() {
     let mut policy = perturbed(&[("delay", 2_000)]);
     let mut system = system(&mut policy);
-    policy.timer(&mut system, 1);
+    policy.timer(&mut system, Timer::Token(1));
     assert_eq!((system.moves.len(), system.tasks[0].priority, system.charges.len()), (0, 0, 1));
     advance(&mut system, &mut policy, 1_999);
     assert_eq!(system.moves.len(), 0);
@@ -65,12 +66,12 @@ fn a_late_decision_happens_at_its_time_and_a_price_at_once() {
 fn what_is_no_longer_legal_does_not_happen() {
     let mut policy = perturbed(&[("delay", 2_000)]);
     let mut system = system(&mut policy);
-    policy.timer(&mut system, 1);
+    policy.timer(&mut system, Timer::Token(1));
     system.tasks[0].affinity = Affinity::One(CpuId(0));
     advance(&mut system, &mut policy, 2_000);
     assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
     // Nor is it asked for: the policy is told at once.
-    policy.timer(&mut system, 2);
+    policy.timer(&mut system, Timer::Token(2));
     assert_eq!(system.timers.len(), 1, "the priority level only");
 }
 
@@ -79,7 +80,7 @@ fn what_concerns_one_task_keeps_its_order() {
     let mut policy = perturbed(&[("delay", 1_000), ("jitter", 1_000_000)]);
     let mut system = system(&mut policy);
     for token in [1, 2, 3, 1, 2, 3] {
-        policy.timer(&mut system, token);
+        policy.timer(&mut system, Timer::Token(token));
     }
     assert!(system.timers.is_sorted(), "{:?}", system.timers);
     advance(&mut system, &mut policy, 1_001_000);
@@ -91,13 +92,14 @@ fn what_concerns_one_task_keeps_its_order() {
 fn a_veto_drops_moves_and_placements_but_no_bands() {
     let mut policy = perturbed(&[("veto", 10_000)]);
     let mut system = system(&mut policy);
-    policy.timer(&mut system, 1);
+    policy.timer(&mut system, Timer::Token(1));
     assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
     let woken = Placement::Wake { waker: CpuId(1), previous: CpuId(2) };
-    assert_eq!(policy.select_cpu(&system, TaskId(0), woken), CpuId(2), "where it was");
+    assert_eq!(policy.select_cpu(&system, TaskId(0), woken).cpu, CpuId(2), "where it was");
     let mut created = [0; 4];
     for _ in 0..400 {
-        created[policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).0 as usize] += 1;
+        created
+            [policy.select_cpu(&system, TaskId(0), Placement::Fork { parent: CpuId(0) }).cpu.0 as usize] += 1;
     }
     assert!(created.iter().all(|count| (60..140).contains(count)), "anywhere: {created:?}");
 }
@@ -107,7 +109,7 @@ fn a_share_is_vetoed() {
     let mut policy = perturbed(&[("veto", 2_500)]);
     let mut system = system(&mut policy);
     for n in 0..400 {
-        policy.timer(&mut system, 1 + n % 2);
+        policy.timer(&mut system, Timer::Token(1 + n % 2));
     }
     // A vetoed move leaves the task where the next one sends it or not: of the legal ones a quarter is dropped.
     assert!((180..=320).contains(&system.moves.len()), "{}", system.moves.len());
@@ -118,7 +120,7 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
     let mut recorder = Recorder::new(Box::new(Pusher));
     let mut first = system(&mut recorder);
     for token in [1, 2, 2] {
-        recorder.timer(&mut first, token);
+        recorder.timer(&mut first, Timer::Token(token));
     }
     let woken = Placement::Wake { waker: CpuId(0), previous: CpuId(0) };
     recorder.select_cpu(&first, TaskId(0), woken);
@@ -131,17 +133,17 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
     let mut replayer = Replayer::new(&schedule);
     let mut second = system(&mut replayer);
     second.tasks[0].affinity = Affinity::One(CpuId(2));
-    replayer.timer(&mut second, 9);
-    replayer.timer(&mut second, 1);
-    replayer.timer(&mut second, 2);
+    replayer.timer(&mut second, Timer::Token(9));
+    replayer.timer(&mut second, Timer::Token(1));
+    replayer.timer(&mut second, Timer::Token(2));
     assert_eq!(second.moves, [(TaskId(0), CpuId(2))], "cpu 1 is forbidden");
     assert_eq!(second.charges.len(), 2);
     assert_eq!(
-        replayer.select_cpu(&second, TaskId(0), woken),
+        replayer.select_cpu(&second, TaskId(0), woken).cpu,
         CpuId(2),
         "cpu 3 and the one it was on are forbidden"
     );
-    assert_eq!(replayer.select_cpu(&second, TaskId(0), woken), CpuId(2));
+    assert_eq!(replayer.select_cpu(&second, TaskId(0), woken).cpu, CpuId(2));
     // Bands of the first two timers and one move; a move and a placement are illegal; the third timer never came.
     assert_eq!(replayer.tally(), Tally { applied: 3, illegal: 2, unreached: 2, unforeseen: 1 });
 }

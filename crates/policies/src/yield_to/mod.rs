@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
-use sim_core::policy::{AppView, Awaited, Placement, Policy, System, TaskState, View, Why};
+use sim_core::policy::{
+    AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, Timer, View, Watches, Why,
+};
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
@@ -181,8 +183,8 @@ impl YieldTo {
                 "yielded: a straggler waits for another cpu"
             };
             let waits = system.now().since(system.task(to).last_ran).ns();
-            system.because(Why::rule(rule).with("straggler last ran, ns ago", waits));
-            if system.yield_to(task, to) {
+            let why = Why::rule(rule).with("straggler last ran, ns ago", waits);
+            if system.yield_to(task, to, why) {
                 self.tasks[task.index()].yields += 1;
             }
         }
@@ -229,7 +231,7 @@ impl YieldTo {
         waiter.due = system.now() + self.interval;
         if !waiter.armed {
             waiter.armed = true;
-            system.at(waiter.due, u64::from(task.0));
+            system.at(waiter.due, Timer::Token(u64::from(task.0)));
         }
     }
 }
@@ -249,12 +251,12 @@ impl Policy for YieldTo {
         }
     }
 
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        view.task(task).cpu
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.task(task).cpu.into()
     }
 
-    fn watches_waits(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: true, preemptions: false }
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
@@ -272,7 +274,8 @@ impl Policy for YieldTo {
         }
     }
 
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
         let task = TaskId(token as u32);
         let Some(waiter) = self.tasks.get_mut(task.index()) else { return };
         waiter.armed = false;
@@ -283,7 +286,7 @@ impl Policy for YieldTo {
             // It went on in between and waits again.
             waiter.armed = true;
             let due = waiter.due;
-            system.at(due, token);
+            system.at(due, Timer::Token(token));
         } else if self.attempt(system, task) {
             self.arm(system, task);
         }

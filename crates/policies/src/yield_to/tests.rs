@@ -25,7 +25,7 @@ fn the_local_straggler_that_waits_longest_comes_first() {
     policy.waits(&mut system, tasks[0], ALL);
     assert_eq!(system.yields, [(tasks[0], tasks[2])]);
     assert_eq!(system.timers, [(Time::from_ns(1_001_000), 0)]);
-    let why = system.reasons.borrow()[0];
+    let why = system.reasons[0];
     assert_eq!(why.facts[0], ("straggler last ran, ns ago", 1_000));
 }
 
@@ -45,7 +45,7 @@ fn elsewhere_only_where_no_straggler_runs() {
         policy.waits(&mut system, tasks[3], ALL);
         system.yields.clear();
         system.now = Time::ZERO + Span::from_ms(1);
-        policy.timer(&mut system, 0);
+        policy.timer(&mut system, Timer::Token(0));
         assert_eq!(system.yields.len(), expected, "anywhere: {anywhere}");
     }
 }
@@ -73,7 +73,7 @@ fn a_straggler_is_still_on_offer_after_it_has_moved_to_a_cpu_looked_at_before_it
     let running: Vec<TaskId> = (0..3).filter_map(|cpu| system.current(CpuId(cpu))).collect();
     system.in_vain.extend(&running);
     policy.waits(&mut system, running[0], ALL);
-    assert!(system.migrate(late, CpuId(1)));
+    assert!(system.migrate(late, CpuId(1), Why::NONE));
     policy.waits(&mut system, running[0], ALL);
     assert_eq!(system.yields, [(running[0], late); 2]);
 }

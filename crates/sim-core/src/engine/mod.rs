@@ -18,7 +18,6 @@ mod system;
 mod update;
 mod wakeup;
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -31,7 +30,7 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
 use crate::os::{Discipline, EevdfParams, OsModel};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{Policy, Preemption, TaskState, Why};
+use crate::policy::{self, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -95,8 +94,6 @@ pub(crate) struct Engine<'o, O> {
     polling: Polling,
     /// One for each cpu, or for several: what was predicted there.
     fair_polling: Vec<FairPolling>,
-    /// The reason of the next decision.
-    why: Cell<Why>,
     corrections: u64,
     events: u64,
     entries: u64,
@@ -116,12 +113,12 @@ pub(crate) struct Engine<'o, O> {
 
 impl<O: Observer> Engine<'_, O> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
-        self.shared.watched = policy.watches_waits();
+        self.shared.watched = policy.watches().waits;
         if self.shared.watched {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.turns =
-            policy.watches_preemptions() && matches!(self.shared.model.discipline, Discipline::Ts(_));
+            policy.watches().preemptions && matches!(self.shared.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -294,12 +291,12 @@ impl<O: Observer> Engine<'_, O> {
                 self.wake(task, waker, policy);
             }
             Timer::Update => self.update_priorities(),
-            Timer::Tick(cpu) => policy.tick(self, cpu),
+            Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {
                 self.refresh_priorities();
-                policy.timer(self, token);
+                policy.timer(self, policy::Timer::Token(token));
             }
-            Timer::Slot => policy.slot(self),
+            Timer::Slot => policy.timer(self, policy::Timer::Slot),
         }
     }
 
@@ -317,7 +314,6 @@ impl<O: Observer> Engine<'_, O> {
             notified += 1;
             if entered {
                 policy.runnable(self, task, cpu);
-                policy.enqueued(self, task, cpu);
             } else {
                 policy.quiescent(self, task, cpu);
             }

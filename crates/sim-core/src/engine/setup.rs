@@ -335,7 +335,6 @@ impl<'o, O: Observer> Engine<'o, O> {
             fair_polling: (0..cpus.min(FAIR_POLLING)).map(|_| FairPolling::default()).collect(),
             polling: Polling::default(),
             complete_apps: Vec::new(),
-            why: std::cell::Cell::new(crate::policy::Why::default()),
             corrections: 0,
             events: 0,
             entries: 0,

@@ -7,7 +7,9 @@ use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::os::{Discipline, OsModel};
-use crate::policy::{Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why};
+use crate::policy::{
+    self, Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why,
+};
 use crate::run_queue::multilevel::Multilevel;
 use crate::run_queue::{self, ts};
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
@@ -116,23 +118,18 @@ impl<O: Observer> View for Engine<'_, O> {
             .map(|id| self.dispatch_priority(id))
             .max()
     }
-
-    fn because(&self, why: Why) {
-        self.why.set(why);
-    }
 }
 
 impl<O: Observer> Engine<'_, O> {
     /// Refuses an action: counted, told by the return value.
     fn refuse(&mut self) -> bool {
-        self.why.take();
         self.corrections += 1;
         false
     }
 
-    /// Tells observers of a decision; the reason given for it is used up.
-    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action) {
-        let decision = Decision { task, action, why: self.why.take() };
+    /// Notifies observers of a decision and its reason.
+    pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action, why: Why) {
+        let decision = Decision { task, action, why };
         self.shared.observer.decided(self.shared.now, &decision);
     }
 
@@ -208,7 +205,7 @@ impl<O: Observer> System for Engine<'_, O> {
         Some((Span::from_ns(record.history.share.used), Span::from_ns(room)))
     }
 
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+    fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {
         if !self.exists(task, to) {
             return self.refuse();
         }
@@ -218,19 +215,19 @@ impl<O: Observer> System for Engine<'_, O> {
             return self.refuse();
         }
         let from = record.cpu;
-        self.decided(Some(task), Action::Migrated { from, to });
+        self.decided(Some(task), Action::Migrated { from, to }, why);
         self.relocate(task, to);
         true
     }
 
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool {
         let Some(first) = affinity.first(self.shared.machine.cpus()) else {
             return self.refuse();
         };
         if !self.exists(task, first) {
             return self.refuse();
         }
-        self.decided(Some(task), Action::Bound(affinity.clone()));
+        self.decided(Some(task), Action::Bound(affinity.clone()), why);
         let stays = affinity.allows(self.shared.tasks[task].cpu);
         self.shared.bind(task, affinity);
         if !stays && matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
@@ -240,20 +237,19 @@ impl<O: Observer> System for Engine<'_, O> {
         true
     }
 
-    fn set_priority(&mut self, task: TaskId, priority: u8) -> bool {
+    fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
         if task.index() >= self.shared.tasks.len() {
             return self.refuse();
         }
         let cpu = self.shared.tasks[task].cpu;
         if self.shared.tasks[task].priority == priority {
-            self.why.take();
             return true;
         }
         if matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
             self.settle(cpu);
             self.report_account(cpu);
         }
-        self.decided(Some(task), Action::PrioritySet(priority));
+        self.decided(Some(task), Action::PrioritySet(priority), why);
         let model = std::sync::Arc::clone(&self.shared.model);
         match self.shared.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
@@ -286,7 +282,7 @@ impl<O: Observer> System for Engine<'_, O> {
         true
     }
 
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+    fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
         let tasks = self.shared.tasks.len();
         if from.index() >= tasks || to.index() >= tasks {
             return self.refuse();
@@ -297,10 +293,9 @@ impl<O: Observer> System for Engine<'_, O> {
         let polls = matches!(self.cpus[here].activity, Activity::Poll | Activity::Spin);
         let waits = self.shared.tasks[from].waiting != Waiting::No;
         if self.cpus[here].current != from || !polls || !waits || !self.may_inherit(to) {
-            self.why.take();
             return false;
         }
-        self.decided(Some(from), Action::Yielded { to });
+        self.decided(Some(from), Action::Yielded { to }, why);
         // The present poll is broken off; what comes before it is still to be paid.
         self.pass_ticks(here);
         if self.shared.now > self.cpus[here].since + self.cpus[here].overhead.total() {
@@ -333,22 +328,19 @@ impl<O: Observer> System for Engine<'_, O> {
         self.mark(cpu);
     }
 
-    fn at(&mut self, at: Time, token: u64) {
-        self.timers.arm(at.max(self.shared.now), Timer::Policy(token));
-    }
-
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        let soonest = (self.shared.now + Span::from_ns(1)).max(not_before);
-        let at = self.tick_at(cpu, soonest);
-        self.timers.arm(at, Timer::Tick(cpu));
-    }
-
-    fn at_slot(&mut self, at: Time) {
-        self.timers.arm(at.max(self.shared.now), Timer::Slot);
+    fn at(&mut self, at: Time, timer: policy::Timer) {
+        let at = at.max(self.shared.now);
+        match timer {
+            policy::Timer::Token(token) => self.timers.arm(at, Timer::Policy(token)),
+            policy::Timer::Slot => self.timers.arm(at, Timer::Slot),
+            policy::Timer::Tick(cpu) => {
+                let at = self.tick_at(cpu, at.max(self.shared.now + Span::from_ns(1)));
+                self.timers.arm(at, Timer::Tick(cpu));
+            }
+        }
     }
 
     fn remark(&mut self, why: Why) {
-        self.why.set(why);
-        self.decided(None, Action::Remarked);
+        self.decided(None, Action::Remarked, why);
     }
 }

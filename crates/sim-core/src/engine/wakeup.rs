@@ -38,13 +38,13 @@ impl<O: Observer> Engine<'_, O> {
     pub(crate) fn placed(&mut self, id: TaskId, placement: Placement, policy: &mut dyn Policy) -> CpuId {
         self.refresh_priorities();
         let choice = policy.select_cpu(self, id, placement);
-        let cpu = self.corrected(id, choice);
+        let cpu = self.corrected(id, choice.cpu);
         if matches!(placement, Placement::Fork { .. }) {
             let nodes = self.shared.machine.nodes();
-            let node = policy.memory_node(id).filter(|node| node.0 < nodes);
+            let node = choice.memory_node.filter(|node| node.0 < nodes);
             self.shared.tasks[id].assigned_node = node.map_or(MaybeNode::NONE, MaybeNode::at);
         }
-        self.decided(Some(id), Action::Placed { placement, cpu });
+        self.decided(Some(id), Action::Placed { placement, cpu }, choice.why);
         cpu
     }
 

@@ -179,8 +179,8 @@ impl<'o> Reference<'o> {
     }
 
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
-        self.watched = policy.watches_waits();
-        self.turns = policy.watches_preemptions() && matches!(self.model.discipline, Discipline::Ts(_));
+        self.watched = policy.watches().waits;
+        self.turns = policy.watches().preemptions && matches!(self.model.discipline, Discipline::Ts(_));
         policy.init(self);
         let mut repeats = 0;
         loop {
@@ -297,12 +297,12 @@ impl<'o> Reference<'o> {
             Timer::Admit => self.admit(policy),
             Timer::Wake { task, by } => self.wake(task, by, policy),
             Timer::Update => self.update_priorities(),
-            Timer::Tick(cpu) => policy.tick(self, CpuId(cpu)),
+            Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {
                 self.refresh_priorities();
-                policy.timer(self, token);
+                policy.timer(self, sim_core::policy::Timer::Token(token));
             }
-            Timer::Slot => policy.slot(self),
+            Timer::Slot => policy.timer(self, sim_core::policy::Timer::Slot),
         }
     }
 
@@ -350,7 +350,6 @@ impl<'o> Reference<'o> {
         for (t, c, entered) in std::mem::take(&mut self.notices) {
             if entered {
                 policy.runnable(self, TaskId(t as u32), CpuId(c as u32));
-                policy.enqueued(self, TaskId(t as u32), CpuId(c as u32));
             } else {
                 policy.quiescent(self, TaskId(t as u32), CpuId(c as u32));
             }

@@ -1,6 +1,6 @@
 //! Tasks that come into and leave the queues of the reference kernel.
 
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::policy::{Placement, Policy, TaskState};
@@ -26,7 +26,7 @@ impl Reference<'_> {
         let why = Placement::Wake { waker: CpuId(by as u32), previous: CpuId(from as u32) };
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let to = self.corrected(t, choice);
+        let to = self.corrected(t, choice.cpu);
         if to != from {
             self.shift(t, from, to);
             self.count_move(t, from, to);
@@ -44,9 +44,9 @@ impl Reference<'_> {
         first.map_or(0, |cpu| cpu.0 as usize)
     }
 
-    /// Asks where a created task's pages are to go.
-    pub(super) fn allot(&mut self, t: usize, policy: &mut dyn Policy) {
-        let node = policy.memory_node(TaskId(t as u32)).map(|node| node.0);
+    /// Where a created task's pages are to go.
+    pub(super) fn allot(&mut self, t: usize, node: Option<NodeId>) {
+        let node = node.map(|node| node.0);
         self.tasks[t].allotted = node.filter(|node| *node < self.machine.nodes());
     }
 
@@ -153,8 +153,8 @@ impl Reference<'_> {
         let why = Placement::Fork { parent: CpuId(c as u32) };
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let target = self.corrected(t, choice);
-        self.allot(t, policy);
+        let target = self.corrected(t, choice.cpu);
+        self.allot(t, choice.memory_node);
         self.enqueue(t, target, Entry::Fork, Some(c));
     }
 

@@ -173,8 +173,8 @@ impl Reference<'_> {
         let why = Placement::Fork { parent: CpuId(parent as u32) };
         self.refresh_priorities();
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
-        let c = self.corrected(t, choice);
-        self.allot(t, policy);
+        let c = self.corrected(t, choice.cpu);
+        self.allot(t, choice.memory_node);
         self.apps[app].forked += 1;
         if rank > 0 && self.apps[app].spec.runtime.startup.forks == Forks::Master {
             self.tasks[t].parent = Some(self.task(app, 0));

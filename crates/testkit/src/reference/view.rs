@@ -3,7 +3,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
-use sim_core::policy::{Affinity, AppView, System, THROTTLED, TaskState, TaskView, View};
+use sim_core::policy::{self, Affinity, AppView, System, THROTTLED, TaskState, TaskView, View, Why};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
@@ -148,7 +148,7 @@ impl System for Reference<'_> {
         Some((Span::from_ns(used), Span::from_ns(self.whole_slice(c, t).saturating_sub(used))))
     }
 
-    fn migrate(&mut self, task: TaskId, to: CpuId) -> bool {
+    fn migrate(&mut self, task: TaskId, to: CpuId, _: Why) -> bool {
         let (t, c) = (task.0 as usize, to.0 as usize);
         let exist = t < self.tasks.len() && c < self.cpus.len();
         if !exist || !self.is_runnable(t) || self.tasks[t].cpu == c || !self.tasks[t].affinity.allows(to) {
@@ -158,7 +158,7 @@ impl System for Reference<'_> {
         true
     }
 
-    fn set_affinity(&mut self, task: TaskId, affinity: Affinity) -> bool {
+    fn set_affinity(&mut self, task: TaskId, affinity: Affinity, _: Why) -> bool {
         let t = task.0 as usize;
         let first = self.machine.cpu_ids().find(|cpu| affinity.allows(*cpu));
         let Some(first) = first.filter(|_| t < self.tasks.len()) else { return self.refuse() };
@@ -170,7 +170,7 @@ impl System for Reference<'_> {
         true
     }
 
-    fn set_priority(&mut self, task: TaskId, band: u8) -> bool {
+    fn set_priority(&mut self, task: TaskId, band: u8, _: Why) -> bool {
         let t = task.0 as usize;
         if t >= self.tasks.len() {
             return self.refuse();
@@ -210,7 +210,7 @@ impl System for Reference<'_> {
         true
     }
 
-    fn yield_to(&mut self, from: TaskId, to: TaskId) -> bool {
+    fn yield_to(&mut self, from: TaskId, to: TaskId, _: Why) -> bool {
         let (f, t) = (from.0 as usize, to.0 as usize);
         if f.max(t) >= self.tasks.len() {
             return self.refuse();
@@ -249,16 +249,14 @@ impl System for Reference<'_> {
         self.mark(c);
     }
 
-    fn at(&mut self, at: Time, token: u64) {
-        self.arm(at.ns().max(self.now), Timer::Policy(token));
-    }
-
-    fn at_tick(&mut self, cpu: CpuId, not_before: Time) {
-        let soonest = not_before.ns().max(self.now + 1);
-        self.arm(self.tick_from(cpu.0 as usize, soonest), Timer::Tick(cpu.0));
-    }
-
-    fn at_slot(&mut self, at: Time) {
-        self.arm(at.ns().max(self.now), Timer::Slot);
+    fn at(&mut self, at: Time, timer: policy::Timer) {
+        let now = self.now;
+        match timer {
+            policy::Timer::Token(token) => self.arm(at.ns().max(now), Timer::Policy(token)),
+            policy::Timer::Slot => self.arm(at.ns().max(now), Timer::Slot),
+            policy::Timer::Tick(cpu) => {
+                self.arm(self.tick_from(cpu.0 as usize, at.ns().max(now + 1)), Timer::Tick(cpu.0));
+            }
+        }
     }
 }

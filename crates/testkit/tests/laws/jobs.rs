@@ -6,7 +6,7 @@ use sim_core::engine::Simulation;
 use sim_core::ids::{AppId, CpuId, ProfileId, TaskId};
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::outcome::{Admission, Options, Outcome, RunReport};
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::program::{AppSpec, Forks, MemoryProfile, Op, Pages, Program, Spread, StartUp, Touch};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::WaitMode;
@@ -201,13 +201,13 @@ struct Mover;
 
 impl Policy for Mover {
     fn init(&mut self, system: &mut dyn System) {
-        system.at(Time::from_ns(15 * MS / 2), 0);
+        system.at(Time::from_ns(15 * MS / 2), Timer::Token(0));
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
-        CpuId([1, 0, 2][view.task(task).rank as usize])
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuId([1, 0, 2][view.task(task).rank as usize]).into()
     }
-    fn timer(&mut self, system: &mut dyn System, _: u64) {
-        assert!(system.migrate(TaskId(1), CpuId(12)));
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        assert!(system.migrate(TaskId(1), CpuId(12), Why::NONE));
     }
 }
 

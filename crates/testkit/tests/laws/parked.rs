@@ -6,7 +6,9 @@ use sim_core::account::Category;
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::outcome::{Outcome, RunReport};
-use sim_core::policy::{Placement, Policy, Preemption, System, THROTTLED, View};
+use sim_core::policy::{
+    CpuChoice, Placement, Policy, Preemption, System, THROTTLED, Timer, View, Watches, Why,
+};
 use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 use sim_core::wait::WaitMode;
@@ -24,24 +26,25 @@ struct Parking {
 
 impl Policy for Parking {
     fn init(&mut self, system: &mut dyn System) {
-        system.at(Time::from_ns(100 * MS), u64::from(THROTTLED));
+        system.at(Time::from_ns(100 * MS), Timer::Token(u64::from(THROTTLED)));
         if self.lets_go {
-            system.at(Time::from_ns(300 * MS), 0);
+            system.at(Time::from_ns(300 * MS), Timer::Token(0));
         }
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuId {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
         let mut cpus = view.machine().cpu_ids();
-        cpus.find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0))
+        cpus.find(|cpu| view.allowed(task, *cpu)).unwrap_or(CpuId(0)).into()
     }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        assert!(system.set_priority(TaskId(0), token as u8));
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        let Timer::Token(token) = timer else { return };
+        assert!(system.set_priority(TaskId(0), token as u8, Why::NONE));
         assert_eq!(system.nr_running(CpuId(0)), system.nr_running(CpuId(0)).max(1), "parked tasks count");
     }
     fn idle(&mut self, _: &mut dyn System, _: CpuId) {
         self.idle += 1;
     }
-    fn watches_preemptions(&self) -> bool {
-        true
+    fn watches(&self) -> Watches {
+        Watches { waits: false, preemptions: true }
     }
     fn preempted(&mut self, system: &mut dyn System, _: TaskId, _: CpuId, why: Preemption) {
         if why == Preemption::Boosted {

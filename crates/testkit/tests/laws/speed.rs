@@ -6,7 +6,7 @@ use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::outcome::RunReport;
-use sim_core::policy::{Placement, Policy, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::{Span, Speed, Time};
 use sim_core::wait::WaitMode;
@@ -186,13 +186,13 @@ struct Reader(Vec<[u64; 4]>);
 impl Policy for Reader {
     fn init(&mut self, system: &mut dyn System) {
         for ms in [5, 15, 30] {
-            system.at(Time::from_ns(ms * 1_000_000), 0);
+            system.at(Time::from_ns(ms * 1_000_000), Timer::Token(0));
         }
     }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
-        CpuId(view.task(task).rank)
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        CpuId(view.task(task).rank).into()
     }
-    fn timer(&mut self, system: &mut dyn System, _token: u64) {
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
         let [a, b] = [TaskId(0), TaskId(1)].map(|t| [system.progress(t), system.cpu_time(t)]);
         self.0.push([a[0], a[1], b[0], b[1]].map(|span| span.ns() / 1_000));
     }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use notation::parameter::{Parameter, Values};
 use policies::Choice;
 use sim_core::engine::Simulation;
-use sim_core::ids::{AppId, CpuId, NodeId, ProfileId, TaskId};
+use sim_core::ids::{CpuId, ProfileId, TaskId};
 use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Placement, Policy, Preemption, System, View};
+use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Watches, Why};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
+use sim_core::wrap::{Notice, Wrapper};
 use testkit::invariants::{Invariants, violations};
 
 /// A parameter and its value.
@@ -279,74 +280,29 @@ struct Placed {
 /// Tokens from here on are those of dictated moves.
 const MOVES: u64 = u64::MAX - 1_000;
 
-impl Policy for Placed {
-    fn init(&mut self, system: &mut dyn System) {
-        self.inner.init(system);
-        for (token, (ms, ..)) in (MOVES..).zip(&self.moves) {
-            system.at(Time::from_ns(ms * MS), token);
+impl Wrapper for Placed {
+    fn wants(&self) -> Watches {
+        self.inner.watches()
+    }
+    fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        match (placement, self.cpus.get(task.0 as usize)) {
+            (Placement::Fork { .. }, Some(cpu)) => (*cpu).into(),
+            _ => self.inner.select_cpu(view, task, placement),
         }
     }
-    fn app_started(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_started(system, app);
-    }
-    fn app_ready(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_ready(system, app);
-    }
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        self.inner.app_exited(system, app);
-    }
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, why: Placement) -> CpuId {
-        match (why, self.cpus.get(task.0 as usize)) {
-            (Placement::Fork { .. }, Some(cpu)) => *cpu,
-            _ => self.inner.select_cpu(view, task, why),
+    fn notify(&mut self, system: &mut dyn System, notice: Notice) {
+        if let Notice::Timer(Timer::Token(token)) = notice
+            && let Some(at) = token.checked_sub(MOVES)
+        {
+            let (_, task, cpu) = self.moves[at as usize];
+            assert!(system.migrate(TaskId(task), CpuId(cpu), Why::NONE));
+            return;
         }
-    }
-    fn memory_node(&mut self, task: TaskId) -> Option<NodeId> {
-        self.inner.memory_node(task)
-    }
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.idle(system, cpu);
-    }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.emptied(system, cpu);
-    }
-    fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.inner.tick(system, cpu);
-    }
-    fn timer(&mut self, system: &mut dyn System, token: u64) {
-        match token.checked_sub(MOVES) {
-            None => self.inner.timer(system, token),
-            Some(at) => {
-                let (_, task, cpu) = self.moves[at as usize];
-                assert!(system.migrate(TaskId(task), CpuId(cpu)));
+        notice.deliver(&mut *self.inner, system);
+        if notice == Notice::Init {
+            for (token, (ms, ..)) in (MOVES..).zip(&self.moves) {
+                system.at(Time::from_ns(ms * MS), Timer::Token(token));
             }
         }
-    }
-    fn slot(&mut self, system: &mut dyn System) {
-        self.inner.slot(system);
-    }
-    fn watches_waits(&self) -> bool {
-        self.inner.watches_waits()
-    }
-    fn watches_preemptions(&self) -> bool {
-        self.inner.watches_preemptions()
-    }
-    fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
-        self.inner.preempted(system, task, cpu, why);
-    }
-    fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
-        self.inner.waits(system, task, what);
-    }
-    fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
-        self.inner.proceeds(system, task);
-    }
-    fn runnable(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.runnable(view, task, cpu);
-    }
-    fn enqueued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
-        self.inner.enqueued(system, task, cpu);
-    }
-    fn quiescent(&mut self, view: &dyn View, task: TaskId, cpu: CpuId) {
-        self.inner.quiescent(view, task, cpu);
     }
 }
