@@ -99,7 +99,7 @@ impl Account {
 
     /// Moves up to `span` from one category to another.
     #[inline]
-    pub(crate) fn rebook(&mut self, from: Category, to: Category, span: Span) {
+    pub(crate) fn reassign(&mut self, from: Category, to: Category, span: Span) {
         let moved = span.ns().min(self.spans[from as usize]);
         self.spans[from as usize] -= moved;
         self.spans[to as usize] += moved;

@@ -102,10 +102,10 @@ pub trait Observer {
     }
     /// Whether [`Self::accounted`] is to be called. An observer that wraps another one has to pass its answer on.
     #[inline]
-    fn keeps_books(&self) -> bool {
+    fn wants_cpu_time(&self) -> bool {
         false
     }
-    /// The books of a cpu, if [`Self::keeps_books`], before a fact that ends or begins something there, before and after idle time, and at the end
+    /// The books of a cpu, if [`Self::wants_cpu_time`], before a fact that ends or begins something there, before and after idle time, and at the end
     /// of the run. `account.total()` is the instant up to which they are closed: that of the fact, or less where the current
     /// task continues with what it does. So the difference between two calls holds the work of one task, or polling, or idle
     /// time, never two of them. No part of the digest; the ticks that the report takes out of computing time are in it.
@@ -125,8 +125,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
     }
-    fn keeps_books(&self) -> bool {
-        self.0.keeps_books() || self.1.keeps_books()
+    fn wants_cpu_time(&self) -> bool {
+        self.0.wants_cpu_time() || self.1.wants_cpu_time()
     }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         self.0.accounted(cpu, account);
@@ -141,8 +141,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
     }
-    fn keeps_books(&self) -> bool {
-        (**self).keeps_books()
+    fn wants_cpu_time(&self) -> bool {
+        (**self).wants_cpu_time()
     }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         (**self).accounted(cpu, account);

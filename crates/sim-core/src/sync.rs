@@ -15,23 +15,23 @@ const UNSET: Flag = Flag(Time::NEVER);
 
 /// What a rank has to do next at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum BarrierStep {
     /// Wait for the children of the tree; ready at this instant as far as is known.
     Gather(Time),
     /// Tell this rank, which is the parent in the tree, then wait for the release.
-    TellParent(u32),
+    NotifyParent(u32),
     /// Every rank has arrived: release them all.
     ReleaseAll,
     /// Wait for the release.
     AwaitRelease,
     /// Tell this rank in this round, then wait for the round's own flag.
-    TellRound(u32, u32),
+    NotifyPartner(u32, u32),
     /// The barrier is behind.
     Done,
 }
 
 /// The state of an application's barrier.
-pub(crate) struct StartBarrier {
+pub(crate) struct Barrier {
     kind: BarrierKind,
     ranks: u32,
     rounds: u32,
@@ -47,7 +47,7 @@ pub(crate) struct StartBarrier {
     flags: Vec<Flag>,
 }
 
-impl StartBarrier {
+impl Barrier {
     pub(crate) fn new(kind: BarrierKind, ranks: u32) -> Self {
         let rounds = if ranks > 1 { (ranks - 1).ilog2() + 1 } else { 0 };
         let tree = matches!(kind, BarrierKind::Tree { .. });
@@ -90,18 +90,20 @@ impl StartBarrier {
 
     /// A rank arrives.
     #[inline]
-    pub(crate) fn arrive(&mut self, rank: u32) -> Turn {
+    pub(crate) fn arrive(&mut self, rank: u32) -> BarrierStep {
         match self.kind {
             BarrierKind::Central => {
                 self.arrived += 1;
                 if self.arrived == self.ranks {
                     self.arrived = 0;
-                    Turn::ReleaseAll
+                    BarrierStep::ReleaseAll
                 } else {
-                    Turn::AwaitRelease
+                    BarrierStep::AwaitRelease
                 }
             }
-            BarrierKind::Tree { .. } if self.children(rank) > 0 => Turn::Gather(self.gather_ready(rank)),
+            BarrierKind::Tree { .. } if self.children(rank) > 0 => {
+                BarrierStep::Gather(self.gather_ready(rank))
+            }
             BarrierKind::Tree { .. } => self.gather_done(rank),
             BarrierKind::Dissemination => self.round(rank, 0),
         }
@@ -121,19 +123,19 @@ impl StartBarrier {
     }
 
     /// A rank has seen all its children.
-    pub(crate) fn gather_done(&mut self, rank: u32) -> Turn {
+    pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
         self.gathered[rank as usize] = (0, Time::ZERO);
-        let BarrierKind::Tree { arity } = self.kind else { return Turn::Done };
-        if rank == 0 { Turn::ReleaseAll } else { Turn::TellParent((rank - 1) / arity) }
+        let BarrierKind::Tree { arity } = self.kind else { return BarrierStep::Done };
+        if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
 
     /// The turn of a rank that enters a round of the dissemination barrier.
     #[inline]
-    pub(crate) fn round(&self, rank: u32, round: u32) -> Turn {
+    pub(crate) fn round(&self, rank: u32, round: u32) -> BarrierStep {
         if round >= self.rounds {
-            return Turn::Done;
+            return BarrierStep::Done;
         }
-        Turn::TellRound(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
+        BarrierStep::NotifyPartner(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
     }
 
     #[inline]
@@ -286,27 +288,27 @@ mod tests {
 
     #[test]
     fn tree_counts_its_children() {
-        let meeting = StartBarrier::new(BarrierKind::Tree { arity: 4 }, 7);
-        assert_eq!((0..7).map(|r| meeting.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
+        let barrier = Barrier::new(BarrierKind::Tree { arity: 4 }, 7);
+        assert_eq!((0..7).map(|r| barrier.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
     }
 
     #[test]
     fn dissemination_takes_ceil_log2_rounds() {
         for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (16, 4), (17, 5)] {
-            let meeting = StartBarrier::new(BarrierKind::Dissemination, ranks);
-            assert_eq!(meeting.rounds, rounds);
-            assert_eq!(meeting.round(0, rounds), Turn::Done);
+            let barrier = Barrier::new(BarrierKind::Dissemination, ranks);
+            assert_eq!(barrier.rounds, rounds);
+            assert_eq!(barrier.round(0, rounds), BarrierStep::Done);
         }
-        let meeting = StartBarrier::new(BarrierKind::Dissemination, 5);
-        assert_eq!(meeting.round(4, 1), Turn::TellRound(1, 1));
+        let barrier = Barrier::new(BarrierKind::Dissemination, 5);
+        assert_eq!(barrier.round(4, 1), BarrierStep::NotifyPartner(1, 1));
     }
 
     #[test]
     fn central_releases_with_the_last() {
-        let mut meeting = StartBarrier::new(BarrierKind::Central, 2);
-        assert_eq!(meeting.arrive(1), Turn::AwaitRelease);
-        assert_eq!(meeting.arrive(0), Turn::ReleaseAll);
-        assert_eq!(meeting.arrive(0), Turn::AwaitRelease);
+        let mut barrier = Barrier::new(BarrierKind::Central, 2);
+        assert_eq!(barrier.arrive(1), BarrierStep::AwaitRelease);
+        assert_eq!(barrier.arrive(0), BarrierStep::ReleaseAll);
+        assert_eq!(barrier.arrive(0), BarrierStep::AwaitRelease);
     }
 
     #[test]

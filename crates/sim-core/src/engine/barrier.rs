@@ -1,63 +1,63 @@
 //! StartBarrier: arriving at barriers, signalling, and what a task does when its wait is over.
 
 use crate::engine::Engine;
-use crate::engine::state::{Activity, Part, Seat, Waiting};
+use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::observe::Observer;
 use crate::policy::TaskState;
-use crate::sync::Turn;
+use crate::sync::BarrierStep;
 use crate::time::Time;
 use crate::wait::Scope;
 
 impl<O: Observer> Engine<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId) {
-        let seat = self.seat(self.cpus[cpu].current).1;
-        let turn = self.shared.arrive(&mut self.cpus[cpu], seat);
-        self.take_turn(cpu, turn, seat);
+        let rank = self.barrier_rank(self.cpus[cpu].current).1;
+        let turn = self.shared.arrive(&mut self.cpus[cpu], rank);
+        self.barrier_step(cpu, turn, rank);
     }
 
-    /// Where a task sits at the barrier it is at: application, seat, scope, episode.
+    /// Where a task sits at the barrier it is at: application, rank, scope, episode.
     #[inline]
-    fn seat(&self, id: TaskId) -> (AppId, Seat, Scope, u32) {
+    fn barrier_rank(&self, id: TaskId) -> (AppId, BarrierRank, Scope, u32) {
         let task = &self.shared.tasks[id];
         let app = &self.shared.apps[task.app];
-        (task.app, app.seat(task.scope, app.rank(id)), task.scope, task.episode)
+        (task.app, app.barrier_rank(task.scope, app.rank(id)), task.scope, task.episode)
     }
 
     /// Does what the barrier asks of the current task and begins the wait that follows.
-    pub(crate) fn take_turn(&mut self, cpu: CpuId, turn: Turn, seat: Seat) {
+    pub(crate) fn barrier_step(&mut self, cpu: CpuId, turn: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         let (app, scope, episode) = (task.app, task.scope, task.episode);
-        let at = seat.meeting;
+        let at = rank.barrier;
         match turn {
-            Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
-            Turn::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
-            Turn::TellParent(parent) => {
-                let task = seat.task(parent);
+            BarrierStep::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
+            BarrierStep::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
+            BarrierStep::NotifyParent(parent) => {
+                let task = rank.task(parent);
                 let visible = self.visible(cpu, task);
-                self.shared.apps[app].meetings[at].child_arrived(parent, visible);
-                let ready = self.shared.apps[app].meetings[at].gather_ready(parent);
+                self.shared.apps[app].barriers[at].child_arrived(parent, visible);
+                let ready = self.shared.apps[app].barriers[at].gather_ready(parent);
                 let other = &self.shared.tasks[task];
                 if other.waiting == Waiting::Gather && other.scope == scope && !ready.is_never() {
                     self.signal(cpu, task, Some(ready));
                 }
                 self.begin_wait(cpu, Waiting::Release, Time::NEVER);
             }
-            Turn::ReleaseAll => {
-                let ranks = self.shared.apps[app].meetings[at].ranks();
-                for other in (0..ranks).filter(|other| *other != seat.number) {
-                    self.signal(cpu, seat.task(other), None);
+            BarrierStep::ReleaseAll => {
+                let ranks = self.shared.apps[app].barriers[at].ranks();
+                for other in (0..ranks).filter(|other| *other != rank.number) {
+                    self.signal(cpu, rank.task(other), None);
                 }
                 self.begin_wait(cpu, Waiting::Release, self.cursor(cpu));
             }
-            Turn::TellRound(partner, round) => {
-                let task = seat.task(partner);
+            BarrierStep::NotifyPartner(partner, round) => {
+                let task = rank.task(partner);
                 let visible = self.visible(cpu, task);
-                let meeting = &mut self.shared.apps[app].meetings[at];
-                meeting.set_flag(partner, round, episode, visible);
-                let ready = meeting.flag_time(seat.number, round, episode);
+                let barrier = &mut self.shared.apps[app].barriers[at];
+                barrier.set_flag(partner, round, episode, visible);
+                let ready = barrier.flag_time(rank.number, round, episode);
                 let other = &self.shared.tasks[task];
                 let together = other.scope == scope && other.episode == episode;
                 if other.waiting == Waiting::Round(round as u8) && together {
@@ -66,7 +66,7 @@ impl<O: Observer> Engine<'_, O> {
                 self.begin_wait(cpu, Waiting::Round(round as u8), ready);
             }
             // Alone: no task to wait for, but the flag is looked at once.
-            Turn::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
+            BarrierStep::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
         }
     }
 

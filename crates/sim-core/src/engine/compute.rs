@@ -71,7 +71,7 @@ impl<O: Observer> Shared<'_, O> {
         if !own || task.profile + 1 == self.apps[task.app].profiles {
             return false;
         }
-        self.announce(record);
+        self.emit_running(record);
         let home = self.own_node(record.id, record.current);
         self.begin_compute(record, home, Span::ZERO);
         true
@@ -102,9 +102,9 @@ impl<O: Observer> Shared<'_, O> {
         let task = &self.tasks[record.current];
         self.memory.occupy(task.profile, record.id, true);
         if class != ClassId::FREE {
-            let pace = self.cores.pace(record.id);
-            let work = to_cpu(task.remaining, pace.speed);
-            let bytes = self.memory.offer(task.profile, pace.own, pace.factor);
+            let speeds = self.cores.speeds(record.id);
+            let work = to_cpu(task.remaining, speeds.speed);
+            let bytes = self.memory.offer(task.profile, speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
     }
@@ -115,21 +115,21 @@ impl<O: Observer> Shared<'_, O> {
         let Self { tasks, memory, cores, caches, machine, now, .. } = self;
         let id = record.current;
         let task = &mut tasks[id];
-        let pace = cores.pace(record.id);
+        let speeds = cores.speeds(record.id);
         let (before, profile) = (task.remaining, task.profile);
-        let work = to_cpu(before, pace.speed);
+        let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
             memory.stop(class, record.id, *now, work)
         };
         memory.occupy(profile, record.id, false);
-        let after = from_cpu(left, pace.speed).min(before);
+        let after = from_cpu(left, speeds.speed).min(before);
         task.remaining = after;
         caches.fetch(task, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
-        charge_compute(memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
+        charge_compute(memory, &mut record.account, (class, profile, speeds.factor), (ideal, rest));
     }
 
     /// The compute operation of the current task is complete: its books are closed, and whatever rounding left is done.
@@ -148,7 +148,7 @@ impl<O: Observer> Engine<'_, O> {
         if self.shared.begin_at_home(record) {
             return;
         }
-        self.shared.announce(record);
+        self.shared.emit_running(record);
         let id = record.current;
         let copy = self.follow_pages(cpu, id);
         let home = self.page_node(cpu, id);

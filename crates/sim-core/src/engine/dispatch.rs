@@ -43,8 +43,8 @@ impl<O: Observer> Engine<'_, O> {
             }
             Activity::Poll => {
                 let check = record.since + record.overhead.total() + shared.machine.costs.poll;
-                if now == check && shared.sees(record) {
-                    self.notice(cpu, policy);
+                if now == check && shared.wait_is_over(record) {
+                    self.end_poll(cpu, policy);
                     return true;
                 }
                 if now == check + shared.machine.costs.yield_call {
@@ -53,8 +53,8 @@ impl<O: Observer> Engine<'_, O> {
                 }
             }
             Activity::Spin => {
-                if now == self.first_sight(cpu) {
-                    self.notice(cpu, policy);
+                if now == self.spin_ends(cpu) {
+                    self.end_poll(cpu, policy);
                     return true;
                 }
             }
@@ -64,7 +64,7 @@ impl<O: Observer> Engine<'_, O> {
         let record = &self.cpus[cpu];
         // What polls and yields is not cut short by the end of a slice.
         let over = now >= record.slice_end && record.activity != Activity::Poll;
-        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_deferred(cpu, policy)
     }
 
     /// The current task has looked without success and yielded.
@@ -95,7 +95,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
-    fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+    fn pay_deferred(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let has_deferred = self.cpus[cpu].has_deferred;
         if has_deferred {
             self.interrupt(cpu, policy);
@@ -111,7 +111,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// When a spinning task will see that its wait is over: at the first look after it is.
-    fn first_sight(&self, cpu: CpuId) -> Time {
+    fn spin_ends(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let task = &self.shared.tasks[record.current];
         let ready = task.ready.min(task.deadline);
@@ -124,7 +124,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The current task looks, and its wait or its patience is over.
-    fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+    fn end_poll(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let spinning = record.activity == Activity::Spin;
         shared.close(record);
@@ -137,8 +137,8 @@ impl<O: Observer> Engine<'_, O> {
         if task.ready > shared.now {
             let call = shared.machine.costs.sleep;
             self.begin_syscall(cpu, call, After::WaitAsleep);
-        } else if let Some((turn, seat)) = shared.end_wait(record) {
-            self.take_turn(cpu, turn, seat);
+        } else if let Some((turn, rank)) = shared.end_wait(record) {
+            self.barrier_step(cpu, turn, rank);
         } else {
             self.proceed(cpu, policy);
         }
@@ -150,7 +150,7 @@ impl<O: Observer> Engine<'_, O> {
             After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
                 // The flag was set while it went to sleep: the call returns at once, and it looks again.
-                self.shared.renounce(&mut self.cpus[cpu], LeaveReason::Waits);
+                self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 self.cpus[cpu].take_deferred();
                 self.begin_polling(cpu);
@@ -311,7 +311,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.close_segment(cpu);
         run_queue::put_back_key(&self.shared.model.discipline, &mut self.shared.tasks, &self.cpus[cpu], id);
-        if self.turns {
+        if self.watches_preemptions {
             let why = if first { Preemption::Preempted } else { Preemption::Expired };
             self.preempted.push((id, cpu, why));
         }
@@ -336,7 +336,7 @@ impl<O: Observer> Engine<'_, O> {
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.count_switch(id, reason);
-        self.shared.renounce(&mut self.cpus[cpu], reason);
+        self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         self.shared.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
@@ -408,7 +408,7 @@ impl<O: Observer> Engine<'_, O> {
         let (due, slice_end) = match record.activity {
             Activity::Idle => (Time::NEVER, Time::NEVER),
             Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
-            Activity::Spin => (self.first_sight(cpu), self.slice_end(cpu)),
+            Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
             Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),
         };

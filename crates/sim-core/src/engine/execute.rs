@@ -12,7 +12,7 @@ use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
 
 /// Whom a barrier meets.
-const fn circle_of(op: &Op) -> Scope {
+const fn scope_of(op: &Op) -> Scope {
     match op {
         Op::TeamBarrier => Scope::Team,
         Op::LeadersBarrier => Scope::Leaders,
@@ -70,15 +70,15 @@ impl<O: Observer> Shared<'_, O> {
     /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after the lead if it is
     /// a computation on pages of the task's own; returns what else it is.
     #[inline]
-    pub(crate) fn go_on(&mut self, record: &mut Cpu) -> Option<Ahead> {
-        match self.look_ahead(record) {
+    pub(crate) fn advance_program(&mut self, record: &mut Cpu) -> Option<Ahead> {
+        match self.next_operation(record) {
             Ahead::Compute if self.begin_at_home(record) => None,
             ahead => Some(ahead),
         }
     }
 
     #[inline]
-    fn look_ahead(&mut self, record: &Cpu) -> Ahead {
+    fn next_operation(&mut self, record: &Cpu) -> Ahead {
         let task = &mut self.tasks[record.current];
         let app = &self.apps[task.app];
         let (ops, rank) = (app.program.ops(), app.rank(record.current));
@@ -95,10 +95,10 @@ impl<O: Observer> Shared<'_, O> {
                 }
                 Op::LeadersBarrier if !rank.is_multiple_of(app.team) => task.pc += 1,
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    task.enters(circle_of(op));
+                    task.enters(scope_of(op));
                     return Ahead::Barrier;
                 }
-                Op::Repeat(_) | Op::End => turn_loop(&app.program, task),
+                Op::Repeat(_) | Op::End => step_loop(&app.program, task),
                 other => return Ahead::Other(*other),
             }
         }
@@ -106,7 +106,7 @@ impl<O: Observer> Shared<'_, O> {
 }
 
 /// Enters a loop, or goes from its end back to its start or on.
-fn turn_loop(program: &Program, task: &mut Task) {
+fn step_loop(program: &Program, task: &mut Task) {
     if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
         task.loops[task.depth as usize] = *times;
         task.depth += 1;
@@ -138,7 +138,7 @@ impl<O: Observer> Engine<'_, O> {
             return;
         }
         // What comes next in the program is begun, until something takes time.
-        while let Some(next) = self.shared.go_on(&mut self.cpus[cpu]) {
+        while let Some(next) = self.shared.advance_program(&mut self.cpus[cpu]) {
             match next {
                 Ahead::Compute => return self.begin_compute(cpu),
                 Ahead::Barrier => return self.arrive(cpu),
@@ -285,7 +285,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The current task enters a system call.
     pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
-        self.shared.announce(&mut self.cpus[cpu]);
+        self.shared.emit_running(&mut self.cpus[cpu]);
         let record = &mut self.cpus[cpu];
         record.since = self.shared.now;
         record.activity = Activity::Syscall;
@@ -310,7 +310,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The last operation is behind the current task.
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.shared.announce(&mut self.cpus[cpu]);
+        self.shared.emit_running(&mut self.cpus[cpu]);
         self.end_response(id);
         // Nothing follows that could be delayed.
         self.cpus[cpu].overhead = Overhead::NONE;

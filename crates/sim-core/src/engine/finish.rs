@@ -25,7 +25,7 @@ impl<O: Observer> Engine<'_, O> {
             let parts = [Category::Compute, Category::MemoryStall, Category::Remote, Category::Smt];
             let busy = parts.into_iter().fold(Span::ZERO, |sum, part| sum + account.get(part));
             let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
-            account.rebook(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
+            account.reassign(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
         }
         for task in self.shared.tasks.iter() {
             let counters = &mut self.shared.apps[task.app].counters;

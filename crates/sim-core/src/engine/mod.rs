@@ -81,15 +81,15 @@ pub(crate) struct Engine<'o, O> {
     /// Cpus that something has happened to at this instant.
     marks: Vec<CpuId>,
     /// The marks being worked off.
-    working: Vec<CpuId>,
+    round: Vec<CpuId>,
     /// Cpus marked by a lower one in its turn: they still have theirs in the same round.
-    late: BinaryHeap<Reverse<CpuId>>,
+    late_marks: BinaryHeap<Reverse<CpuId>>,
     /// The cpu that decides just now.
-    turn: Option<CpuId>,
+    deciding: Option<CpuId>,
     /// Entries to (true) and exits from (false) queues that the policy has not been told.
     notices: Vec<(TaskId, CpuId, bool)>,
     /// The policy wants to know who is preempted, and the discipline has priorities that change with time.
-    turns: bool,
+    watches_preemptions: bool,
     /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
     polling: Polling,
@@ -120,7 +120,7 @@ impl<O: Observer> Engine<'_, O> {
         if self.shared.watched {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
-        self.turns =
+        self.watches_preemptions =
             policy.watches_preemptions() && matches!(self.shared.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
@@ -132,7 +132,7 @@ impl<O: Observer> Engine<'_, O> {
             // A policy can move tasks about, but it can wake no task: with every cpu idle nothing will happen. Where
             // tasks still poll, they poll on to the horizon; throttled ones may be let continue until then.
             if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
-                break Outcome::Deadlock(self.who_waits());
+                break Outcome::Deadlock(self.deadlock_message());
             }
             let at = next.min(self.timers.earliest());
             if at > self.shared.options.horizon {
@@ -210,8 +210,8 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.decide(cpu, policy);
-        while !self.late.is_empty() {
-            if let Some(Reverse(late)) = self.late.pop() {
+        while !self.late_marks.is_empty() {
+            if let Some(Reverse(late)) = self.late_marks.pop() {
                 self.decide(late, policy);
             }
         }
@@ -220,7 +220,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The marked cpus have had their turn: the policy is told of what has happened.
     #[inline]
     fn end_round(&mut self, policy: &mut dyn Policy) {
-        self.turn = None;
+        self.deciding = None;
         self.shared.passed = u32::MAX;
         self.notify(policy);
         if !self.shared.waits.is_empty() {
@@ -233,18 +233,18 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Each marked cpu decides, in id order.
     fn decide_all(&mut self, policy: &mut dyn Policy) {
-        self.working.append(&mut self.marks);
-        self.working.sort_unstable();
+        self.round.append(&mut self.marks);
+        self.round.sort_unstable();
         let mut at = 0;
-        while let Some(cpu) = self.next_turn(&mut at) {
+        while let Some(cpu) = self.next_in_round(&mut at) {
             self.decide(cpu, policy);
         }
-        self.working.clear();
+        self.round.clear();
     }
 
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.shared.marked[cpu] = false;
-        self.turn = Some(cpu);
+        self.deciding = Some(cpu);
         self.shared.passed = self.shared.passed.max(cpu.0);
         self.step(cpu, policy);
     }
@@ -353,7 +353,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Reckons in what has run since the priorities that the policy sees were last looked at.
     pub(crate) fn refresh_priorities(&mut self) {
-        if self.turns {
+        if self.watches_preemptions {
             for cpu in 0..self.cpus.len() {
                 self.catch_up(CpuId(cpu as u32));
             }
@@ -362,8 +362,8 @@ impl<O: Observer> Engine<'_, O> {
 
     fn mark(&mut self, cpu: CpuId) {
         if !std::mem::replace(&mut self.shared.marked[cpu], true) {
-            if self.turn.is_some_and(|turn| cpu > turn) {
-                self.late.push(Reverse(cpu));
+            if self.deciding.is_some_and(|deciding| cpu > deciding) {
+                self.late_marks.push(Reverse(cpu));
             } else {
                 self.marks.push(cpu);
             }
@@ -371,15 +371,15 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
-    fn next_turn(&mut self, at: &mut usize) -> Option<CpuId> {
-        let listed = self.working.get(*at).copied();
-        if self.late.is_empty() {
+    fn next_in_round(&mut self, at: &mut usize) -> Option<CpuId> {
+        let listed = self.round.get(*at).copied();
+        if self.late_marks.is_empty() {
             *at += 1;
             return listed;
         }
-        match (listed, self.late.peek().copied()) {
-            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late.pop().map(|Reverse(late)| late),
-            (None, _) => self.late.pop().map(|Reverse(late)| late),
+        match (listed, self.late_marks.peek().copied()) {
+            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late_marks.pop().map(|Reverse(late)| late),
+            (None, _) => self.late_marks.pop().map(|Reverse(late)| late),
             (Some(_), _) => {
                 *at += 1;
                 listed
@@ -438,7 +438,7 @@ pub(crate) const FEW: usize = 5;
 
 impl<O: Observer> Engine<'_, O> {
     /// For the deadlock message: how many wait, and the first few of them.
-    fn who_waits(&self) -> String {
+    fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];
             task.state != TaskState::Exited && !self.shared.apps[task.app].background

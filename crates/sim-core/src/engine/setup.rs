@@ -23,7 +23,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
-use crate::sync::{Exchanges, Locks, SharedLoops, StartBarrier};
+use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
 
@@ -132,17 +132,17 @@ fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
     each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
 }
 
-/// The meeting of all tasks; if the program has barriers of teams, that of the leaders and of each team.
-fn meetings(spec: &AppSpec) -> Vec<StartBarrier> {
+/// The barrier of all tasks; if the program has barriers of teams, that of the leaders and of each team.
+fn barriers(spec: &AppSpec) -> Vec<Barrier> {
     let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
-    let mut meetings = vec![StartBarrier::new(kind, spec.tasks)];
+    let mut barriers = vec![Barrier::new(kind, spec.tasks)];
     let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
     if spec.program.ops().iter().any(of_teams) {
-        meetings.push(StartBarrier::new(kind, spec.tasks.div_ceil(team)));
+        barriers.push(Barrier::new(kind, spec.tasks.div_ceil(team)));
         let firsts = (0..spec.tasks).step_by(team as usize);
-        meetings.extend(firsts.map(|first| StartBarrier::new(kind, team.min(spec.tasks - first))));
+        barriers.extend(firsts.map(|first| Barrier::new(kind, team.min(spec.tasks - first))));
     }
-    meetings
+    barriers
 }
 
 /// The number of a task's process: that of its team's leader, its own, or that of its application.
@@ -159,7 +159,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     App {
-        meetings: meetings(&spec),
+        barriers: barriers(&spec),
         process: spec.process(),
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
@@ -326,11 +326,11 @@ impl<'o, O: Observer> Engine<'o, O> {
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
             marks: Vec::with_capacity(cpus),
-            working: Vec::with_capacity(cpus),
-            late: BinaryHeap::new(),
-            turn: None,
+            round: Vec::with_capacity(cpus),
+            late_marks: BinaryHeap::new(),
+            deciding: None,
             notices: Vec::with_capacity(64),
-            turns: false,
+            watches_preemptions: false,
             preempted: Vec::new(),
             fair_polling: (0..cpus.min(FAIR_POLLING)).map(|_| FairPolling::default()).collect(),
             polling: Polling::default(),

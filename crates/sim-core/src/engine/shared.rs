@@ -10,7 +10,7 @@ use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::polling::rotation::visible_at;
-use crate::engine::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
+use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
@@ -20,7 +20,7 @@ use crate::outcome::Options;
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
 use crate::run_queue;
-use crate::sync::Turn;
+use crate::sync::BarrierStep;
 use crate::time::{Span, Time};
 
 /// A run without the records of its cpus.
@@ -62,13 +62,13 @@ impl<O: Observer> Shared<'_, O> {
     /// Shows the books of a cpu to the observer, if it keeps them.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
-        if self.observer.keeps_books() {
-            self.tell_books(record);
+        if self.observer.wants_cpu_time() {
+            self.report_open_segment(record);
         }
     }
 
     /// The books of a cpu, the begun poll or spin of its current task included.
-    fn tell_books(&mut self, record: &Cpu) {
+    fn report_open_segment(&mut self, record: &Cpu) {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
@@ -105,7 +105,7 @@ impl<O: Observer> Shared<'_, O> {
 
     /// The task has work to do.
     #[inline]
-    pub(crate) fn announce(&mut self, record: &mut Cpu) {
+    pub(crate) fn emit_running(&mut self, record: &mut Cpu) {
         if record.observed_running != record.current {
             self.report_polling(record);
             record.observed_running = record.current;
@@ -115,7 +115,7 @@ impl<O: Observer> Shared<'_, O> {
 
     /// The announced task has no more work to do here.
     #[inline]
-    pub(crate) fn renounce(&mut self, record: &mut Cpu, reason: LeaveReason) {
+    pub(crate) fn emit_stopping(&mut self, record: &mut Cpu, reason: LeaveReason) {
         let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
         if !task.is_none() {
             self.report_polling(record);
@@ -174,11 +174,11 @@ impl<O: Observer> Shared<'_, O> {
     /// The task begins to wait; it is charged up to now.
     #[inline]
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
-        self.renounce(record, LeaveReason::Waits);
+        self.emit_stopping(record, LeaveReason::Waits);
         let task = &mut self.tasks[record.current];
         let runtime = &self.apps[task.app].runtime;
-        let meeting = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
-        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
+        let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
         self.dirty.note(record.id);
         task.ready = ready;
@@ -196,22 +196,22 @@ impl<O: Observer> Shared<'_, O> {
     /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
     /// it waits in.
     #[inline]
-    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(Turn, Seat)> {
+    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
         let app = &mut self.apps[task.app];
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
         task.polls = false;
-        let seat = app.seat(task.scope, app.rank(record.current));
+        let rank = app.barrier_rank(task.scope, app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
-            Waiting::Gather => return Some((app.meetings[seat.meeting].gather_done(seat.number), seat)),
+            Waiting::Gather => return Some((app.barriers[rank.barrier].gather_done(rank.number), rank)),
             Waiting::Round(round) => {
-                let (meeting, round) = (&mut app.meetings[seat.meeting], u32::from(round));
-                meeting.clear_flag(seat.number, round, task.episode);
-                let turn = meeting.round(seat.number, round + 1);
-                if turn != Turn::Done {
-                    return Some((turn, seat));
+                let (barrier, round) = (&mut app.barriers[rank.barrier], u32::from(round));
+                barrier.clear_flag(rank.number, round, task.episode);
+                let turn = barrier.round(rank.number, round + 1);
+                if turn != BarrierStep::Done {
+                    return Some((turn, rank));
                 }
                 self.barrier_done(record);
             }
@@ -247,31 +247,31 @@ impl<O: Observer> Shared<'_, O> {
         self.observe(Observation::Released { task: record.current, scope, episode });
     }
 
-    /// The task has arrived at its barrier, in this seat. Returns what the barrier asks of it.
+    /// The task has arrived at its barrier, in this rank. Returns what the barrier asks of it.
     #[inline]
-    pub(crate) fn arrive(&mut self, record: &mut Cpu, seat: Seat) -> Turn {
-        self.announce(record);
+    pub(crate) fn arrive(&mut self, record: &mut Cpu, rank: BarrierRank) -> BarrierStep {
+        self.emit_running(record);
         let task = &mut self.tasks[record.current];
         task.arrived = self.now;
         let (scope, episode) = (task.scope, task.episode);
-        let meeting = &mut self.apps[task.app].meetings[seat.meeting];
-        if meeting.is_central() {
+        let barrier = &mut self.apps[task.app].barriers[rank.barrier];
+        if barrier.is_central() {
             // The counter's cache line goes from arrival to arrival.
-            let holder = self.tasks[seat.task(meeting.line_holder)].cpu;
+            let holder = self.tasks[rank.task(barrier.line_holder)].cpu;
             let cursor = self.now + record.overhead.total();
-            let done = cursor.max(meeting.line_free) + self.machine.signal_latency(holder, record.id);
-            meeting.line_free = done;
-            meeting.line_holder = seat.number;
+            let done = cursor.max(barrier.line_free) + self.machine.signal_latency(holder, record.id);
+            barrier.line_free = done;
+            barrier.line_holder = rank.number;
             record.overhead.grow(Part::Spin, done - cursor);
         }
-        let turn = meeting.arrive(seat.number);
+        let turn = barrier.arrive(rank.number);
         self.observe(Observation::Arrived { task: record.current, scope, episode });
         turn
     }
 
     /// True when the current task, looking now, finds its wait over or its patience at an end.
     #[inline]
-    pub(crate) fn sees(&self, record: &Cpu) -> bool {
+    pub(crate) fn wait_is_over(&self, record: &Cpu) -> bool {
         visible_at(&self.tasks[record.current]) <= self.now
     }
 

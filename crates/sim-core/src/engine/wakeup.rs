@@ -233,7 +233,7 @@ impl<O: Observer> Engine<'_, O> {
         self.report_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);
-        self.shared.renounce(&mut self.cpus[cpu], reason);
+        self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
         run_queue::leave(&self.shared.model.discipline, &mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;

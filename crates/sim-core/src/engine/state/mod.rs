@@ -8,7 +8,7 @@ mod process;
 mod task;
 
 pub(crate) use apart::{Apart, History, MaybeNode};
-pub(crate) use app::{App, Seat};
+pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
 pub(crate) use overhead::{Overhead, Part};
 pub(crate) use process::ProcessId;

@@ -28,7 +28,7 @@ impl Part {
     const COUNT: usize = 6;
 
     /// Where each is booked, in order.
-    const BOOKS: [Category; Self::COUNT] = [
+    const CATEGORIES: [Category; Self::COUNT] = [
         Category::Switch,
         Category::Migration,
         Category::Kernel,
@@ -118,7 +118,7 @@ impl Overhead {
     /// The same for less than all of the lead.
     fn pay_part(&mut self, elapsed: Span, account: &mut Account) {
         let mut rest = elapsed;
-        for (part, category) in self.parts.iter_mut().zip(Part::BOOKS) {
+        for (part, category) in self.parts.iter_mut().zip(Part::CATEGORIES) {
             let paid = rest.min(*part);
             account.add(category, paid);
             *part -= paid;
