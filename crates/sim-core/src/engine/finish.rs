@@ -18,6 +18,7 @@ impl<O: Observer> Engine<'_, O> {
             self.close_segment(*cpu);
             self.report_polling(*cpu);
         }
+        self.check_end();
         let (tick, period) = (self.shared.machine.costs.tick.ns(), self.shared.model.tick.ns());
         for cpu in &cpus {
             // The ticks' share of the computing time, which the speeds already contain.

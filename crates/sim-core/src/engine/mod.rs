@@ -1,4 +1,58 @@
 //! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
+//!
+//! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended. The engine owns
+//! tasks, queues and clocks. A policy places and moves tasks; the run queue of each cpu decides who runs next there.
+//!
+//! # Tasks
+//!
+//! [`TaskState`] is what the scheduler knows. The functions in brackets are the only ones that change it.
+//!
+//! ```text
+//! New --[fork]--> Queued <--[run_next, put_back]--> Running --[exit]--> Exited
+//!                   ^                                | |
+//!                   '--[wake]-- Sleeping <--[sleep]--' '--[respawn]--> New, then Queued
+//! ```
+//!
+//! A task that polls and yields changes between Queued and Running in `polling` too. `relocate` queues a task on another cpu.
+//! `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be in a system call.
+//! `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is independent of the state:
+//! a waiting task polls while it runs, is queued after a yield, or sleeps once its spin limit (`deadline`) has passed.
+//!
+//! # An instant
+//!
+//! 1. Timers fire, by class (see [`crate::event`]), then in the order of arming: arrivals, wake-ups, ticks, policy timers.
+//! 2. Due sources mark cpus: each cpu has one armed event, each contention class a clock for the next completion.
+//! 3. Marked cpus decide in id order ([`Engine::step`]): the cpu does all that is due, then arms its next event.
+//! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus, 3 follows again.
+//! 5. Core speeds and contention clocks follow what has changed; the [`invariants`] are checked.
+//!
+//! # Ties
+//!
+//! Timers precede cpus, and cpus decide by id. A decision can mark other cpus: a higher one decides in the same round, a lower
+//! one or the same one in the next. A poll cycle that ends at this instant belongs to its cpu's decision. `Shared::passed` is
+//! the cpu that decides; cycles that end now are over on lower cpus, still open on this and higher ones. After a
+//! round they are over everywhere. The result therefore does not depend on when a cpu is brought up to date (`settle`).
+//!
+//! # Three examples
+//!
+//! *Wake-up.* [`Engine::signal`] arms a timer for a sleeping task; the signaller pays for the call. When the timer fires,
+//! `wake` asks the policy for a cpu ([`Policy::select_cpu`]) and `enqueue` inserts the task and marks the cpu. If the
+//! discipline lets it preempt, the cpu also has `resched` set and pays for the interrupt. It decides in phase 3.
+//!
+//! *Barrier release.* The last rank to arrive signals all others. Each gets a visibility time (`ready`): now, plus the
+//! signaller's pending overhead, plus the latency between the two cpus. A task that polls observes it at the end of its first
+//! poll at or after that time. A queued task must run first, and a sleeping one must wake first.
+//!
+//! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else happens before
+//! a visibility time, so no event is simulated per poll: `predict` computes when the first of them observes something and arms that
+//! instant; `settle` computes the state at any time before. Both use closed forms (module [`polling`]): a round-robin
+//! cycle, a fair one by virtual runtime, or a general one. [`Options::stepwise`] simulates each poll, with the same result.
+//!
+//! # Files in reading order
+//!
+//! [`state`] (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues), `execute` (programs),
+//! `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting), [`polling`], `system` (the policy's side),
+//! `startup` and `arrivals`, `update`, [`caches`] and `cores` (speeds), `setup` and `finish`, [`invariants`].
 
 mod arrivals;
 mod barrier;
@@ -9,6 +63,7 @@ mod dirty;
 mod dispatch;
 mod execute;
 mod finish;
+mod invariants;
 pub(crate) mod polling;
 mod setup;
 pub(crate) mod shared;
@@ -24,6 +79,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::dirty::Dirty;
+use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
@@ -112,6 +168,7 @@ pub(crate) struct Engine<'o, O> {
     admitted: (u32, u64),
     /// Processes that took the place of others, for their numbers.
     respawned: u32,
+    checks: Checks,
 }
 
 impl<O: Observer> Engine<'_, O> {
@@ -147,15 +204,18 @@ impl<O: Observer> Engine<'_, O> {
                 self.shared.passed = 0;
             }
             self.shared.now = at;
-            self.instant(policy);
+            if !self.instant(policy) {
+                break Outcome::Livelock(format!(
+                    "{MAX_ROUNDS_PER_INSTANT} rounds at {at:?} did not end the instant"
+                ));
+            }
         };
         self.finish(outcome)
     }
 
-    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order. A cpu
-    /// that is marked by a decision of a lower one has its turn in the same round, otherwise in the next one: so it
-    /// makes no difference whether a poll cycle that ends at this instant has marked it or is settled later.
-    fn instant(&mut self, policy: &mut dyn Policy) {
+    /// One instant, in the phases that the overview of this module lists. False when rounds of decisions do not end.
+    fn instant(&mut self, policy: &mut dyn Policy) -> bool {
+        debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
         while let Some(timer) = self.timers.take(self.shared.now) {
             self.events += 1;
             self.fire(timer, policy);
@@ -178,7 +238,10 @@ impl<O: Observer> Engine<'_, O> {
             }
         }
         let mut rounds = 0;
-        while rounds < MAX_ROUNDS_PER_INSTANT {
+        loop {
+            if rounds == MAX_ROUNDS_PER_INSTANT {
+                return false;
+            }
             rounds += 1;
             while let Some(app) = self.complete_apps.pop() {
                 self.notify(policy);
@@ -198,6 +261,8 @@ impl<O: Observer> Engine<'_, O> {
         self.refresh_cores();
         let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);
         self.shared.memory.refresh(self.shared.now, |class, next| sources.set(cpus + class as usize, next));
+        self.check_instant();
+        true
     }
 
     /// Nothing but what is armed is to be done at this instant.
@@ -245,6 +310,7 @@ impl<O: Observer> Engine<'_, O> {
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.shared.marked[cpu] = false;
         self.deciding = Some(cpu);
+        self.checks.note(cpu);
         self.shared.passed = self.shared.passed.max(cpu.0);
         self.step(cpu, policy);
     }

@@ -7,6 +7,7 @@ use crate::contention::Contention;
 use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
+use crate::engine::invariants::Checks;
 use crate::engine::polling::fair::{FAIR_POLLING, FairPolling};
 use crate::engine::polling::general::Polling;
 use crate::engine::polling::rotation::rotates;
@@ -345,6 +346,7 @@ impl<'o, O: Observer> Engine<'o, O> {
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,
+            checks: Checks::new(cpus),
             shared: Shared {
                 now: Time::ZERO,
                 sources: Sources::new(cpus, memory.room()),
