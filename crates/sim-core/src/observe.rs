@@ -91,6 +91,44 @@ pub enum Observation {
 }
 
 /// A sink of observations. The default does nothing and costs nothing.
+///
+/// # Examples
+/// An observer that measures how long tasks are at barriers, here called as the engine calls it:
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use sim_core::ids::TaskId;
+/// use sim_core::observe::{Observation, Observer};
+/// use sim_core::time::{Span, Time};
+/// use sim_core::wait::Scope;
+///
+/// #[derive(Default)]
+/// struct BarrierTime {
+///     arrived: BTreeMap<TaskId, Time>,
+///     longest: Span,
+/// }
+///
+/// impl Observer for BarrierTime {
+///     fn observe(&mut self, at: Time, what: &Observation) {
+///         match *what {
+///             Observation::Arrived { task, .. } => {
+///                 self.arrived.insert(task, at);
+///             }
+///             Observation::Released { task, .. } => {
+///                 let arrived = self.arrived.remove(&task).unwrap_or(at);
+///                 self.longest = self.longest.max(at - arrived);
+///             }
+///             _ => {}
+///         }
+///     }
+/// }
+///
+/// let mut times = BarrierTime::default();
+/// let (task, scope, episode) = (TaskId(7), Scope::All, 0);
+/// times.observe(Time::from_ns(100), &Observation::Arrived { task, scope, episode });
+/// times.observe(Time::from_ns(350), &Observation::Released { task, scope, episode });
+/// assert_eq!(times.longest, Span::from_ns(250));
+/// ```
 pub trait Observer {
     /// A fact at an instant. Instants never decrease.
     fn observe(&mut self, at: Time, what: &Observation) {

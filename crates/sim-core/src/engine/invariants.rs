@@ -274,3 +274,99 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::{Simulation, test_machine};
+    use crate::ids::ProfileId;
+    use crate::os::OsModel;
+    use crate::outcome::Options;
+    use crate::policy::{Placement, Policy, View};
+    use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+    use crate::time::Work;
+    use crate::wait::{BarrierKind, WaitMode};
+
+    struct First;
+
+    impl Policy for First {
+        fn select_cpu(&mut self, _view: &dyn View, _task: TaskId, _why: Placement) -> CpuId {
+            CpuId(0)
+        }
+    }
+
+    /// Four tasks on one of two cpus, some way into the run, with one thing changed by `damage`: the message.
+    fn message(damage: impl FnOnce(&mut Engine<'_, ()>)) -> String {
+        let work = Work::from_span(Span::from_ms(1));
+        let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+        let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();
+        let runtime = Runtime {
+            name: "test".into(),
+            barrier: BarrierKind::Central,
+            wait: WaitMode::Yield,
+            processes: false,
+            startup: StartUp::PLAIN,
+        };
+        let app = AppSpec::new("test", 4, Arc::new(program), runtime);
+        let discipline = Discipline::RoundRobin { quantum: Span::from_ms(10) };
+        let model = OsModel { name: "test".into(), tick: Span::from_ms(1), tick_skew: false, discipline };
+        let (machine, options) = (Arc::new(test_machine(2)), Options::default());
+        let simulation = Simulation::new(machine, Arc::new(model), vec![app], options).unwrap();
+        let mut observer = ();
+        let mut engine = Engine::new(simulation, &mut observer);
+        // The first instant creates the tasks, the next ones are ends of computations.
+        for _ in 0..3 {
+            engine.shared.now = engine.shared.sources.earliest().min(engine.timers.earliest());
+            engine.shared.passed = 0;
+            assert!(engine.instant(&mut First));
+        }
+        engine.check_all();
+        damage(&mut engine);
+        let failed = catch_unwind(AssertUnwindSafe(|| engine.check_all())).expect_err("nothing was found");
+        *failed.downcast::<String>().unwrap()
+    }
+
+    /// The first task in the queue of the first cpu.
+    fn head(engine: &Engine<'_, ()>) -> TaskId {
+        engine.cpus[CpuId(0)].head
+    }
+
+    #[test]
+    fn each_damage_is_found_and_named() {
+        let found = message(|engine| engine.cpus[CpuId(0)].running += 1);
+        assert_eq!(found, "cpu0 counts 5 runnable tasks of 4");
+        let found = message(|engine| engine.cpus[CpuId(0)].load -= 1);
+        assert_eq!(found, "cpu0 has a load of 4095, its tasks have 4096");
+        let found = message(|engine| {
+            let head = head(engine);
+            engine.shared.tasks[head].state = TaskState::Sleeping;
+        });
+        assert!(found.ends_with("is in the queue of cpu0 and is Sleeping"), "{found}");
+        let found = message(|engine| {
+            let head = head(engine);
+            engine.shared.tasks[head].previous = head;
+        });
+        assert!(found.contains("links back to"), "{found}");
+        let found = message(|engine| {
+            let head = head(engine);
+            engine.shared.tasks[head].priority = THROTTLED;
+        });
+        assert!(found.contains("with key (255, "), "{found}");
+        let found = message(|engine| {
+            let current = engine.cpus[CpuId(0)].current;
+            engine.shared.tasks[current].priority = THROTTLED;
+        });
+        assert!(found.contains("is throttled and is current on cpu0"), "{found}");
+        let found = message(|engine| {
+            engine.cpus[CpuId(1)].account.add(crate::account::Category::Idle, Span::from_ns(1))
+        });
+        assert!(found.starts_with("cpu1 has accounted for its time up to @1ns"), "{found}");
+        let found = message(|engine| engine.shared.sources.set(0, Time::ZERO));
+        assert!(found.starts_with("cpu0 is armed for @0ns"), "{found}");
+        let found = message(|engine| engine.left = 2);
+        assert_eq!(found, "2 foreground applications are left of 1");
+    }
+}

@@ -100,6 +100,70 @@ use state::{Cpu, ProcessId};
 pub(crate) use setup::test_machine;
 
 /// A run that has been checked and may be started.
+///
+/// # Examples
+/// Three tasks compute for 3 ms each on two cpus and meet at a barrier, where a waiting task polls and yields:
+/// ```
+/// use std::sync::Arc;
+///
+/// use sim_core::engine::Simulation;
+/// use sim_core::ids::{CpuId, ProfileId, TaskId};
+/// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+/// use sim_core::os::{Discipline, OsModel};
+/// use sim_core::outcome::{Options, Outcome};
+/// use sim_core::policy::{Placement, Policy, View};
+/// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+/// use sim_core::time::{Span, Work};
+/// use sim_core::wait::{BarrierKind, WaitMode};
+///
+/// /// Places rank r on cpu r modulo the number of cpus.
+/// struct Fixed;
+///
+/// impl Policy for Fixed {
+///     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+///         CpuId(view.task(task).rank % view.machine().cpus())
+///     }
+/// }
+///
+/// let machine = Machine {
+///     name: "two cores".into(),
+///     topology: Topology::new(&[(Level::Core, 2)])?,
+///     costs: Costs::free(),
+///     memory: Memory::unlimited(),
+///     core_speed: Vec::new(),
+///     smt: Smt::NONE,
+///     turbo: Vec::new(),
+/// };
+/// let os = OsModel {
+///     name: "round robin".into(),
+///     tick: Span::from_ms(1),
+///     tick_skew: false,
+///     discipline: Discipline::RoundRobin { quantum: Span::from_ms(10) },
+/// };
+/// let compute = Op::Compute {
+///     work: Work::from_span(Span::from_ms(3)),
+///     spread: Spread::NONE,
+///     profile: ProfileId(0),
+/// };
+/// let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE])?;
+/// let runtime = Runtime {
+///     name: "example".into(),
+///     barrier: BarrierKind::Central,
+///     wait: WaitMode::Yield,
+///     processes: false,
+///     startup: StartUp::PLAIN,
+/// };
+/// let app = AppSpec::new("three", 3, Arc::new(program), runtime);
+///
+/// let simulation = Simulation::new(Arc::new(machine), Arc::new(os), vec![app], Options::default())?;
+/// let report = simulation.run(&mut Fixed, &mut ());
+///
+/// assert_eq!(report.outcome, Outcome::Completed);
+/// assert_eq!(report.apps[0].counters.barriers, 3);
+/// // Two of the tasks shared cpu 0, so the barrier was complete after 6 ms and a few polls.
+/// assert_eq!(report.makespan.ns() / 1_000, 6_000);
+/// # Ok::<(), String>(())
+/// ```
 pub struct Simulation {
     machine: Arc<Machine>,
     model: Arc<OsModel>,
@@ -108,7 +172,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A run of these applications on a machine under a kernel.
+    /// A run of these applications on a machine under an operating system.
     ///
     /// # Errors
     /// A sentence: no foreground application, an application without tasks, more tasks or applications than
