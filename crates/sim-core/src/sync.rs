@@ -1,4 +1,5 @@
-//! Barriers, neighbour exchanges, locks and shared loops: who signals whom, in rounds, and what each rank then waits for.
+//! Barriers, neighbour exchanges, locks and shared loops: who signals whom, and what each rank then waits
+//! for.
 //!
 //! Pure bookkeeping: this module knows ranks and instants, not tasks, cpus or queues.
 
@@ -13,20 +14,20 @@ struct Flag(Time);
 
 const UNSET: Flag = Flag(Time::NEVER);
 
-/// What a rank has to do next at a barrier.
+/// The next step of a rank at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BarrierStep {
     /// Wait for the children of the tree; ready at this instant as far as is known.
     Gather(Time),
-    /// Tell this rank, which is the parent in the tree, then wait for the release.
+    /// Signal this rank, the parent in the tree, then wait for the release.
     NotifyParent(u32),
     /// Every rank has arrived: release them all.
     ReleaseAll,
     /// Wait for the release.
     AwaitRelease,
-    /// Tell this rank in this round, then wait for the round's own flag.
+    /// Signal this rank in this round, then wait for the flag of the same round.
     NotifyPartner(u32, u32),
-    /// The barrier is behind.
+    /// The barrier is complete.
     Done,
 }
 
@@ -64,7 +65,7 @@ impl Barrier {
         }
     }
 
-    /// How many meet.
+    /// The number of ranks.
     #[inline]
     pub(crate) const fn ranks(&self) -> u32 {
         self.ranks
@@ -122,14 +123,14 @@ impl Barrier {
         *latest = visible.max(*latest);
     }
 
-    /// A rank has seen all its children.
+    /// A rank has observed the signals of all its children.
     pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
         self.gathered[rank as usize] = (0, Time::ZERO);
         let BarrierKind::Tree { arity } = self.kind else { return BarrierStep::Done };
         if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
 
-    /// The turn of a rank that enters a round of the dissemination barrier.
+    /// The step of a rank that enters a round of the dissemination barrier.
     #[inline]
     pub(crate) fn round(&self, rank: u32, round: u32) -> BarrierStep {
         if round >= self.rounds {
@@ -156,7 +157,7 @@ impl Barrier {
         self.flags[self.flag(rank, round, episode)].0
     }
 
-    /// A rank has seen its flag of a round.
+    /// A rank has observed its flag of a round.
     #[inline]
     pub(crate) fn clear_flag(&mut self, rank: u32, round: u32, episode: u32) {
         let at = self.flag(rank, round, episode);
@@ -164,7 +165,8 @@ impl Barrier {
     }
 }
 
-/// Signals between neighbours: for each exchange operation of the program and each rank what came and what was used.
+/// Signals between neighbours: for each exchange operation of the program and each rank what came and what
+/// was used.
 #[derive(Default)]
 pub(crate) struct Exchanges {
     ranks: u32,
@@ -244,9 +246,9 @@ impl Locks {
     }
 }
 
-/// Loops whose passes all ranks share: for each such loop of the program who is in which visit of it, and how many passes
-/// of the latest visit are taken. A rank begins a visit only when the one before is used up, so all
-/// visits but the latest are.
+/// Loops whose passes all ranks share: for each such loop of the program who is in which visit of it, and how
+/// many passes of the latest visit are taken. A rank begins a visit only when the one before is used up, so
+/// all visits but the latest are.
 #[derive(Default)]
 pub(crate) struct SharedLoops {
     ranks: u32,

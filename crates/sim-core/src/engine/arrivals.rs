@@ -46,7 +46,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The last task of an application has ended: those that follow it are on their way, and there may be room.
+    /// The last task of an application has ended: its followers are armed, and the admission queue may have
+    /// room.
     pub(crate) fn app_ends(&mut self, app: AppId, policy: &mut dyn Policy) {
         self.shared.apps[app].end = Some(self.shared.now);
         self.observe(Observation::AppExited(app));

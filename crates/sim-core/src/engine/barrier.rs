@@ -1,4 +1,4 @@
-//! StartBarrier: arriving at barriers, signalling, and what a task does when its wait is over.
+//! Barriers and exchanges between neighbours: arrivals, signals, and the wait that follows.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
@@ -18,7 +18,7 @@ impl<O: Observer> Engine<'_, O> {
         self.barrier_step(cpu, turn, rank);
     }
 
-    /// Where a task sits at the barrier it is at: application, rank, scope, episode.
+    /// The barrier a task is at and its rank there: application, rank, scope, episode.
     #[inline]
     fn barrier_rank(&self, id: TaskId) -> (AppId, BarrierRank, Scope, u32) {
         let task = &self.shared.tasks[id];
@@ -26,7 +26,7 @@ impl<O: Observer> Engine<'_, O> {
         (task.app, app.barrier_rank(task.scope, app.rank(id)), task.scope, task.episode)
     }
 
-    /// Does what the barrier asks of the current task and begins the wait that follows.
+    /// Performs the next step of the current task at its barrier and begins the wait that follows.
     pub(crate) fn barrier_step(&mut self, cpu: CpuId, turn: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         let (app, scope, episode) = (task.app, task.scope, task.episode);
@@ -65,12 +65,12 @@ impl<O: Observer> Engine<'_, O> {
                 }
                 self.begin_wait(cpu, Waiting::Round(round as u8), ready);
             }
-            // Alone: no task to wait for, but the flag is looked at once.
+            // A rank that is alone waits for no task, but polls the flag once.
             BarrierStep::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
         }
     }
 
-    /// Tells a neighbour and waits for the other one.
+    /// Signals one neighbour and waits for the other one.
     pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32) {
         let id = self.cpus[cpu].current;
         let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
@@ -88,19 +88,21 @@ impl<O: Observer> Engine<'_, O> {
         self.begin_wait(cpu, Waiting::Exchange, ready);
     }
 
-    /// Now, and the lead of the current task.
+    /// The time at which the current task acts: now, plus its pending overhead.
     #[inline]
     fn cursor(&self, cpu: CpuId) -> Time {
         self.shared.now + self.cpus[cpu].overhead.total()
     }
 
-    /// When a store made now, after the lead, is seen by a task.
+    /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
+    /// overhead.
     #[inline]
     fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
         self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
     }
 
-    /// Lets a waiting task know (at `visible`, or as soon as the store travels); a sleeper is woken, at the signaller's cost.
+    /// Signals a waiting task. It observes the signal at `visible`, or else when the store reaches its cpu.
+    /// The signaller pays to wake a sleeper.
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
         let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
         let other = &mut self.shared.tasks[task];

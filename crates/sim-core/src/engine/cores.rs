@@ -1,7 +1,9 @@
-//! How fast cpus are: cores of their own speed, packages that clock up while cores idle, threads that share a core.
+//! How fast cpus are: core speeds, package clocks that rise while cores idle, hardware threads that share a
+//! core.
 //!
-//! Speeds are brought up to date at the end of an instant, for the cores where something has happened: what was begun and
-//! ended within one instant leaves no trace. A machine of one thread per core without turbo does nothing here.
+//! Speeds are updated at the end of an instant, for the cores where something has happened: activities that
+//! begin and end within one instant have no effect. On a machine of one thread per core without turbo nothing
+//! happens here.
 
 use crate::contention::ONE;
 use crate::engine::Engine;
@@ -11,7 +13,7 @@ use crate::machine::{Level, Machine, Topology};
 use crate::observe::Observer;
 use crate::time::Speed;
 
-/// What the siblings of a hardware thread see of it.
+/// What a hardware thread does, as far as it slows its siblings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Thread {
     Idle,
@@ -34,13 +36,13 @@ pub(crate) struct Cores {
     turbo: Vec<u64>,
     /// By cpu; one for all where none ever differs.
     speeds: Vec<CpuSpeed>,
-    /// All bits where cpus have paces of their own, else none.
+    /// All bits set where the speeds of cpus differ, else none.
     index_mask: u32,
     /// By core: whether one of its cpus was busy at the end of the last instant.
     busy: Vec<bool>,
     /// By package: such cores.
     busy_cores: Vec<u32>,
-    /// Cores to look at.
+    /// Cores whose speeds are to be updated.
     dirty: Vec<u32>,
     is_dirty: Vec<bool>,
 }
@@ -83,7 +85,7 @@ impl Cores {
         self.speeds(cpu).speed
     }
 
-    /// How fast a cpu is.
+    /// How fast a cpu is: the factors of its speed.
     #[inline]
     pub(crate) fn speeds(&self, cpu: CpuId) -> CpuSpeed {
         self.speeds[(cpu.0 & self.index_mask) as usize]
@@ -125,7 +127,8 @@ impl Cores {
         entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
     }
 
-    /// A core has become busy or idle; when that changes the clock of its package all its cores are looked at.
+    /// A core has become busy or idle. When that changes the clock of its package, all cores of the package
+    /// are updated.
     fn set_busy(&mut self, core: u32, busy: bool) {
         if std::mem::replace(&mut self.busy[core as usize], busy) == busy || self.turbo.is_empty() {
             return;
@@ -143,7 +146,7 @@ impl Cores {
     }
 }
 
-/// How fast a cpu is.
+/// How fast a cpu is: the factors of its speed.
 #[derive(Clone, Copy)]
 pub(crate) struct CpuSpeed {
     /// Speed of the core without turbo, the share of timer ticks off.
@@ -215,8 +218,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the core's bandwidth
-    /// no more than its part when the threads together ask for more (`drawn`).
+    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the
+    /// core's bandwidth no more than its part when the threads together ask for more (`drawn`).
     fn share_of_core(&self, cpu: CpuId, drawn: u64) -> u64 {
         let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
         let bound = self.shared.memory.bound(profile);

@@ -1,4 +1,4 @@
-//! One cpu decides: what of its current activity is over, who runs next, when to look again.
+//! One cpu decides: what of its current activity is over, who runs next, when it decides again.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
@@ -9,12 +9,13 @@ use crate::run_queue;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Brings a marked cpu to rest: everything due now is done, one event is armed.
+    /// One decision of a marked cpu: everything due now is done, then one event is armed.
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
         if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred {
-            // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
+            // Only the end of a wait has changed: the prediction follows, the state need not be brought up to
+            // date.
             let due = self.predict(cpu);
             if due > self.shared.now {
                 self.shared.sources.set(cpu.0 as usize, due);
@@ -62,12 +63,12 @@ impl<O: Observer> Engine<'_, O> {
             Activity::Syscall => return self.end_syscall(cpu, policy),
         }
         let record = &self.cpus[cpu];
-        // What polls and yields is not cut short by the end of a slice.
+        // The end of a slice does not interrupt a task that polls and yields.
         let over = now >= record.slice_end && record.activity != Activity::Poll;
         ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_deferred(cpu, policy)
     }
 
-    /// The current task has looked without success and yielded.
+    /// The current task has polled without success and yielded.
     #[inline(never)]
     fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
@@ -80,7 +81,8 @@ impl<O: Observer> Engine<'_, O> {
         self.do_yield(cpu, policy);
     }
 
-    /// A system call ends, if it is time; false if not: a task inside the kernel is pre-empted when the call ends.
+    /// Ends a system call if it is time, else returns false: a task inside the kernel is preempted when the
+    /// call ends.
     #[inline(never)]
     fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let record = &self.cpus[cpu];
@@ -110,7 +112,8 @@ impl<O: Observer> Engine<'_, O> {
         self.resume(cpu, policy);
     }
 
-    /// When a spinning task will see that its wait is over: at the first look after it is.
+    /// When a spinning task observes the end of its wait or of its spin limit: at the end of the first poll
+    /// after it.
     fn spin_ends(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let task = &self.shared.tasks[record.current];
@@ -123,7 +126,7 @@ impl<O: Observer> Engine<'_, O> {
         first + poll * ready.since(first).ns().div_ceil(poll.ns())
     }
 
-    /// The current task looks, and its wait or its patience is over.
+    /// The current task polls and observes the end of its wait or of its spin limit.
     fn end_poll(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let spinning = record.activity == Activity::Spin;
@@ -149,7 +152,7 @@ impl<O: Observer> Engine<'_, O> {
         match after {
             After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
-                // The flag was set while it went to sleep: the call returns at once, and it looks again.
+                // The flag was set while it went to sleep: the call returns at once, and it polls again.
                 self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 self.cpus[cpu].take_deferred();
@@ -188,7 +191,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best task runs.
+    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best
+    /// task runs.
     fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         let record = &mut self.cpus[cpu];
@@ -212,7 +216,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it yields.
+    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it
+    /// yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
@@ -263,7 +268,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The task that a directed yield goes to: the first waiting one of the same application that does not itself wait without success.
+    /// The task that a directed yield prefers: the first queued one of the same application whose wait, if
+    /// any, is over.
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
         let me = &self.shared.tasks[record.current];
@@ -287,7 +293,7 @@ impl<O: Observer> Engine<'_, O> {
         None
     }
 
-    /// The kernel picks again while the current task could continue; true when something changed.
+    /// The run queue picks again while the current task could continue; true when something changed.
     #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
@@ -326,13 +332,14 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
-    /// The current task, its books closed and its key set, goes back into the queue and `next` takes the cpu.
+    /// The current task, its segment closed and its key set, goes back into the queue and `next` takes the
+    /// cpu.
     fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
         self.put_back(cpu, reason);
         self.run_next(cpu, next, policy);
     }
 
-    /// The current task, its books closed and its key set, goes back into the queue; no task has the cpu.
+    /// The current task, its segment closed and its key set, goes back into the queue; no task has the cpu.
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
         self.count_switch(id, reason);

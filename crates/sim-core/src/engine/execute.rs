@@ -11,7 +11,7 @@ use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
 
-/// Whom a barrier meets.
+/// The scope of a barrier operation.
 const fn scope_of(op: &Op) -> Scope {
     match op {
         Op::TeamBarrier => Scope::Team,
@@ -67,8 +67,8 @@ pub(crate) enum Ahead {
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after the lead if it is
-    /// a computation on pages of the task's own; returns what else it is.
+    /// Continues with the program up to the next operation other than a loop. Begins it, after the pending
+    /// overhead, if it is a computation on private pages; else returns it.
     #[inline]
     pub(crate) fn advance_program(&mut self, record: &mut Cpu) -> Option<Ahead> {
         match self.next_operation(record) {
@@ -120,7 +120,7 @@ fn step_loop(program: &Program, task: &mut Task) {
         return;
     }
     let passes = &mut task.loops[task.depth as usize - 1];
-    // 0 stands for "forever".
+    // 0 means "forever".
     if *passes == 1 {
         task.depth -= 1;
         task.pc += 1;
@@ -131,7 +131,8 @@ fn step_loop(program: &Program, task: &mut Task) {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// The current task of `cpu` continues with its program after the lead, up to the next operation that takes time.
+    /// The current task of `cpu` continues with its program, after the pending overhead, up to the next
+    /// operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let starting = self.shared.tasks[self.cpus[cpu].current].stage != Stage::Program;
         if starting && self.starts_up(cpu, policy) {
@@ -197,7 +198,7 @@ impl<O: Observer> Engine<'_, O> {
                 self.shared.tasks[id].pc =
                     if again { pc } else { self.shared.apps[app].program.partner(pc) } + 1;
             }
-            // Looked through already.
+            // `next_operation` handles these.
             Op::Compute { .. }
             | Op::Serial { .. }
             | Op::Barrier
@@ -298,7 +299,7 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.begin_wait(&mut self.cpus[cpu], waiting, ready);
     }
 
-    /// The current task polls from now on, after the lead.
+    /// The current task polls from now on, after the pending overhead.
     pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
         self.shared.dirty.note(cpu);
         let record = &mut self.cpus[cpu];

@@ -1,4 +1,4 @@
-//! The end of a run: the last books are closed and the report is made.
+//! The end of a run: the last segments are closed and the report is made.
 
 use crate::account::Category;
 use crate::engine::Engine;

@@ -2,8 +2,8 @@
 //!
 //! A violated invariant is an error of this crate: no scenario, machine file or policy can cause one, because
 //! [`setup::check`](super::setup::check) refuses bad input and [`super::system`] refuses illegal actions.
-//! Builds with debug assertions check the cpus that decided at each instant, and from time to time all cpus, tasks and
-//! applications. Other builds check one cpu from time to time. No check allocates memory.
+//! Builds with debug assertions check the cpus that decided at each instant, and from time to time all cpus,
+//! tasks and applications. Other builds check one cpu from time to time. No check allocates memory.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, Cpu, Task};
@@ -13,7 +13,7 @@ use crate::os::Discipline;
 use crate::policy::{THROTTLED, TaskState};
 use crate::time::{Span, Time};
 
-/// Builds without debug assertions check one cpu at every so many instants.
+/// Builds without debug assertions check one cpu once per this number of instants.
 const SAMPLING_PERIOD: u64 = 4_096;
 
 /// The least number of instants between two checks of the whole state, in builds with debug assertions.
@@ -122,7 +122,8 @@ impl<O: Observer> Engine<'_, O> {
         self.check_time(record);
     }
 
-    /// The current task runs here, is in no queue, and may run: a throttled one only finishes its system call.
+    /// The current task runs here, is in no queue, and may run: a throttled one only finishes its system
+    /// call.
     fn check_current(&self, record: &Cpu) {
         let (cpu, activity) = (record.id, record.activity);
         let Some(id) = record.current.some() else {

@@ -1,7 +1,8 @@
 //! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
 //!
-//! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended. The engine owns
-//! tasks, queues and clocks. A policy places and moves tasks; the run queue of each cpu decides who runs next there.
+//! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended.
+//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the run queue of each cpu
+//! decides who runs next there.
 //!
 //! # Tasks
 //!
@@ -13,46 +14,56 @@
 //!                   '--[wake]-- Sleeping <--[sleep]--' '--[respawn]--> New, then Queued
 //! ```
 //!
-//! A task that polls and yields changes between Queued and Running in `polling` too. `relocate` queues a task on another cpu.
-//! `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be in a system call.
-//! `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is independent of the state:
-//! a waiting task polls while it runs, is queued after a yield, or sleeps once its spin limit (`deadline`) has passed.
+//! A task that polls and yields changes between Queued and Running in `polling` too. `relocate` queues a task
+//! on another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
+//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
+//! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
+//! spin limit (`deadline`) has passed.
 //!
 //! # An instant
 //!
-//! 1. Timers fire, by class (see [`crate::event`]), then in the order of arming: arrivals, wake-ups, ticks, policy timers.
-//! 2. Due sources mark cpus: each cpu has one armed event, each contention class a clock for the next completion.
-//! 3. Marked cpus decide in id order ([`Engine::step`]): the cpu does all that is due, then arms its next event.
-//! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus, 3 follows again.
+//! 1. Timers fire, by class (see [`crate::event`]), then in the order of arming: arrivals, wake-ups, ticks,
+//!    policy timers.
+//! 2. Due sources mark cpus: each cpu has one armed event, each contention class a clock for the next
+//!    completion.
+//! 3. Marked cpus decide in id order ([`Engine::step`]): the cpu does all that is due, then arms its next
+//!    event.
+//! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus,
+//!    3 follows again.
 //! 5. Core speeds and contention clocks follow what has changed; the [`invariants`] are checked.
 //!
 //! # Ties
 //!
-//! Timers precede cpus, and cpus decide by id. A decision can mark other cpus: a higher one decides in the same round, a lower
-//! one or the same one in the next. A poll cycle that ends at this instant belongs to its cpu's decision. `Shared::passed` is
-//! the cpu that decides; cycles that end now are over on lower cpus, still open on this and higher ones. After a
-//! round they are over everywhere. The result therefore does not depend on when a cpu is brought up to date (`settle`).
+//! Timers precede cpus, and cpus decide by id. A decision can mark other cpus: a higher one decides in the
+//! same round, a lower one or the same one in the next. A poll cycle that ends at this instant belongs to its
+//! cpu's decision. `Shared::passed` is the cpu that decides; cycles that end now are over on lower cpus,
+//! still open on this and higher ones. After a round they are over everywhere. The result therefore does not
+//! depend on when a cpu is brought up to date (`settle`).
 //!
 //! # Three examples
 //!
-//! *Wake-up.* [`Engine::signal`] arms a timer for a sleeping task; the signaller pays for the call. When the timer fires,
-//! `wake` asks the policy for a cpu ([`Policy::select_cpu`]) and `enqueue` inserts the task and marks the cpu. If the
-//! discipline lets it preempt, the cpu also has `resched` set and pays for the interrupt. It decides in phase 3.
+//! *Wake-up.* [`Engine::signal`] arms a timer for a sleeping task; the signaller pays for the call. When the
+//! timer fires, `wake` asks the policy for a cpu ([`Policy::select_cpu`]) and `enqueue` inserts the task and
+//! marks the cpu. If the discipline lets it preempt, the cpu also has `resched` set and pays for the
+//! interrupt. It decides in phase 3.
 //!
-//! *Barrier release.* The last rank to arrive signals all others. Each gets a visibility time (`ready`): now, plus the
-//! signaller's pending overhead, plus the latency between the two cpus. A task that polls observes it at the end of its first
-//! poll at or after that time. A queued task must run first, and a sleeping one must wake first.
+//! *Barrier release.* The last rank to arrive signals all others. Each gets a visibility time (`ready`): now,
+//! plus the signaller's pending overhead, plus the latency between the two cpus. A task that polls observes
+//! it at the end of its first poll at or after that time. A queued task must run first, and a sleeping one
+//! must wake first.
 //!
-//! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else happens before
-//! a visibility time, so no event is simulated per poll: `predict` computes when the first of them observes something and arms that
-//! instant; `settle` computes the state at any time before. Both use closed forms (module [`polling`]): a round-robin
-//! cycle, a fair one by virtual runtime, or a general one. [`Options::stepwise`] simulates each poll, with the same result.
+//! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
+//! happens before a visibility time, so no event is simulated per poll: `predict` computes when the first of
+//! them observes something and arms that instant; `settle` computes the state at any time before. Both use
+//! closed forms (module [`polling`]): a round-robin cycle, a fair one by virtual runtime, or a general one.
+//! [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
 //!
-//! [`state`] (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues), `execute` (programs),
-//! `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting), [`polling`], `system` (the policy's side),
-//! `startup` and `arrivals`, `update`, [`caches`] and `cores` (speeds), `setup` and `finish`, [`invariants`].
+//! [`state`] (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
+//! `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
+//! [`polling`], `system` (the policy's side), `startup` and `arrivals`, `update`, [`caches`] and `cores`
+//! (speeds), `setup` and `finish`, [`invariants`].
 
 mod arrivals;
 mod barrier;
@@ -102,7 +113,8 @@ pub(crate) use setup::test_machine;
 /// A run that has been checked and may be started.
 ///
 /// # Examples
-/// Three tasks compute for 3 ms each on two cpus and meet at a barrier, where a waiting task polls and yields:
+/// Three tasks compute for 3 ms each on two cpus and meet at a barrier, where a waiting task polls and
+/// yields:
 /// ```
 /// use std::sync::Arc;
 ///
@@ -198,19 +210,21 @@ pub(crate) struct Engine<'o, O> {
     cpus: PerCpu<Cpu>,
     shared: Shared<'o, O>,
     timers: Timers,
-    /// Cpus that something has happened to at this instant.
+    /// Cpus to decide in the next round of this instant, in order of marking.
     marks: Vec<CpuId>,
-    /// The marks being worked off.
+    /// The marked cpus of the present round, in id order.
     round: Vec<CpuId>,
-    /// Cpus marked by a lower one in its turn: they still have theirs in the same round.
+    /// Cpus that a lower one marked while it decided: they decide in the same round.
     late_marks: BinaryHeap<Reverse<CpuId>>,
-    /// The cpu that decides just now.
+    /// The cpu that decides now.
     deciding: Option<CpuId>,
-    /// Entries to (true) and exits from (false) queues that the policy has not been told.
+    /// Entries to (true) and exits from (false) queues of which the policy is still to be notified.
     notices: Vec<(TaskId, CpuId, bool)>,
-    /// The policy wants to know who is preempted, and the discipline has priorities that change with time.
+    /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
+    /// time.
     watches_preemptions: bool,
-    /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
+    /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
+    /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
     polling: Polling,
     /// One for each cpu, or for several: what was predicted there.
@@ -220,7 +234,7 @@ pub(crate) struct Engine<'o, O> {
     corrections: u64,
     events: u64,
     entries: u64,
-    /// Applications all of whose tasks exist by now, not yet told to the policy.
+    /// Applications all of whose tasks exist, of which the policy is still to be notified.
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
     left: u32,
@@ -250,8 +264,9 @@ impl<O: Observer> Engine<'_, O> {
                 break Outcome::Completed;
             }
             let next = self.shared.sources.earliest();
-            // A policy can move tasks about, but it can wake no task: with every cpu idle nothing will happen. Where
-            // tasks still poll, they poll on to the horizon; throttled ones may be let continue until then.
+            // A policy can move tasks, but it can wake none: with every cpu idle nothing will happen. Where
+            // tasks still poll, they poll until the horizon; throttled ones may be allowed to continue until
+            // then.
             if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
                 break Outcome::Deadlock(self.deadlock_message());
             }
@@ -277,7 +292,8 @@ impl<O: Observer> Engine<'_, O> {
         self.finish(outcome)
     }
 
-    /// One instant, in the phases that the overview of this module lists. False when rounds of decisions do not end.
+    /// One instant, in the phases that the overview of this module lists. False when rounds of decisions do
+    /// not end.
     fn instant(&mut self, policy: &mut dyn Policy) -> bool {
         debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
         while let Some(timer) = self.timers.take(self.shared.now) {
@@ -317,7 +333,8 @@ impl<O: Observer> Engine<'_, O> {
             } else if !self.marks.is_empty() {
                 self.decide_all(policy);
             } else if self.preempted.is_empty() {
-                // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is throttled.
+                // The policy is notified of a boosted task even when no cpu decides, as when the task is
+                // throttled.
                 break;
             }
             self.end_round(policy);
@@ -329,7 +346,7 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
-    /// Nothing but what is armed is to be done at this instant.
+    /// Nothing but the armed events is to be done at this instant.
     #[inline]
     fn is_quiet(&self) -> bool {
         self.marks.is_empty() && self.complete_apps.is_empty()
@@ -346,7 +363,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The marked cpus have had their turn: the policy is told of what has happened.
+    /// All marked cpus have decided: the policy is notified of what has happened.
     #[inline]
     fn end_round(&mut self, policy: &mut dyn Policy) {
         self.deciding = None;
@@ -379,8 +396,8 @@ impl<O: Observer> Engine<'_, O> {
         self.step(cpu, policy);
     }
 
-    /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
-    /// these sources are armed anew before the instant is over.
+    /// Marks the cpus whose armed instant has come, and those on which a task completes its work by the clock
+    /// of its class. Each of these sources is armed anew before the instant is over.
     fn mark_due(&mut self, only: Option<usize>) {
         let Self { shared, marks, cpus, events, .. } = self;
         let Shared { sources, memory, now, marked, .. } = shared;
@@ -433,7 +450,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Tells the policy of entries and exits since the last time.
+    /// Notifies the policy of entries and exits since the last time.
     #[inline]
     fn notify(&mut self, policy: &mut dyn Policy) {
         if !self.notices.is_empty() {
@@ -455,7 +472,8 @@ impl<O: Observer> Engine<'_, O> {
         self.notices.clear();
     }
 
-    /// Tells the policy who has begun to wait and who has continued, one after the other with what it does about each.
+    /// Notifies the policy of each wait that has begun or ended, and of what its reaction causes before the
+    /// next one.
     fn notify_waits(&mut self, policy: &mut dyn Policy) {
         for i in 0..self.shared.waits.len() {
             match self.shared.waits[i] {
@@ -467,7 +485,7 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.waits.clear();
     }
 
-    /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
+    /// Notifies the policy of each task that still waits where it lost its cpu.
     fn notify_preemptions(&mut self, policy: &mut dyn Policy) {
         for (task, cpu, why) in std::mem::take(&mut self.preempted) {
             // A yield that ends at this instant may have given it the cpu.
@@ -481,7 +499,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Reckons in what has run since the priorities that the policy sees were last looked at.
+    /// Charges all cpus up to now, so that the policy observes current priorities.
     pub(crate) fn refresh_priorities(&mut self) {
         if self.watches_preemptions {
             for cpu in 0..self.cpus.len() {
@@ -500,7 +518,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
+    /// The lowest of the cpus that are still to decide in this round; `at` counts those of the sorted list.
     fn next_in_round(&mut self, at: &mut usize) -> Option<CpuId> {
         let listed = self.round.get(*at).copied();
         if self.late_marks.is_empty() {
@@ -521,13 +539,13 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.observe(what);
     }
 
-    /// Shows the books of a cpu to the observer.
+    /// Reports the cpu-time breakdown of a cpu to the observer.
     #[inline]
     fn report_account(&mut self, cpu: CpuId) {
         self.shared.report_account(&self.cpus[cpu]);
     }
 
-    /// Tells of the polling on a cpu since the last fact about it.
+    /// Reports the polling on a cpu since the last observation of it.
     fn report_polling(&mut self, cpu: CpuId) {
         self.shared.report_polling(&mut self.cpus[cpu]);
     }
@@ -563,11 +581,11 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// A short list for messages.
+/// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
 impl<O: Observer> Engine<'_, O> {
-    /// For the deadlock message: how many wait, and the first few of them.
+    /// The deadlock message: how many tasks wait, and the first few of them.
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];

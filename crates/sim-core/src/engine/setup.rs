@@ -133,7 +133,7 @@ fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
     each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
 }
 
-/// The barrier of all tasks; if the program has barriers of teams, that of the leaders and of each team.
+/// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each team.
 fn barriers(spec: &AppSpec) -> Vec<Barrier> {
     let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
     let mut barriers = vec![Barrier::new(kind, spec.tasks)];
@@ -189,7 +189,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-/// The cpus, all idle. Only EEVDF looks at every tick.
+/// The cpus, all idle. Only EEVDF processes every tick.
 fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     if model.tick_skew {
@@ -255,7 +255,8 @@ fn usable(machine: &Machine, model: &OsModel) -> Speed {
     Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
 }
 
-/// Whether polling is computed in place, turn by turn of a rotation, and whether on small copies under the plain fair yield.
+/// Whether polling is computed in place as a round-robin cycle, and whether on small copies under the plain
+/// fair yield.
 fn polling_rules(
     discipline: &Discipline,
     apps: &IdVec<AppId, App>,

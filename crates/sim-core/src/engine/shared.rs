@@ -1,5 +1,5 @@
-//! What the cpus of a run share, and the frequent transitions of the current task of one of them: straight code over its
-//! record and whatever else it needs.
+//! What the cpus of a run share, and the frequent transitions of a current task, which borrow it and one
+//! cpu's record.
 
 use std::sync::Arc;
 
@@ -42,24 +42,26 @@ pub(crate) struct Shared<'o, O> {
     pub(crate) sources: Sources,
     /// Cpus that have something to decide at this instant.
     pub(crate) marked: PerCpu<bool>,
-    /// The policy wants to know who waits.
+    /// The policy is notified of waits.
     pub(crate) watched: bool,
-    /// Tasks that have begun to wait (for what) or continued (none), not yet told to the policy.
+    /// Tasks that have begun to wait (for what) or continued (none), of which the policy is still to be
+    /// notified.
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
     /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
     pub(crate) dirty: Dirty,
     /// Yields put their callers behind all others, and none is directed: polling is computed in place.
     pub(crate) rotates: bool,
-    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
+    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will
+    /// do.
     pub(crate) fair: bool,
-    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
+    /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
     pub(crate) passed: u32,
     pub(crate) observer: &'o mut O,
     pub(crate) digest: Digest,
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// Shows the books of a cpu to the observer, if it keeps them.
+    /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
         if self.observer.wants_cpu_time() {
@@ -67,7 +69,7 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The books of a cpu, the begun poll or spin of its current task included.
+    /// The cpu-time breakdown with the open poll or spin of the current task included.
     fn report_open_segment(&mut self, record: &Cpu) {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
@@ -81,7 +83,7 @@ impl<O: Observer> Shared<'_, O> {
                 account.add(Category::Spin, poll);
                 account.add(Category::Yield, rest - poll);
             } else {
-                // Several cycles that are not computed yet: told when they are.
+                // Several cycles that are not computed yet: reported once they are.
                 return;
             }
         }
@@ -93,7 +95,7 @@ impl<O: Observer> Shared<'_, O> {
         self.observer.observe(self.now, &what);
     }
 
-    /// Tells of the polling on the cpu since the last fact about it.
+    /// Reports the polling on the cpu since the last observation of it.
     #[inline]
     pub(crate) fn report_polling(&mut self, record: &mut Cpu) {
         self.report_account(record);
@@ -103,7 +105,7 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The task has work to do.
+    /// Emits `Running`: the current task has work to do.
     #[inline]
     pub(crate) fn emit_running(&mut self, record: &mut Cpu) {
         if record.observed_running != record.current {
@@ -113,7 +115,7 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The announced task has no more work to do here.
+    /// Emits `Stopping`: the task observed as running has no more work to do here.
     #[inline]
     pub(crate) fn emit_stopping(&mut self, record: &mut Cpu, reason: LeaveReason) {
         let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
@@ -123,8 +125,8 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
-    /// daemon work and of a migration stays a deferred work of the cpu.
+    /// Charges the time since the segment began and ends its activity. What is left of the overhead's kernel
+    /// and daemon work and of a migration is deferred to the next segment of the cpu.
     #[inline]
     pub(crate) fn close(&mut self, record: &mut Cpu) {
         let now = self.now;
@@ -134,7 +136,7 @@ impl<O: Observer> Shared<'_, O> {
         // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
         let refill = if record.overhead.is_none() { Span::ZERO } else { record.keep_overhead() };
-        // Between two activities there is none; nothing is booked for no time.
+        // Between two activities there is none, and no time passes.
         let activity = std::mem::replace(&mut record.activity, Activity::Idle);
         let costs = &self.machine.costs;
         match activity {
@@ -193,8 +195,7 @@ impl<O: Observer> Shared<'_, O> {
         record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
     }
 
-    /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
-    /// it waits in.
+    /// The task observes that its wait is over. Returns the next step at its barrier, if the barrier has one.
     #[inline]
     pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
@@ -247,7 +248,7 @@ impl<O: Observer> Shared<'_, O> {
         self.observe(Observation::Released { task: record.current, scope, episode });
     }
 
-    /// The task has arrived at its barrier, in this rank. Returns what the barrier asks of it.
+    /// The task arrives at its barrier with this rank. Returns its next step there.
     #[inline]
     pub(crate) fn arrive(&mut self, record: &mut Cpu, rank: BarrierRank) -> BarrierStep {
         self.emit_running(record);
@@ -256,7 +257,7 @@ impl<O: Observer> Shared<'_, O> {
         let (scope, episode) = (task.scope, task.episode);
         let barrier = &mut self.apps[task.app].barriers[rank.barrier];
         if barrier.is_central() {
-            // The counter's cache line goes from arrival to arrival.
+            // The cache line of the counter moves from one arrival to the next.
             let holder = self.tasks[rank.task(barrier.line_holder)].cpu;
             let cursor = self.now + record.overhead.total();
             let done = cursor.max(barrier.line_free) + self.machine.signal_latency(holder, record.id);
@@ -269,7 +270,7 @@ impl<O: Observer> Shared<'_, O> {
         turn
     }
 
-    /// True when the current task, looking now, finds its wait over or its patience at an end.
+    /// True when the current task, polling now, observes the end of its wait or of its spin limit.
     #[inline]
     pub(crate) fn wait_is_over(&self, record: &Cpu) -> bool {
         visible_at(&self.tasks[record.current]) <= self.now
@@ -304,7 +305,7 @@ impl<O: Observer> Shared<'_, O> {
         self.affinities[id.index()] = affinity;
     }
 
-    /// How long one look and one yield take.
+    /// How long one poll and one yield take.
     #[inline]
     pub(crate) fn cycle(&self) -> Span {
         self.machine.costs.poll + self.machine.costs.yield_call

@@ -1,4 +1,5 @@
-//! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the program.
+//! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the
+//! program.
 
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
@@ -43,7 +44,8 @@ impl<O: Observer> Engine<'_, O> {
         false
     }
 
-    /// The current task begins to touch its data, and as a master every task's; false when that is done or takes no time.
+    /// The current task begins to touch its data, and as a master every task's; false when that is done or
+    /// takes no time.
     fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;
         if self.shared.tasks[id].home.node().is_some() {
@@ -62,7 +64,8 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
-    /// The data of the current task, as a master every task's that no task has touched yet, lie where it runs.
+    /// The data of the current task, as a master every task's that no task has touched yet, lie where it
+    /// runs.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
         let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));

@@ -9,7 +9,7 @@ use crate::policy::{Preemption, TaskState};
 use crate::run_queue::{self, ts};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Lifts who has gone too long without a whole quantum, and arms the next update.
+    /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
         let model = self.shared.model.clone();
         let Discipline::Ts(params) = &model.discipline else { return };

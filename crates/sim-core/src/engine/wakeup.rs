@@ -1,4 +1,4 @@
-//! Tasks that come into and leave queues: wake-ups, moves, sleeps.
+//! Tasks enter and leave queues: wake-ups, moves, sleeps.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
@@ -87,11 +87,11 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
-    /// the yield would not find.
+    /// Processes the timer ticks of a cpu since the last time. One within a poll-and-yield cycle has no
+    /// effect that the yield does not have.
     #[inline(always)]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
-        // Where ticks are only looked for when they matter it is never.
+        // It is never where ticks are computed only when they matter.
         if self.cpus[cpu].next_tick <= self.shared.now {
             self.pass_due_ticks(cpu);
         }
@@ -123,8 +123,8 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.charge(&mut self.cpus[cpu]);
     }
 
-    /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
-    /// task just because it changes from computing to polling.
+    /// The current task begins to wait and is charged up to here. Under EEVDF a task is not charged just
+    /// because it changes from computing to polling.
     #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
         if !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
@@ -267,8 +267,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same cpu, with
-    /// nothing in caches and no home.
+    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same
+    /// cpu, with nothing in caches and no home.
     pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.tasks[id].state = TaskState::New;

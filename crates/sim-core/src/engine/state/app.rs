@@ -1,4 +1,4 @@
-//! The record of an application, and where its ranks sit when they meet.
+//! The record of an application, and the ranks of its tasks at their barriers.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
 use crate::wait::Scope;
 
-/// A rank's place among those it meets.
+/// A task's rank at one of the barriers of its application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BarrierRank {
-    /// Which of the application's barriers.
+    /// The index of the barrier.
     pub(crate) barrier: usize,
-    /// Its number there.
+    /// Its rank there.
     pub(crate) number: u32,
-    /// The task with number 0, and from each number to the next.
+    /// The task with rank 0, and the distance from each rank to the next.
     first: u32,
     step: u32,
 }
 
 impl BarrierRank {
-    /// The task that has a number.
+    /// The task that has a rank.
     #[inline]
     pub(crate) const fn task(&self, number: u32) -> TaskId {
         TaskId(self.first + number * self.step)
@@ -57,7 +57,8 @@ pub(crate) struct App {
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
-    /// The barrier of all; if the program has barriers of teams, that of the leaders and of each team.
+    /// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each
+    /// team.
     pub(crate) barriers: Vec<Barrier>,
     /// Tasks of a process, at least 1.
     pub(crate) process: u32,
@@ -79,7 +80,7 @@ impl App {
         task.0 - self.first.0
     }
 
-    /// Where a rank sits in a scope.
+    /// The rank at the barrier of a scope of the task with this rank in the application.
     #[inline]
     pub(crate) const fn barrier_rank(&self, scope: Scope, rank: u32) -> BarrierRank {
         let (first, team) = (self.first.0, self.team);

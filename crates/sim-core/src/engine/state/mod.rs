@@ -1,4 +1,4 @@
-//! The records of a run: cpus, tasks, applications. Plain data; every change is made by the code beside.
+//! The records of a run: cpus, tasks, applications. Plain data, which the other modules of the engine change.
 
 mod apart;
 mod app;
