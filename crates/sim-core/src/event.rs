@@ -272,6 +272,7 @@ impl Timers {
     pub(crate) fn arm(&mut self, at: Time, timer: Timer) {
         // 56 bits count the timers of any run.
         self.armed += 1;
+        debug_assert!(self.armed < 1 << 56, "{} timers were armed", self.armed);
         let order = u64::from(timer.class()) << 56 | self.armed;
         self.heap.push(Armed { key: u128::from(at.ns()) << 64 | u128::from(order), timer });
         self.least = self.least.min(at);
@@ -290,6 +291,7 @@ impl Timers {
 
     #[inline]
     pub(crate) fn take(&mut self, at: Time) -> Option<Timer> {
+        debug_assert!(self.least >= at, "a timer for {:?} is left at {at:?}", self.least);
         if self.least != at { None } else { self.pop() }
     }
 }

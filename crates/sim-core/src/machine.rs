@@ -350,6 +350,7 @@ impl Machine {
     #[must_use]
     pub fn speed_of(&self, cpu: CpuId) -> Speed {
         let core = self.topology.group(Level::Core, cpu) as usize;
+        // Cores behind the last entry have nominal speed.
         self.core_speed.get(core).copied().unwrap_or(Speed::NOMINAL)
     }
 

@@ -94,6 +94,12 @@ impl Barrier {
     pub(crate) fn arrive(&mut self, rank: u32) -> BarrierStep {
         match self.kind {
             BarrierKind::Central => {
+                debug_assert!(
+                    self.arrived < self.ranks,
+                    "{} of {} ranks have arrived",
+                    self.arrived,
+                    self.ranks
+                );
                 self.arrived += 1;
                 if self.arrived == self.ranks {
                     self.arrived = 0;
@@ -118,7 +124,9 @@ impl Barrier {
 
     /// A child's signal, visible at an instant.
     pub(crate) fn child_arrived(&mut self, rank: u32, visible: Time) {
+        let children = self.children(rank);
         let (got, latest) = &mut self.gathered[rank as usize];
+        debug_assert!(*got < children, "rank {rank} gets a signal more than its {children} children send");
         *got += 1;
         *latest = visible.max(*latest);
     }
@@ -126,7 +134,9 @@ impl Barrier {
     /// A rank has observed the signals of all its children.
     pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
         self.gathered[rank as usize] = (0, Time::ZERO);
-        let BarrierKind::Tree { arity } = self.kind else { return BarrierStep::Done };
+        let BarrierKind::Tree { arity } = self.kind else {
+            unreachable!("rank {rank} gathers its children at a barrier of kind {:?}", self.kind);
+        };
         if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
 
@@ -148,6 +158,7 @@ impl Barrier {
     #[inline]
     pub(crate) fn set_flag(&mut self, rank: u32, round: u32, episode: u32, visible: Time) {
         let at = self.flag(rank, round, episode);
+        debug_assert!(self.flags[at] == UNSET, "the flag of rank {rank} in round {round} is set twice");
         self.flags[at] = Flag(visible);
     }
 
@@ -183,7 +194,9 @@ impl Exchanges {
     }
 
     fn at(&self, pc: u32, rank: u32) -> usize {
-        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        let Ok(slot) = self.slots.binary_search(&pc) else {
+            unreachable!("rank {rank} exchanges at operation {pc}, which is no exchange");
+        };
         slot * self.ranks as usize + rank as usize
     }
 
@@ -208,6 +221,7 @@ impl Exchanges {
     /// A rank uses a signal.
     pub(crate) fn take(&mut self, pc: u32, rank: u32) {
         let at = self.at(pc, rank);
+        debug_assert!(self.boxes[at].0 != self.boxes[at].1, "rank {rank} uses a signal that it has not got");
         self.boxes[at].1 = self.boxes[at].1.wrapping_add(1);
     }
 }
@@ -268,7 +282,9 @@ impl SharedLoops {
 
     /// A rank asks for the next of `passes` passes; false (its visit is over) when none is left.
     pub(crate) fn take(&mut self, pc: u32, rank: u32, passes: u32) -> bool {
-        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        let Ok(slot) = self.slots.binary_search(&pc) else {
+            unreachable!("rank {rank} takes a pass at operation {pc}, which is no shared loop");
+        };
         let visit = &mut self.visits[slot * self.ranks as usize + rank as usize];
         let (latest, taken) = &mut self.latest[slot];
         if *visit > *latest {

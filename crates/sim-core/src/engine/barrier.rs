@@ -29,6 +29,11 @@ impl<O: Observer> Engine<'_, O> {
     /// Performs the next step of the current task at its barrier and begins the wait that follows.
     pub(crate) fn barrier_step(&mut self, cpu: CpuId, turn: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
+        debug_assert!(
+            task.waiting == Waiting::No,
+            "a task on {cpu} enters a barrier and waits ({:?})",
+            task.waiting
+        );
         let (app, scope, episode) = (task.app, task.scope, task.episode);
         let at = rank.barrier;
         match turn {
@@ -106,6 +111,8 @@ impl<O: Observer> Engine<'_, O> {
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
         let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
         let other = &mut self.shared.tasks[task];
+        debug_assert!(other.waiting != Waiting::No, "{task} is signalled from {cpu} and waits for nothing");
+        debug_assert!(ready >= self.shared.now, "{task} observes a signal at {ready:?}, before it is sent");
         other.ready = ready;
         self.shared.dirty.note(other.cpu);
         match other.state {
@@ -129,7 +136,9 @@ impl<O: Observer> Engine<'_, O> {
                     self.mark(there);
                 }
             }
-            TaskState::New | TaskState::Exited => {}
+            TaskState::New | TaskState::Exited => {
+                unreachable!("{task} is signalled from {cpu} and is {:?}", other.state);
+            }
         }
     }
 }

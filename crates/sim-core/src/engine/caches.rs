@@ -50,6 +50,7 @@ fn useful(working_set: u64, sets: u128, capacity: u64) -> u64 {
     let part = if sets <= full {
         u128::from(working_set)
     } else {
+        // Without caches a task finds nothing again.
         (u128::from(working_set) * none.saturating_sub(sets)).checked_div(capacity).unwrap_or(0)
     };
     part.min(capacity) as u64
@@ -180,6 +181,7 @@ impl<O: Observer> Shared<'_, O> {
         // program's stated demand.
         let lost = match self.machine.topology.distance(task.warm, record.id) {
             Distance::Same => {
+                debug_assert!(record.filled >= task.filled, "the caches of {} have lost fills", record.id);
                 let foreign = record.filled - task.filled;
                 let passed = set.working_set.saturating_add(foreign);
                 set.useful.min(passed.saturating_sub(set.natural))
@@ -196,6 +198,7 @@ impl<O: Observer> Shared<'_, O> {
         let most = fetch_time(&self.machine, set.useful, factor);
         let total = left.max((left + price).min(most));
         let fetched = u128::from(lost) * u128::from((total - left).ns());
+        // A refill below 1 ns is free.
         task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
         total + copy
     }

@@ -101,6 +101,7 @@ impl<O: Observer> Shared<'_, O> {
         record.since = self.now;
         record.activity = Activity::Compute(class);
         let task = &self.tasks[record.current];
+        debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
         self.memory.occupy(task.profile, record.id, true);
         if class != ClassId::FREE {
             let speeds = self.cores.speeds(record.id);
@@ -130,6 +131,7 @@ impl<O: Observer> Shared<'_, O> {
         task.remaining = after;
         caches.fetch(task, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
+        debug_assert!(left <= work, "{id} has {left:?} left of {work:?} on {}", record.id);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
         charge_compute(memory, &mut record.account, (class, profile, speeds.factor), (ideal, rest));
     }

@@ -135,6 +135,10 @@ impl Cores {
         }
         let package = core * self.core / self.package;
         let before = self.busy_cores[package as usize];
+        debug_assert!(
+            busy || before > 0,
+            "core {core} becomes idle in package {package}, where none is busy"
+        );
         let after = if busy { before + 1 } else { before - 1 };
         self.busy_cores[package as usize] = after;
         if self.boost(before) != self.boost(after) {

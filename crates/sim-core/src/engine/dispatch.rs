@@ -122,6 +122,7 @@ impl<O: Observer> Engine<'_, O> {
             return Time::NEVER;
         }
         let poll = self.shared.machine.costs.poll;
+        debug_assert!(poll > Span::ZERO, "a poll takes no time");
         let first = record.since + record.overhead.total() + poll;
         first + poll * ready.since(first).ns().div_ceil(poll.ns())
     }
@@ -132,6 +133,7 @@ impl<O: Observer> Engine<'_, O> {
         let spinning = record.activity == Activity::Spin;
         shared.close(record);
         let task = &shared.tasks[record.current];
+        debug_assert!(task.waiting != Waiting::No, "{} polls and waits for nothing", record.current);
         if !spinning {
             record.polled.0 += 1;
             shared.apps[task.app].counters.polls += 1;
@@ -342,6 +344,8 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task, its segment closed and its key set, goes back into the queue; no task has the cpu.
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
+        let state = self.shared.tasks[id].state;
+        debug_assert!(state == TaskState::Running, "{id} is put back on {cpu} and is {state:?}");
         self.count_switch(id, reason);
         self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         self.shared.tasks[id].state = TaskState::Queued;
@@ -355,7 +359,12 @@ impl<O: Observer> Engine<'_, O> {
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[cpu].last_process, next);
+        let task = &self.shared.tasks[next];
+        debug_assert!(task.state == TaskState::Queued, "{next} gets {cpu} and is {:?}", task.state);
+        debug_assert!(task.cpu == cpu, "{next} gets {cpu} and is queued on {}", task.cpu);
+        debug_assert!(task.priority < THROTTLED, "{next} gets {cpu} and is throttled");
         let record = &mut self.cpus[cpu];
+        debug_assert!(record.current.is_none(), "{next} gets {cpu}, which {} has", record.current);
         record.take_deferred();
         record.overhead.grow(Part::Switch, cost);
         run_queue::remove(&mut self.shared.tasks, record, next);
@@ -419,6 +428,11 @@ impl<O: Observer> Engine<'_, O> {
             Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),
         };
+        debug_assert!(
+            slice_end > self.shared.now,
+            "the slice on {cpu} ends at {slice_end:?}, before it begins"
+        );
+        debug_assert!(due > self.shared.now, "{cpu} has decided and is due at {due:?}");
         self.cpus[cpu].slice_end = slice_end;
         self.shared.sources.set(cpu.0 as usize, due.min(slice_end));
     }

@@ -33,7 +33,7 @@ pub(crate) const fn awaited(waiting: Waiting, scope: Scope) -> Awaited {
 #[inline]
 fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
     let raw = vary(task, work.raw(), spread);
-    let scale = app.rank_scale.get(rank as usize).copied().unwrap_or(1_000);
+    let scale = if app.rank_scale.is_empty() { 1_000 } else { app.rank_scale[rank as usize] };
     let scaled = if scale == 1_000 {
         raw.min(Work::MAX.raw())
     } else {
@@ -119,6 +119,7 @@ fn step_loop(program: &Program, task: &mut Task) {
         task.pc = start;
         return;
     }
+    debug_assert!(task.depth > 0, "the end of a loop at {} without its beginning", task.pc);
     let passes = &mut task.loops[task.depth as usize - 1];
     // 0 means "forever".
     if *passes == 1 {
@@ -205,7 +206,7 @@ impl<O: Observer> Engine<'_, O> {
             | Op::TeamBarrier
             | Op::LeadersBarrier
             | Op::Repeat(_)
-            | Op::End => {}
+            | Op::End => unreachable!("{id} performs {op:?}, which is begun elsewhere"),
         }
         false
     }
@@ -226,7 +227,8 @@ impl<O: Observer> Engine<'_, O> {
                 self.end_response(id);
                 (fork, After::Respawn)
             }
-            _ => (yields, After::Yield),
+            Op::Yield => (yields, After::Yield),
+            _ => unreachable!("{id} calls the operating system for {op:?}"),
         }
     }
 
@@ -288,6 +290,7 @@ impl<O: Observer> Engine<'_, O> {
     pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
         self.shared.emit_running(&mut self.cpus[cpu]);
         let record = &mut self.cpus[cpu];
+        debug_assert!(!record.current.is_none(), "no task on {cpu} enters a system call ({after:?})");
         record.since = self.shared.now;
         record.activity = Activity::Syscall;
         record.call = (call, after);
@@ -319,6 +322,8 @@ impl<O: Observer> Engine<'_, O> {
         self.leave(cpu, LeaveReason::Exited);
         let app = self.shared.tasks[id].app;
         self.shared.apps[app].exited += 1;
+        let (exited, tasks) = (self.shared.apps[app].exited, self.shared.apps[app].tasks);
+        assert!(exited <= tasks, "{id} is the {exited}-th of {tasks} tasks of {app} to end");
         if self.shared.apps[app].exited == self.shared.apps[app].tasks {
             self.app_ends(app, policy);
         }

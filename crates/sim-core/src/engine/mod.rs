@@ -6,7 +6,7 @@
 //!
 //! # Tasks
 //!
-//! [`TaskState`] is what the scheduler knows. The functions in brackets are the only ones that change it.
+//! [`TaskState`] is what the scheduler knows. The functions in brackets change it.
 //!
 //! ```text
 //! New --[fork]--> Queued <--[run_next, put_back]--> Running --[exit]--> Exited
@@ -14,8 +14,8 @@
 //!                   '--[wake]-- Sleeping <--[sleep]--' '--[respawn]--> New, then Queued
 //! ```
 //!
-//! A task that polls and yields changes between Queued and Running in `polling` too. `relocate` queues a task
-//! on another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
+//! The closed forms of `polling` also change tasks between Queued and Running. `relocate` queues a task on
+//! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
 //! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
 //! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
 //! spin limit (`deadline`) has passed.
@@ -47,15 +47,18 @@
 //! marks the cpu. If the discipline lets it preempt, the cpu also has `resched` set and pays for the
 //! interrupt. It decides in phase 3.
 //!
-//! *Barrier release.* The last rank to arrive signals all others. Each gets a visibility time (`ready`): now,
-//! plus the signaller's pending overhead, plus the latency between the two cpus. A task that polls observes
-//! it at the end of its first poll at or after that time. A queued task must run first, and a sleeping one
-//! must wake first.
+//! *Barrier release.* At a central barrier the last rank to arrive signals all others; at a tree barrier the
+//! root does, once its children have signalled it. At a dissemination barrier each rank signals one partner
+//! per round. A signal has a visibility time (`ready`): now, plus the signaller's pending overhead, plus the
+//! latency between the two cpus. A task that polls observes it at the end of its first poll at or after that
+//! time. A queued task must run first, and a sleeping one must wake first.
 //!
 //! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
-//! happens before a visibility time, so no event is simulated per poll: `predict` computes when the first of
-//! them observes something and arms that instant; `settle` computes the state at any time before. Both use
-//! closed forms (module [`polling`]): a round-robin cycle, a fair one by virtual runtime, or a general one.
+//! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
+//! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
+//! computes the state at any time before. Both use closed forms (module [`polling`]): a round-robin cycle, a
+//! cycle by virtual runtime, or a general one for every discipline. A task that spins without yielding needs
+//! none: `spin_ends` divides. New signals and queue entries mark the cpu, and it predicts anew.
 //! [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
@@ -282,6 +285,7 @@ impl<O: Observer> Engine<'_, O> {
             if at > self.shared.now {
                 self.shared.passed = 0;
             }
+            assert!(at >= self.shared.now, "the next event is at {at:?}, and it is {:?}", self.shared.now);
             self.shared.now = at;
             if !self.instant(policy) {
                 break Outcome::Livelock(format!(
@@ -356,10 +360,9 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.decide(cpu, policy);
-        while !self.late_marks.is_empty() {
-            if let Some(Reverse(late)) = self.late_marks.pop() {
-                self.decide(late, policy);
-            }
+        while let Some(Reverse(late)) = self.late_marks.pop() {
+            debug_assert!(late > cpu, "{late} decides in the round of {cpu}");
+            self.decide(late, policy);
         }
     }
 
@@ -379,6 +382,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Each marked cpu decides, in id order.
     fn decide_all(&mut self, policy: &mut dyn Policy) {
+        debug_assert!(self.round.is_empty(), "{} cpus of the last round are left", self.round.len());
         self.round.append(&mut self.marks);
         self.round.sort_unstable();
         let mut at = 0;
@@ -390,6 +394,11 @@ impl<O: Observer> Engine<'_, O> {
 
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.shared.marked[cpu] = false;
+        debug_assert!(
+            self.deciding.is_none_or(|before| before < cpu),
+            "{cpu} decides after {:?}",
+            self.deciding
+        );
         self.deciding = Some(cpu);
         self.checks.note(cpu);
         self.shared.passed = self.shared.passed.max(cpu.0);
@@ -566,6 +575,11 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     fn arm_pending(&mut self, at: Time, timer: Timer) {
+        debug_assert!(
+            at >= self.shared.now,
+            "{timer:?} is armed for {at:?}, and it is {:?}",
+            self.shared.now
+        );
         self.pending += 1;
         self.timers.arm(at, timer);
     }

@@ -130,6 +130,8 @@ impl<O: Observer> Shared<'_, O> {
     #[inline]
     pub(crate) fn close(&mut self, record: &mut Cpu) {
         let now = self.now;
+        debug_assert!(record.since <= now, "{} closes a segment of {:?} at {now:?}", record.id, record.since);
+        debug_assert!(!record.current.is_none(), "{} closes the segment of no task", record.id);
         let elapsed = now.since(record.since);
         let rest = record.overhead.pay(elapsed, &mut record.account);
         record.since = now;
@@ -178,6 +180,8 @@ impl<O: Observer> Shared<'_, O> {
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
         self.emit_stopping(record, LeaveReason::Waits);
         let task = &mut self.tasks[record.current];
+        debug_assert!(task.waiting == Waiting::No, "{} begins a second wait", record.current);
+        debug_assert!(waiting != Waiting::No, "{} begins to wait for nothing", record.current);
         let runtime = &self.apps[task.app].runtime;
         let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
         let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
@@ -221,7 +225,9 @@ impl<O: Observer> Shared<'_, O> {
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
-            Waiting::No => {}
+            Waiting::No => {
+                unreachable!("{} ends a wait on {} and waits for nothing", record.current, record.id)
+            }
         }
         if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
             self.waits.push((record.current, None));
@@ -294,7 +300,7 @@ impl<O: Observer> Shared<'_, O> {
     /// Where a task may run.
     #[inline]
     pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {
-        self.affinities.get(id.index()).unwrap_or(&Affinity::All)
+        if self.affinities.is_empty() { &Affinity::All } else { &self.affinities[id.index()] }
     }
 
     /// Sets where a task may run.

@@ -6,7 +6,7 @@ use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::observe::Observer;
-use crate::policy::{Placement, Policy, System};
+use crate::policy::{Placement, Policy, System, TaskState};
 use crate::program::{Forks, Touch};
 use crate::rng;
 use crate::run_queue::Entry;
@@ -124,6 +124,8 @@ impl<O: Observer> Engine<'_, O> {
     /// Creates the task of a rank.
     pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
         let id = self.shared.apps[app].task(rank);
+        let state = self.shared.tasks[id].state;
+        assert!(state == TaskState::New, "{id} is created on {parent} and is {state:?}");
         let cpu = self.placed(id, Placement::Fork { parent }, policy);
         self.shared.apps[app].forked += 1;
         if rank > 0 && self.shared.apps[app].runtime.startup.forks == Forks::Master {

@@ -12,7 +12,9 @@ impl<O: Observer> Engine<'_, O> {
     /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
         let model = self.shared.model.clone();
-        let Discipline::Ts(params) = &model.discipline else { return };
+        let Discipline::Ts(params) = &model.discipline else {
+            unreachable!("only the time-sharing class arms an update of all priorities");
+        };
         for cpu in 0..self.cpus.len() {
             self.catch_up(CpuId(cpu as u32));
         }

@@ -173,6 +173,7 @@ impl Cpu {
     pub(crate) fn take_deferred(&mut self) {
         if self.has_deferred {
             self.has_deferred = false;
+            debug_assert!(self.overhead.is_none(), "{} drops an overhead of {:?}", self.id, self.overhead);
             self.overhead = std::mem::take(&mut self.deferred);
         }
     }

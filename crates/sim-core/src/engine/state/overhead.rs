@@ -117,6 +117,7 @@ impl Overhead {
 
     /// The same for less than all of the overhead.
     fn pay_part(&mut self, elapsed: Span, account: &mut Account) {
+        debug_assert!(elapsed < self.total, "{elapsed:?} is no part of an overhead of {:?}", self.total);
         let mut rest = elapsed;
         for (part, category) in self.parts.iter_mut().zip(Part::CATEGORIES) {
             let paid = rest.min(*part);
