@@ -362,7 +362,7 @@ mod tests {
         });
         assert!(found.contains("is throttled and is current on cpu0"), "{found}");
         let found = message(|engine| {
-            engine.cpus[CpuId(1)].account.add(crate::account::Category::Idle, Span::from_ns(1))
+            engine.cpus[CpuId(1)].account.add(crate::account::Category::Idle, Span::from_ns(1));
         });
         assert!(found.starts_with("cpu1 has accounted for its time up to @1ns"), "{found}");
         let found = message(|engine| engine.shared.sources.set(0, Time::ZERO));

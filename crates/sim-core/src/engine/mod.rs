@@ -22,15 +22,15 @@
 //!
 //! # An instant
 //!
-//! 1. Timers fire, by class (see [`crate::event`]), then in the order of arming: arrivals, wake-ups, ticks,
+//! 1. Timers fire, by class (see `event.rs`), then in the order of arming: arrivals, wake-ups, ticks,
 //!    policy timers.
 //! 2. Due sources mark cpus: each cpu has one armed event, each contention class a clock for the next
 //!    completion.
-//! 3. Marked cpus decide in id order ([`Engine::step`]): the cpu does all that is due, then arms its next
+//! 3. Marked cpus decide in id order (`Engine::step`): the cpu does all that is due, then arms its next
 //!    event.
 //! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus,
 //!    3 follows again.
-//! 5. Core speeds and contention clocks follow what has changed; the [`invariants`] are checked.
+//! 5. Core speeds and contention clocks follow what has changed; the `invariants` are checked.
 //!
 //! # Ties
 //!
@@ -42,7 +42,7 @@
 //!
 //! # Three examples
 //!
-//! *Wake-up.* [`Engine::signal`] arms a timer for a sleeping task; the signaller pays for the call. When the
+//! *Wake-up.* `Engine::signal` arms a timer for a sleeping task; the signaller pays for the call. When the
 //! timer fires, `wake` asks the policy for a cpu ([`Policy::select_cpu`]) and `enqueue` inserts the task and
 //! marks the cpu. If the discipline lets it preempt, the cpu also has `resched` set and pays for the
 //! interrupt. It decides in phase 3.
@@ -56,17 +56,17 @@
 //! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
 //! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
 //! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
-//! computes the state at any time before. Both use closed forms (module [`polling`]): a round-robin cycle, a
+//! computes the state at any time before. Both use closed forms (module `polling`): a round-robin cycle, a
 //! cycle by virtual runtime, or a general one for every discipline. A task that spins without yielding needs
 //! none: `spin_ends` divides. New signals and queue entries mark the cpu, and it predicts anew.
 //! [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
 //!
-//! [`state`] (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
+//! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
 //! `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
-//! [`polling`], `system` (the policy's side), `startup` and `arrivals`, `update`, [`caches`] and `cores`
-//! (speeds), `setup` and `finish`, [`invariants`].
+//! `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `caches` and `cores`
+//! (speeds), `setup` and `finish`, `invariants`.
 
 mod arrivals;
 mod barrier;
