@@ -14,8 +14,8 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId) {
         let rank = self.barrier_rank(self.cpus[cpu].current).1;
-        let turn = self.shared.arrive(&mut self.cpus[cpu], rank);
-        self.barrier_step(cpu, turn, rank);
+        let step = self.shared.arrive(&mut self.cpus[cpu], rank);
+        self.barrier_step(cpu, step, rank);
     }
 
     /// The barrier a task is at and its rank there: application, rank, scope, episode.
@@ -27,7 +27,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Performs the next step of the current task at its barrier and begins the wait that follows.
-    pub(crate) fn barrier_step(&mut self, cpu: CpuId, turn: BarrierStep, rank: BarrierRank) {
+    pub(crate) fn barrier_step(&mut self, cpu: CpuId, step: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
         debug_assert!(
             task.waiting == Waiting::No,
@@ -36,7 +36,7 @@ impl<O: Observer> Engine<'_, O> {
         );
         let (app, scope, episode) = (task.app, task.scope, task.episode);
         let at = rank.barrier;
-        match turn {
+        match step {
             BarrierStep::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
             BarrierStep::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
             BarrierStep::NotifyParent(parent) => {

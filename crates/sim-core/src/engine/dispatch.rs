@@ -142,8 +142,8 @@ impl<O: Observer> Engine<'_, O> {
         if task.ready > shared.now {
             let call = shared.machine.costs.sleep;
             self.begin_syscall(cpu, call, After::WaitAsleep);
-        } else if let Some((turn, rank)) = shared.end_wait(record) {
-            self.barrier_step(cpu, turn, rank);
+        } else if let Some((step, rank)) = shared.end_wait(record) {
+            self.barrier_step(cpu, step, rank);
         } else {
             self.proceed(cpu, policy);
         }
@@ -218,8 +218,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it
-    /// yields.
+    /// The current task has called `yield_to`: the cpu of the target prefers it at its next pick, and the
+    /// caller yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;

@@ -279,17 +279,11 @@ impl<O: Observer> Engine<'_, O> {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Arc;
 
     use super::*;
-    use crate::engine::{Simulation, test_machine};
-    use crate::ids::ProfileId;
-    use crate::os::OsModel;
-    use crate::outcome::Options;
+    use crate::account::Category;
+    use crate::engine::setup::test_simulation;
     use crate::policy::{Placement, Policy, View};
-    use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-    use crate::time::Work;
-    use crate::wait::{BarrierKind, WaitMode};
 
     struct First;
 
@@ -301,23 +295,8 @@ mod tests {
 
     /// Four tasks on one of two cpus, some way into the run, with one thing changed by `damage`: the message.
     fn message(damage: impl FnOnce(&mut Engine<'_, ()>)) -> String {
-        let work = Work::from_span(Span::from_ms(1));
-        let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
-        let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();
-        let runtime = Runtime {
-            name: "test".into(),
-            barrier: BarrierKind::Central,
-            wait: WaitMode::Yield,
-            processes: false,
-            startup: StartUp::PLAIN,
-        };
-        let app = AppSpec::new("test", 4, Arc::new(program), runtime);
-        let discipline = Discipline::RoundRobin { quantum: Span::from_ms(10) };
-        let model = OsModel { name: "test".into(), tick: Span::from_ms(1), tick_skew: false, discipline };
-        let (machine, options) = (Arc::new(test_machine(2)), Options::default());
-        let simulation = Simulation::new(machine, Arc::new(model), vec![app], options).unwrap();
         let mut observer = ();
-        let mut engine = Engine::new(simulation, &mut observer);
+        let mut engine = Engine::new(test_simulation(2, 4), &mut observer);
         // The first instant creates the tasks, the next ones are ends of computations.
         for _ in 0..3 {
             engine.shared.now = engine.shared.sources.earliest().min(engine.timers.earliest());
@@ -362,7 +341,7 @@ mod tests {
         });
         assert!(found.contains("is throttled and is current on cpu0"), "{found}");
         let found = message(|engine| {
-            engine.cpus[CpuId(1)].account.add(crate::account::Category::Idle, Span::from_ns(1));
+            engine.cpus[CpuId(1)].account.add(Category::Idle, Span::from_ns(1));
         });
         assert!(found.starts_with("cpu1 has accounted for its time up to @1ns"), "{found}");
         let found = message(|engine| engine.shared.sources.set(0, Time::ZERO));

@@ -615,3 +615,34 @@ impl<O: Observer> Engine<'_, O> {
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Placement, System, View};
+
+    /// An idle cpu pulls the task that runs on the other one, which is idle then.
+    struct PingPong;
+
+    impl Policy for PingPong {
+        fn init(&mut self, system: &mut dyn System) {
+            system.at(Time::from_ns(500_000), 0);
+        }
+        fn select_cpu(&mut self, _view: &dyn View, _task: TaskId, _why: Placement) -> CpuId {
+            CpuId(1)
+        }
+        fn timer(&mut self, system: &mut dyn System, _token: u64) {
+            system.migrate(TaskId(0), CpuId(0));
+        }
+        fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+            system.migrate(TaskId(0), cpu);
+        }
+    }
+
+    #[test]
+    fn an_instant_that_does_not_end_is_a_livelock() {
+        let report = setup::test_simulation(2, 1).run(&mut PingPong, &mut ());
+        let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
+        assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
+    }
+}

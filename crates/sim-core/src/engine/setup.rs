@@ -398,3 +398,25 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
         turbo: Vec::new(),
     }
 }
+
+/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under round robin.
+#[cfg(test)]
+pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
+    use crate::ids::ProfileId;
+    use crate::program::{Runtime, Spread, StartUp};
+    use crate::time::Work;
+    let work = Work::from_span(Span::from_ms(1));
+    let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+    let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();
+    let runtime = Runtime {
+        name: "test".into(),
+        barrier: BarrierKind::Central,
+        wait: WaitMode::Yield,
+        processes: false,
+        startup: StartUp::PLAIN,
+    };
+    let app = AppSpec::new("test", tasks, Arc::new(program), runtime);
+    let discipline = Discipline::RoundRobin { quantum: Span::from_ms(10) };
+    let model = OsModel { name: "test".into(), tick: Span::from_ms(1), tick_skew: false, discipline };
+    Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
+}

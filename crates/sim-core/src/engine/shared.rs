@@ -214,9 +214,9 @@ impl<O: Observer> Shared<'_, O> {
             Waiting::Round(round) => {
                 let (barrier, round) = (&mut app.barriers[rank.barrier], u32::from(round));
                 barrier.clear_flag(rank.number, round, task.episode);
-                let turn = barrier.round(rank.number, round + 1);
-                if turn != BarrierStep::Done {
-                    return Some((turn, rank));
+                let step = barrier.round(rank.number, round + 1);
+                if step != BarrierStep::Done {
+                    return Some((step, rank));
                 }
                 self.barrier_done(record);
             }
@@ -271,9 +271,9 @@ impl<O: Observer> Shared<'_, O> {
             barrier.line_holder = rank.number;
             record.overhead.grow(Part::Spin, done - cursor);
         }
-        let turn = barrier.arrive(rank.number);
+        let step = barrier.arrive(rank.number);
         self.observe(Observation::Arrived { task: record.current, scope, episode });
-        turn
+        step
     }
 
     /// True when the current task, polling now, observes the end of its wait or of its spin limit.

@@ -1,5 +1,4 @@
-//! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the
-//! program.
+//! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
