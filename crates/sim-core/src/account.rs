@@ -1,4 +1,4 @@
-//! The complete account: every nanosecond of every cpu is in exactly one category.
+//! The cpu-time breakdown: every nanosecond of every cpu is in exactly one category.
 
 use crate::time::Span;
 
@@ -82,7 +82,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account with time of one category only.
+    /// A breakdown with time of one category only.
     #[inline]
     #[must_use]
     pub const fn of(category: Category, span: Span) -> Self {
@@ -91,7 +91,7 @@ impl Account {
         Self { spans }
     }
 
-    /// Books time.
+    /// Adds time to a category.
     #[inline]
     pub const fn add(&mut self, category: Category, span: Span) {
         self.spans[category as usize] += span.ns();
@@ -99,7 +99,7 @@ impl Account {
 
     /// Moves up to `span` from one category to another.
     #[inline]
-    pub(crate) fn rebook(&mut self, from: Category, to: Category, span: Span) {
+    pub(crate) fn reassign(&mut self, from: Category, to: Category, span: Span) {
         let moved = span.ns().min(self.spans[from as usize]);
         self.spans[from as usize] -= moved;
         self.spans[to as usize] += moved;
@@ -119,7 +119,7 @@ impl Account {
         Span::from_ns(self.spans.iter().sum())
     }
 
-    /// What was booked since an earlier state of the same account.
+    /// What was added since an earlier state of the same breakdown.
     #[inline]
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -130,7 +130,7 @@ impl Account {
         Self { spans }
     }
 
-    /// Adds another account.
+    /// Adds another breakdown.
     #[inline]
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.spans.iter_mut().zip(other.spans) {

@@ -1,10 +1,10 @@
 //! When things happen next: a tournament tree with one armed instant per source, and a heap of timers.
 //!
-//! Order of simultaneous events: all timers of an instant, by class and then by order of arming; then the sources that
-//! are due. Timer classes: applications start before tasks wake, so that a wake sees the whole population; tasks wake
-//! before policies look, so that a policy sees the queues as they are; ticks come before timers and slots
-//! because in-kernel work precedes user-level work. Sources (cpus, contention clocks) only mark cpus; marked
-//! cpus then decide in id order.
+//! Order of simultaneous events: all timers of an instant, by class and then by order of arming; then the
+//! sources that are due. Timer classes: applications start before tasks wake, so that a wake-up finds the
+//! whole population. Tasks wake before policies act, so that a policy observes the queues as they are. Ticks
+//! precede timers and slots because in-kernel work precedes user-level work. Sources (cpus, contention
+//! clocks) only mark cpus; marked cpus then decide in id order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -65,7 +65,8 @@ impl Tournament {
         let (mut group, mut slot, mut at) = (self.leaves + source / ARITY, source % ARITY, at.ns());
         loop {
             let slots = &mut self.groups[group];
-            // The others are compared first: that need not wait for `at`, which most often comes out of a chain of divisions.
+            // The others are compared first: that need not wait for `at`, which most often comes out of a
+            // chain of divisions.
             slots[slot] = u64::MAX;
             let others = best(slots);
             slots[slot] = at;
@@ -129,7 +130,8 @@ impl Tournament {
     }
 }
 
-/// All sources: the cpus, then the clocks of contention. Each kind has a tree its own, so that an event climbs one or two levels less.
+/// All sources: the cpus, then the contention clocks. Each kind has a separate tree, so that an event climbs
+/// one or two levels less.
 pub(crate) struct Sources {
     cpus: Tournament,
     clocks: Tournament,
@@ -138,7 +140,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// So many cpus, and room for so many clocks.
+    /// Sources of this number of cpus, with room for this number of clocks.
     pub(crate) fn new(cpus: usize, clocks: usize) -> Self {
         Self { cpus: Tournament::new(cpus), clocks: Tournament::new(clocks), fixed: cpus }
     }
@@ -203,7 +205,7 @@ pub(crate) enum Timer {
     Admit,
     /// A sleeping task becomes runnable; the cpu whose task or timer wakes it.
     Wake(TaskId, CpuId),
-    /// The kernel brings the priorities of all tasks up to date.
+    /// The operating system updates the priorities of all tasks.
     Update,
     /// A scheduler tick that a policy asked for.
     Tick(CpuId),
@@ -270,6 +272,7 @@ impl Timers {
     pub(crate) fn arm(&mut self, at: Time, timer: Timer) {
         // 56 bits count the timers of any run.
         self.armed += 1;
+        debug_assert!(self.armed < 1 << 56, "{} timers were armed", self.armed);
         let order = u64::from(timer.class()) << 56 | self.armed;
         self.heap.push(Armed { key: u128::from(at.ns()) << 64 | u128::from(order), timer });
         self.least = self.least.min(at);
@@ -288,6 +291,7 @@ impl Timers {
 
     #[inline]
     pub(crate) fn take(&mut self, at: Time) -> Option<Timer> {
+        debug_assert!(self.least >= at, "a timer for {:?} is left at {at:?}", self.least);
         if self.least != at { None } else { self.pop() }
     }
 }

@@ -64,8 +64,8 @@ impl Topology {
     /// left out (one thread per core), as may any other level.
     ///
     /// # Errors
-    /// A sentence that says what is wrong: a level twice, an order that is no tree (a core above a package), an
-    /// arity of zero, more than [`crate::limits::MAX_CPUS`] cpus.
+    /// A sentence that names the error: a level twice, an order that is no tree (a core above a package), an
+    /// arity of 0, too many cpus.
     pub fn new(levels: &[(Level, u32)]) -> Result<Self, String> {
         let mut cpus: u64 = 1;
         for (i, (level, arity)) in levels.iter().enumerate() {
@@ -169,7 +169,7 @@ impl Topology {
         }
     }
 
-    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance its own, no task shares one.
+    /// Whether two cpus are in one instance of `level`. Where every cpu is an instance, no two share one.
     #[inline]
     fn shared(&self, level: Level, a: CpuId, b: CpuId) -> bool {
         let span = self.span(level);
@@ -177,14 +177,14 @@ impl Topology {
     }
 }
 
-/// What things cost in time on a machine under its kernel. All in nanoseconds.
+/// What operations cost in time on a machine under its operating system. All in nanoseconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Costs {
     /// Context switch between two threads of one process.
     pub switch_thread: Span,
     /// Context switch between two processes.
     pub switch_process: Span,
-    /// One look at a flag while polling, loop included; at least 1 ns.
+    /// One poll of a flag, loop included; at least 1 ns.
     pub poll: Span,
     /// `sched_yield`: the call and the scheduler's pass, without a switch.
     pub yield_call: Span,
@@ -209,7 +209,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Everything free (polls and signals cost their minimum of 1 ns): for laws on paper.
+    /// Everything free (polls and signals cost their minimum of 1 ns): for analytical examples.
     #[must_use]
     pub const fn free() -> Self {
         let none = Span::ZERO;
@@ -239,25 +239,27 @@ pub struct Memory {
     pub node_bandwidth: u64,
     /// Bandwidth of each package's front-side bus, bytes per second; 0 = no such bus.
     pub bus_bandwidth: u64,
-    /// Bandwidth at which each NUMA node serves all others (its port to the interconnect), bytes per second; 0 = without limit.
+    /// Bandwidth at which each NUMA node serves all others (its port to the interconnect), bytes per second;
+    /// 0 = without limit.
     pub link_bandwidth: u64,
-    /// Bandwidth of all traffic between nodes together (a central crossbar), bytes per second; 0 = without limit.
+    /// Bandwidth of all traffic between nodes together (a central crossbar), bytes per second; 0 = without
+    /// limit.
     pub crossbar_bandwidth: u64,
     /// What one core can draw alone, bytes per second.
     pub core_bandwidth: u64,
     /// Time of a remote access over a local one, in thousandths (1300 = 1.3); at least 1000.
     pub remote_factor: u32,
-    /// The same for each pair of nodes (row: node of the cpu, column: node of the pages), nodes x nodes values of at
-    /// least 1000; empty = `remote_factor` between any two nodes.
+    /// The same for each pair of nodes (row: node of the cpu, column: node of the pages), nodes x nodes
+    /// values of at least 1000; empty = `remote_factor` between any two nodes.
     pub distances: Vec<u32>,
     /// Capacity of the caches private to a core, bytes.
     pub private_cache: u64,
     /// Capacity of the cache shared at [`Level::Cache`] (or of the package), bytes; 0 = none.
     pub shared_cache: u64,
-    /// Exponent alpha, in thousandths, of the law by which demand grows when working sets share a cache:
+    /// Exponent alpha, in thousandths, of the power by which demand grows when working sets share a cache:
     /// (all working sets / what fits)^alpha; 0 = caches are not shared out.
     pub cache_exponent: u32,
-    /// Exponent p of the stretch law (1 + rho^p)^(1/p); 1..=16.
+    /// Exponent p of the slowdown factor (1 + rho^p)^(1/p); 1..=16.
     pub stretch_exponent: u32,
     /// Demand, in thousandths of a controller's bandwidth, from which a task counts as fully memory-bound.
     pub bound_demand: u32,
@@ -278,8 +280,8 @@ pub struct Machine {
     pub core_speed: Vec<Speed>,
     /// What hardware threads of one core do to each other.
     pub smt: Smt,
-    /// Factor on the speed of all cores of a package by the number of its busy cores, in thousandths: the first entry
-    /// holds for one busy core, the last one for all beyond; empty = 1000 always.
+    /// Factor on the speed of all cores of a package by the number of its busy cores, in thousandths: the
+    /// first entry holds for one busy core, the last one for all beyond; empty = 1000 always.
     pub turbo: Vec<u32>,
 }
 
@@ -300,7 +302,7 @@ impl Smt {
 }
 
 impl Memory {
-    /// Memory without limits, distances or caches: for laws on paper.
+    /// Memory without limits, distances or caches: for analytical examples.
     #[must_use]
     pub const fn unlimited() -> Self {
         Self {
@@ -348,6 +350,7 @@ impl Machine {
     #[must_use]
     pub fn speed_of(&self, cpu: CpuId) -> Speed {
         let core = self.topology.group(Level::Core, cpu) as usize;
+        // Cores behind the last entry have nominal speed.
         self.core_speed.get(core).copied().unwrap_or(Speed::NOMINAL)
     }
 

@@ -1,4 +1,4 @@
-//! What happened, told as facts to observers that cannot steer, and the digest of all of it.
+//! What happened, reported as facts to observers that cannot steer, and the digest of all facts.
 
 use crate::account::Account;
 use crate::ids::{AppId, CpuId, TaskId};
@@ -16,13 +16,14 @@ pub enum LeaveReason {
     Exited = 2,
     /// Its slice was used up, or a woken task or a time slot took the cpu.
     Preempted = 3,
-    /// It began to wait by polling: from here on it only looks at a flag.
+    /// It began to wait by polling: from here on it only polls a flag.
     Waits = 4,
     /// It was moved to another cpu while running.
     Moved = 5,
 }
 
-/// A fact. Yields and switches among tasks that all poll are not told one by one: [`Observation::Polled`] sums them up.
+/// A fact. Yields and switches among tasks that all poll are not reported one by one: [`Observation::Polled`]
+/// sums them up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Observation {
     /// The first task of an application was created.
@@ -36,7 +37,7 @@ pub enum Observation {
         /// Cpu.
         cpu: CpuId,
     },
-    /// A task got the cpu and has work to do (a task that only polls is not told).
+    /// A task got the cpu and has work to do (a task that only polls is not reported).
     Running {
         /// Task.
         task: TaskId,
@@ -74,16 +75,16 @@ pub enum Observation {
     Arrived {
         /// Task.
         task: TaskId,
-        /// Who meets there.
+        /// The scope of the barrier.
         scope: Scope,
         /// Number of the barrier episode of this scope, from 0.
         episode: u32,
     },
-    /// A task found that all had arrived, and went on.
+    /// A task found that all had arrived, and continued.
     Released {
         /// Task.
         task: TaskId,
-        /// Who met there.
+        /// The scope of the barrier.
         scope: Scope,
         /// Number of the barrier episode.
         episode: u32,
@@ -91,6 +92,44 @@ pub enum Observation {
 }
 
 /// A sink of observations. The default does nothing and costs nothing.
+///
+/// # Examples
+/// An observer that measures how long tasks are at barriers, here called as the engine calls it:
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use sim_core::ids::TaskId;
+/// use sim_core::observe::{Observation, Observer};
+/// use sim_core::time::{Span, Time};
+/// use sim_core::wait::Scope;
+///
+/// #[derive(Default)]
+/// struct BarrierTime {
+///     arrived: BTreeMap<TaskId, Time>,
+///     longest: Span,
+/// }
+///
+/// impl Observer for BarrierTime {
+///     fn observe(&mut self, at: Time, what: &Observation) {
+///         match *what {
+///             Observation::Arrived { task, .. } => {
+///                 self.arrived.insert(task, at);
+///             }
+///             Observation::Released { task, .. } => {
+///                 let arrived = self.arrived.remove(&task).unwrap_or(at);
+///                 self.longest = self.longest.max(at - arrived);
+///             }
+///             _ => {}
+///         }
+///     }
+/// }
+///
+/// let mut times = BarrierTime::default();
+/// let (task, scope, episode) = (TaskId(7), Scope::All, 0);
+/// times.observe(Time::from_ns(100), &Observation::Arrived { task, scope, episode });
+/// times.observe(Time::from_ns(350), &Observation::Released { task, scope, episode });
+/// assert_eq!(times.longest, Span::from_ns(250));
+/// ```
 pub trait Observer {
     /// A fact at an instant. Instants never decrease.
     fn observe(&mut self, at: Time, what: &Observation) {
@@ -100,15 +139,17 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
-    /// Whether [`Self::accounted`] is to be called. An observer that wraps another one has to pass its answer on.
+    /// Whether [`Self::accounted`] is to be called. An observer that wraps another one has to pass its answer
+    /// on.
     #[inline]
-    fn keeps_books(&self) -> bool {
+    fn wants_cpu_time(&self) -> bool {
         false
     }
-    /// The books of a cpu, if [`Self::keeps_books`], before a fact that ends or begins something there, before and after idle time, and at the end
-    /// of the run. `account.total()` is the instant up to which they are closed: that of the fact, or less where the current
-    /// task continues with what it does. So the difference between two calls holds the work of one task, or polling, or idle
-    /// time, never two of them. No part of the digest; the ticks that the report takes out of computing time are in it.
+    /// The cpu-time breakdown of a cpu, if [`Self::wants_cpu_time`]: before a fact that begins or ends
+    /// something there, before and after idle time, and at the end of the run. `account.total()` is the
+    /// instant up to which it is complete: that of the fact, or an earlier one if the current task continues.
+    /// The difference between two calls therefore holds the work of one task, or polling, or idle time. No
+    /// part of the digest. The ticks that the report subtracts from computing time are included.
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         let _ = (cpu, account);
     }
@@ -125,8 +166,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
     }
-    fn keeps_books(&self) -> bool {
-        self.0.keeps_books() || self.1.keeps_books()
+    fn wants_cpu_time(&self) -> bool {
+        self.0.wants_cpu_time() || self.1.wants_cpu_time()
     }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         self.0.accounted(cpu, account);
@@ -141,8 +182,8 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
     }
-    fn keeps_books(&self) -> bool {
-        (**self).keeps_books()
+    fn wants_cpu_time(&self) -> bool {
+        (**self).wants_cpu_time()
     }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         (**self).accounted(cpu, account);

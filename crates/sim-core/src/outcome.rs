@@ -10,14 +10,15 @@ pub enum Outcome {
     Completed,
     /// The horizon was reached first.
     Horizon,
-    /// Nothing will ever happen again, though tasks are left; the text says who waits.
+    /// Nothing will ever happen again, though tasks are left; the text names those that wait.
     Deadlock(String),
-    /// A policy kept an instant from ending; the text says where.
+    /// A policy kept an instant from ending; the text names the instant.
     Livelock(String),
 }
 
-/// How many foreground applications may run at the same time. One that has arrived while there is no room waits in a
-/// queue: first come, first served, no task overtakes. Background applications neither wait nor count.
+/// How many foreground applications may run at the same time. One that has arrived while there is no room
+/// waits in a queue: first come, first served, no task overtakes. Background applications neither wait nor
+/// count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Admission {
     /// At most this many applications; at least 1.
@@ -31,7 +32,7 @@ impl Admission {
     pub const UNLIMITED: Self = Self { jobs: u32::MAX, tasks: u64::MAX };
 }
 
-/// Options of a run that are neither machine, kernel nor workload.
+/// Options of a run that are neither machine, operating system nor workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Seed of every stream.
@@ -42,8 +43,8 @@ pub struct Options {
     pub stepwise: bool,
     /// How many applications may run at the same time.
     pub admission: Admission,
-    /// Applications arrive up to this much later than they say, uniformly and drawn from the seed: no task starts programs
-    /// in step with the timer tick.
+    /// Applications arrive up to this much later than stated, uniformly and drawn from the seed: no task
+    /// starts programs in step with the timer tick.
     pub start_jitter: Span,
 }
 
@@ -68,7 +69,7 @@ pub struct Counters {
     pub involuntary_switches: u64,
     /// `sched_yield` calls.
     pub yields: u64,
-    /// Looks at a flag.
+    /// Polls of a flag.
     pub polls: u64,
     /// Moves to another cpu.
     pub migrations: u64,
@@ -78,7 +79,7 @@ pub struct Counters {
     pub cpu_ns: u64,
     /// Barrier episodes completed by a task.
     pub barriers: u64,
-    /// Nanoseconds spent at barriers, from arrival to going on.
+    /// Nanoseconds spent at barriers, from arrival to release.
     pub barrier_wait_ns: u64,
     /// Wake-ups of tasks that slept for a time and then worked until they slept again or ended.
     pub responses: u64,
@@ -88,7 +89,8 @@ pub struct Counters {
     pub work_asked_ns: u64,
     /// Work done.
     pub work_done_ns: u64,
-    /// Bytes fetched from memory: work done x demand x its growth in shared caches, refills and page copies included.
+    /// Bytes fetched from memory: work done x demand x its growth in shared caches, refills and page copies
+    /// included.
     pub bytes_fetched: u64,
     /// Times the pages of a task followed it to another node (next touch).
     pub page_copies: u64,
@@ -105,8 +107,9 @@ pub struct AppReport {
     pub arrived: Time,
     /// When it was admitted and its first task was created (or its launcher began); zero when it never was.
     pub start: Time,
-    /// When its program proper began: when it started its own clock ([`crate::program::Op::StartClock`]), else when the first
-    /// task was past the start-up barrier. Equal to `start` without either, or when no task ever got there.
+    /// When its program proper began: when it started its own clock ([`crate::program::Op::StartClock`]),
+    /// else when the first task was past the start-up barrier. Equal to `start` without either, or when no
+    /// task ever got there.
     pub program_start: Time,
     /// When its last task ended; `None` when it was cut off.
     pub end: Option<Time>,
@@ -123,8 +126,8 @@ impl AppReport {
         self.end.map(|end| end - self.start)
     }
 
-    /// From the begin of the program proper to the end: what benchmarks that time themselves report (NPB starts its
-    /// clock behind a barrier).
+    /// From the begin of the program proper to the end: what benchmarks that time themselves report (NPB
+    /// starts its clock behind a barrier).
     #[must_use]
     pub fn timed_run_time(&self) -> Option<Span> {
         self.end.map(|end| end - self.program_start)
@@ -154,7 +157,7 @@ pub struct RunReport {
     pub apps: Vec<AppReport>,
     /// Where the time of each cpu went; each sums to the makespan.
     pub cpus: Vec<Account>,
-    /// Decisions of the policy that the kernel refused or corrected.
+    /// Decisions of the policy that the engine refused or corrected.
     pub corrections: u64,
     /// Events the simulator took (differs between modes; not part of any result).
     pub events: u64,
@@ -163,7 +166,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// The account of the whole machine.
+    /// The cpu-time breakdown of the whole machine.
     #[must_use]
     pub fn account(&self) -> Account {
         let mut sum = Account::default();

@@ -8,8 +8,8 @@ use crate::machine::CpuSet;
 use crate::time::{Span, Time, Work};
 use crate::wait::{BarrierKind, WaitMode};
 
-/// Variation of a length: none, uniform with this relative half-width in units of 1/65,536 (6,554 = +-10 %; at most
-/// 65,536), or exponential.
+/// Variation of a length: none, uniform with this relative half-width in units of 1/65,536 (6,554 = +-10 %;
+/// at most 65,536), or exponential.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spread(pub u32);
 
@@ -30,7 +30,8 @@ impl Spread {
         self.0 <= Self::MAX || self.0 == Self::EXPONENTIAL.0
     }
 
-    /// `mean` varied by a uniform 32-bit draw: moved within the half-width, or times -ln of the draw as a fraction.
+    /// `mean` varied by a uniform 32-bit draw: moved within the half-width, or times -ln of the draw as a
+    /// fraction.
     #[must_use]
     pub const fn apply(self, mean: u64, draw: u32) -> u64 {
         if self.0 == 0 {
@@ -51,9 +52,9 @@ const LN_BITS: u32 = 24;
 /// ln 2 with 32 fraction bits.
 const LN_2: u64 = 2_977_044_472;
 
-/// -ln u of the uniform variate u = (draw + 1/2) / 2^32 with [`LN_BITS`] fraction bits, at most [`Spread::LONGEST`]. The
-/// binary logarithm comes bit by bit from repeated squaring (Knuth, TAOCP 1, 1.2.2, exercise 25), in integers only,
-/// so that it is the same everywhere.
+/// -ln u of the uniform variate u = (draw + 1/2) / 2^32 with [`LN_BITS`] fraction bits, at most
+/// [`Spread::LONGEST`]. The binary logarithm comes bit by bit from repeated squaring (Knuth, TAOCP 1, 1.2.2,
+/// exercise 25), in integers only, so that it is the same everywhere.
 const fn minus_ln(draw: u32) -> u64 {
     // u = x / 2^33; log2 x = whole + fraction.
     let x = 2 * draw as u64 + 1;
@@ -81,7 +82,8 @@ const fn minus_ln(draw: u32) -> u64 {
 pub enum Pages {
     /// On the node where the task first touched its data (its home node).
     FirstTouch,
-    /// As `FirstTouch`, but the pages follow a task that computes on another node (next touch): they are copied once.
+    /// As `FirstTouch`, but the pages follow a task that computes on another node (next touch): they are
+    /// copied once.
     NextTouch,
     /// On the home node of rank 0, which initialised the data for all.
     Master,
@@ -103,7 +105,8 @@ pub struct MemoryProfile {
     pub working_set: u64,
     /// Where its pages lie.
     pub pages: Pages,
-    /// Share of the accesses, in 1/65,536, that go to data shared by all tasks and spread over all nodes instead.
+    /// Share of the accesses, in 1/65,536, that go to data shared by all tasks and spread over all nodes
+    /// instead.
     pub shared: u32,
 }
 
@@ -134,7 +137,8 @@ pub enum Op {
         /// Memory profile.
         profile: ProfileId,
     },
-    /// As `Compute`, by rank 0 alone (a serial section); the others pass over it and meet it at the next barrier.
+    /// As `Compute`, by rank 0 alone (a serial section); the others pass over it and meet it at the next
+    /// barrier.
     Serial {
         /// Mean work of one execution.
         work: Work,
@@ -145,11 +149,11 @@ pub enum Op {
     },
     /// Meet all tasks of the application.
     Barrier,
-    /// Meet the tasks of one's own team ([`AppSpec::team`]).
+    /// Meet the tasks of the same team ([`AppSpec::team`]).
     TeamBarrier,
     /// The first task of each team meets those of the other teams; all others pass at once.
     LeadersBarrier,
-    /// Tell rank + shift, then wait to be told by rank - shift (modulo the number of ranks).
+    /// Signal rank + shift, then wait for the signal of rank - shift (modulo the number of ranks).
     Exchange {
         /// Distance in ranks; taken modulo their number.
         shift: u32,
@@ -174,15 +178,17 @@ pub enum Op {
     },
     /// Call `sched_yield` once.
     Yield,
-    /// The task's process ends and a new one takes its rank and continues with the program: it is placed anew as a fork
-    /// from the cpu it was on, without cached data or a home, and costs a fork.
+    /// The task's process ends and a new one takes its rank and continues with the program: it is placed anew
+    /// as a fork from the cpu it was on, without cached data or a home, and costs a fork.
     Respawn,
-    /// The program starts its own clock: what it reports as its run time counts from when the first task gets here.
+    /// The program starts its own clock: what it reports as its run time counts from when the first task gets
+    /// here.
     StartClock,
     /// Start of a loop body executed `0` (forever) or this many times.
     Repeat(u32),
-    /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the next pass
-    /// until none is left, then continues behind the loop. Met again, the loop starts afresh. Tasks do not meet in it.
+    /// Start of a loop body executed this many times (at least once) by all ranks together: each takes the
+    /// next pass until none is left, then continues behind the loop. Met again, the loop starts afresh. Tasks
+    /// do not meet in it.
     RepeatShared(u32),
     /// End of the innermost loop body.
     End,
@@ -203,7 +209,8 @@ impl Program {
     /// A program of these operations; profile ids index `profiles`.
     ///
     /// # Errors
-    /// A sentence: loops that do not nest, too deep or endless without consuming time, unknown profiles, too many operations.
+    /// A sentence: loops that do not nest, too deep or endless without consuming time, unknown profiles, too
+    /// many operations.
     pub fn new(ops: Vec<Op>, profiles: Vec<MemoryProfile>) -> Result<Self, String> {
         if ops.len() > MAX_OPS {
             return Err(format!("a program has at most {MAX_OPS} operations, this one has {}", ops.len()));
@@ -256,7 +263,8 @@ impl Program {
         if !open.is_empty() {
             return Err("a loop is not ended".into());
         }
-        // Numbers every execution that draws: a draw's index is a pure function of the position in the program.
+        // Numbers every execution that draws: a draw's index is a pure function of the position in the
+        // program.
         let per_pass = ops.iter().map(|op| u32::from(Self::draws(op))).collect();
         Ok(Self { ops, profiles, partner, locks, per_pass })
     }
@@ -345,14 +353,15 @@ impl Program {
     }
 }
 
-/// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by `fork_spread`.
+/// Who creates the tasks of an application. Creating rank r costs the machine's `fork`, varied by
+/// `fork_spread`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forks {
-    /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it continues (pthreads,
-    /// OpenMP, UPC on threads).
+    /// Rank 0 starts first, from a shell on cpu 0, and creates the others one after another before it
+    /// continues (pthreads, OpenMP, UPC on threads).
     Master,
-    /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work is kernel work
-    /// of cpu 0.
+    /// A launcher on cpu 0 (`mpiexec`) creates all ranks one after another, rank 0 like the others; its work
+    /// is kernel work of cpu 0.
     Launcher,
 }
 
@@ -361,8 +370,8 @@ pub enum Forks {
 pub enum Touch {
     /// Each task touches its data in its first compute operation.
     Work,
-    /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before any barrier:
-    /// it writes its working set once, at the rate of one core, inside the kernel (page faults).
+    /// Each task touches its data as soon as it first runs (rank 0: when it has created the others), before
+    /// any barrier: it writes its working set once, at the rate of one core, inside the kernel (page faults).
     Each,
     /// Rank 0 touches every task's data so as soon as it first runs, before it creates anyone.
     Master,
@@ -375,14 +384,15 @@ pub struct StartUp {
     pub forks: Forks,
     /// All tasks meet once, by the runtime's barrier, before the program proper.
     pub barrier: bool,
-    /// Whoever waits there sleeps at once, whatever the runtime does at other barriers.
+    /// A task that waits there sleeps at once, whatever the runtime does at other barriers.
     pub sleeps: bool,
     /// Who touches the data, and when.
     pub touch: Touch,
 }
 
 impl StartUp {
-    /// Rank 0 creates the others, no task waits for anybody, data are touched by the first compute operation.
+    /// Rank 0 creates the others, no task waits for another one, data are touched by the first compute
+    /// operation.
     pub const PLAIN: Self = Self { forks: Forks::Master, barrier: false, sleeps: false, touch: Touch::Work };
 }
 
@@ -395,8 +405,8 @@ pub struct Runtime {
     pub barrier: BarrierKind,
     /// What a waiting task does.
     pub wait: WaitMode,
-    /// Tasks are processes (dearer switches between them) rather than threads of one process. Without meaning when
-    /// the application has teams ([`AppSpec::team`]): each team is one process.
+    /// Tasks are processes (dearer switches between them) rather than threads of one process. Without meaning
+    /// when the application has teams ([`AppSpec::team`]): each team is one process.
     pub processes: bool,
     /// How it comes up.
     pub startup: StartUp,
@@ -407,7 +417,7 @@ pub struct Runtime {
 pub struct AppSpec {
     /// Its name in reports.
     pub name: String,
-    /// Number of tasks (ranks), at least 1; [`StartUp`] tells who creates them.
+    /// Number of tasks (ranks), at least 1; [`StartUp`] defines who creates them.
     pub tasks: u32,
     /// What each rank runs.
     pub program: Arc<Program>,
@@ -421,8 +431,9 @@ pub struct AppSpec {
     pub background: bool,
     /// Load weight of each task; 1,024 is nice 0.
     pub weight: u32,
-    /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on, the first
-    /// rank of each being its leader; the last one may have fewer. 0 = no teams, every rank is a team its own.
+    /// Threads per process of a hybrid application: ranks 0 to team - 1 are the first process, and so on; the
+    /// first rank of each is its leader, and the last one may have fewer ranks. 0 = no teams: every rank is
+    /// one.
     pub team: u32,
     /// Work of each rank in thousandths of the program's, at least 1; empty = 1,000 for all.
     pub rank_scale: Vec<u32>,

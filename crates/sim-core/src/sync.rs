@@ -1,4 +1,5 @@
-//! Barriers, neighbour exchanges, locks and shared loops: who signals whom, in rounds, and what each rank then waits for.
+//! Barriers, neighbour exchanges, locks and shared loops: who signals whom, and what each rank then waits
+//! for.
 //!
 //! Pure bookkeeping: this module knows ranks and instants, not tasks, cpus or queues.
 
@@ -13,25 +14,25 @@ struct Flag(Time);
 
 const UNSET: Flag = Flag(Time::NEVER);
 
-/// What a rank has to do next at a barrier.
+/// The next step of a rank at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum BarrierStep {
     /// Wait for the children of the tree; ready at this instant as far as is known.
     Gather(Time),
-    /// Tell this rank, which is the parent in the tree, then wait for the release.
-    TellParent(u32),
+    /// Signal this rank, the parent in the tree, then wait for the release.
+    NotifyParent(u32),
     /// Every rank has arrived: release them all.
     ReleaseAll,
     /// Wait for the release.
     AwaitRelease,
-    /// Tell this rank in this round, then wait for the round's own flag.
-    TellRound(u32, u32),
-    /// The barrier is behind.
+    /// Signal this rank in this round, then wait for the flag of the same round.
+    NotifyPartner(u32, u32),
+    /// The barrier is complete.
     Done,
 }
 
 /// The state of an application's barrier.
-pub(crate) struct StartBarrier {
+pub(crate) struct Barrier {
     kind: BarrierKind,
     ranks: u32,
     rounds: u32,
@@ -47,7 +48,7 @@ pub(crate) struct StartBarrier {
     flags: Vec<Flag>,
 }
 
-impl StartBarrier {
+impl Barrier {
     pub(crate) fn new(kind: BarrierKind, ranks: u32) -> Self {
         let rounds = if ranks > 1 { (ranks - 1).ilog2() + 1 } else { 0 };
         let tree = matches!(kind, BarrierKind::Tree { .. });
@@ -64,7 +65,7 @@ impl StartBarrier {
         }
     }
 
-    /// How many meet.
+    /// The number of ranks.
     #[inline]
     pub(crate) const fn ranks(&self) -> u32 {
         self.ranks
@@ -90,18 +91,26 @@ impl StartBarrier {
 
     /// A rank arrives.
     #[inline]
-    pub(crate) fn arrive(&mut self, rank: u32) -> Turn {
+    pub(crate) fn arrive(&mut self, rank: u32) -> BarrierStep {
         match self.kind {
             BarrierKind::Central => {
+                debug_assert!(
+                    self.arrived < self.ranks,
+                    "{} of {} ranks have arrived",
+                    self.arrived,
+                    self.ranks
+                );
                 self.arrived += 1;
                 if self.arrived == self.ranks {
                     self.arrived = 0;
-                    Turn::ReleaseAll
+                    BarrierStep::ReleaseAll
                 } else {
-                    Turn::AwaitRelease
+                    BarrierStep::AwaitRelease
                 }
             }
-            BarrierKind::Tree { .. } if self.children(rank) > 0 => Turn::Gather(self.gather_ready(rank)),
+            BarrierKind::Tree { .. } if self.children(rank) > 0 => {
+                BarrierStep::Gather(self.gather_ready(rank))
+            }
             BarrierKind::Tree { .. } => self.gather_done(rank),
             BarrierKind::Dissemination => self.round(rank, 0),
         }
@@ -115,25 +124,29 @@ impl StartBarrier {
 
     /// A child's signal, visible at an instant.
     pub(crate) fn child_arrived(&mut self, rank: u32, visible: Time) {
+        let children = self.children(rank);
         let (got, latest) = &mut self.gathered[rank as usize];
+        debug_assert!(*got < children, "rank {rank} gets a signal more than its {children} children send");
         *got += 1;
         *latest = visible.max(*latest);
     }
 
-    /// A rank has seen all its children.
-    pub(crate) fn gather_done(&mut self, rank: u32) -> Turn {
+    /// A rank has observed the signals of all its children.
+    pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
         self.gathered[rank as usize] = (0, Time::ZERO);
-        let BarrierKind::Tree { arity } = self.kind else { return Turn::Done };
-        if rank == 0 { Turn::ReleaseAll } else { Turn::TellParent((rank - 1) / arity) }
+        let BarrierKind::Tree { arity } = self.kind else {
+            unreachable!("rank {rank} gathers its children at a barrier of kind {:?}", self.kind);
+        };
+        if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
 
-    /// The turn of a rank that enters a round of the dissemination barrier.
+    /// The step of a rank that enters a round of the dissemination barrier.
     #[inline]
-    pub(crate) fn round(&self, rank: u32, round: u32) -> Turn {
+    pub(crate) fn round(&self, rank: u32, round: u32) -> BarrierStep {
         if round >= self.rounds {
-            return Turn::Done;
+            return BarrierStep::Done;
         }
-        Turn::TellRound(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
+        BarrierStep::NotifyPartner(((u64::from(rank) + (1 << round)) % u64::from(self.ranks)) as u32, round)
     }
 
     #[inline]
@@ -145,6 +158,7 @@ impl StartBarrier {
     #[inline]
     pub(crate) fn set_flag(&mut self, rank: u32, round: u32, episode: u32, visible: Time) {
         let at = self.flag(rank, round, episode);
+        debug_assert!(self.flags[at] == UNSET, "the flag of rank {rank} in round {round} is set twice");
         self.flags[at] = Flag(visible);
     }
 
@@ -154,7 +168,7 @@ impl StartBarrier {
         self.flags[self.flag(rank, round, episode)].0
     }
 
-    /// A rank has seen its flag of a round.
+    /// A rank has observed its flag of a round.
     #[inline]
     pub(crate) fn clear_flag(&mut self, rank: u32, round: u32, episode: u32) {
         let at = self.flag(rank, round, episode);
@@ -162,7 +176,8 @@ impl StartBarrier {
     }
 }
 
-/// Signals between neighbours: for each exchange operation of the program and each rank what came and what was used.
+/// Signals between neighbours: for each exchange operation of the program and each rank what came and what
+/// was used.
 #[derive(Default)]
 pub(crate) struct Exchanges {
     ranks: u32,
@@ -179,7 +194,9 @@ impl Exchanges {
     }
 
     fn at(&self, pc: u32, rank: u32) -> usize {
-        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        let Ok(slot) = self.slots.binary_search(&pc) else {
+            unreachable!("rank {rank} exchanges at operation {pc}, which is no exchange");
+        };
         slot * self.ranks as usize + rank as usize
     }
 
@@ -204,6 +221,7 @@ impl Exchanges {
     /// A rank uses a signal.
     pub(crate) fn take(&mut self, pc: u32, rank: u32) {
         let at = self.at(pc, rank);
+        debug_assert!(self.boxes[at].0 != self.boxes[at].1, "rank {rank} uses a signal that it has not got");
         self.boxes[at].1 = self.boxes[at].1.wrapping_add(1);
     }
 }
@@ -242,9 +260,9 @@ impl Locks {
     }
 }
 
-/// Loops whose passes all ranks share: for each such loop of the program who is in which visit of it, and how many passes
-/// of the latest visit are taken. A rank begins a visit only when the one before is used up, so all
-/// visits but the latest are.
+/// Loops whose passes all ranks share: for each such loop of the program who is in which visit of it, and how
+/// many passes of the latest visit are taken. A rank begins a visit only when the one before is used up, so
+/// all visits but the latest are.
 #[derive(Default)]
 pub(crate) struct SharedLoops {
     ranks: u32,
@@ -264,7 +282,9 @@ impl SharedLoops {
 
     /// A rank asks for the next of `passes` passes; false (its visit is over) when none is left.
     pub(crate) fn take(&mut self, pc: u32, rank: u32, passes: u32) -> bool {
-        let slot = self.slots.binary_search(&pc).unwrap_or(0);
+        let Ok(slot) = self.slots.binary_search(&pc) else {
+            unreachable!("rank {rank} takes a pass at operation {pc}, which is no shared loop");
+        };
         let visit = &mut self.visits[slot * self.ranks as usize + rank as usize];
         let (latest, taken) = &mut self.latest[slot];
         if *visit > *latest {
@@ -286,27 +306,27 @@ mod tests {
 
     #[test]
     fn tree_counts_its_children() {
-        let meeting = StartBarrier::new(BarrierKind::Tree { arity: 4 }, 7);
-        assert_eq!((0..7).map(|r| meeting.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
+        let barrier = Barrier::new(BarrierKind::Tree { arity: 4 }, 7);
+        assert_eq!((0..7).map(|r| barrier.children(r)).collect::<Vec<_>>(), [4, 2, 0, 0, 0, 0, 0]);
     }
 
     #[test]
     fn dissemination_takes_ceil_log2_rounds() {
         for (ranks, rounds) in [(1, 0), (2, 1), (3, 2), (4, 2), (16, 4), (17, 5)] {
-            let meeting = StartBarrier::new(BarrierKind::Dissemination, ranks);
-            assert_eq!(meeting.rounds, rounds);
-            assert_eq!(meeting.round(0, rounds), Turn::Done);
+            let barrier = Barrier::new(BarrierKind::Dissemination, ranks);
+            assert_eq!(barrier.rounds, rounds);
+            assert_eq!(barrier.round(0, rounds), BarrierStep::Done);
         }
-        let meeting = StartBarrier::new(BarrierKind::Dissemination, 5);
-        assert_eq!(meeting.round(4, 1), Turn::TellRound(1, 1));
+        let barrier = Barrier::new(BarrierKind::Dissemination, 5);
+        assert_eq!(barrier.round(4, 1), BarrierStep::NotifyPartner(1, 1));
     }
 
     #[test]
     fn central_releases_with_the_last() {
-        let mut meeting = StartBarrier::new(BarrierKind::Central, 2);
-        assert_eq!(meeting.arrive(1), Turn::AwaitRelease);
-        assert_eq!(meeting.arrive(0), Turn::ReleaseAll);
-        assert_eq!(meeting.arrive(0), Turn::AwaitRelease);
+        let mut barrier = Barrier::new(BarrierKind::Central, 2);
+        assert_eq!(barrier.arrive(1), BarrierStep::AwaitRelease);
+        assert_eq!(barrier.arrive(0), BarrierStep::ReleaseAll);
+        assert_eq!(barrier.arrive(0), BarrierStep::AwaitRelease);
     }
 
     #[test]

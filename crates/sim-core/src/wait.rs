@@ -18,7 +18,7 @@ pub enum WaitMode {
         /// Whether it yields after each poll while it polls.
         yielding: bool,
     },
-    /// As `Yield`, but hands the cpu to a task its own application, on the same cpu, that is not itself waiting without success.
+    /// As `Yield`, but yields to a task of the same application on the same cpu whose wait, if any, is over.
     YieldTo,
 }
 
@@ -48,7 +48,7 @@ impl WaitMode {
     }
 }
 
-/// Who meets at a barrier.
+/// The tasks that meet at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Scope {
@@ -68,13 +68,15 @@ impl Scope {
 /// Algorithm of a barrier: which rank signals which, in which order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BarrierKind {
-    /// One shared counter; each arrival pays for the contended line in turn, the last one sets a flag all poll.
+    /// One shared counter; one arrival after the other pays for the contended line, the last one sets a flag
+    /// all poll.
     Central,
     /// Ranks gather in a tree of this arity (at least 2); the root sets one flag that all poll.
     Tree {
         /// Children per inner rank.
         arity: u32,
     },
-    /// ceil(log2 n) rounds; in round r a rank signals rank + 2^r and waits for rank - 2^r (Hensgen, Finkel, Manber 1988).
+    /// ceil(log2 n) rounds; in round r a rank signals rank + 2^r and waits for rank - 2^r (Hensgen, Finkel,
+    /// Manber 1988).
     Dissemination,
 }

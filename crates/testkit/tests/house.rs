@@ -211,3 +211,16 @@ fn the_physics_knows_no_policy_workload_or_machine_and_no_outside_world() {
         }
     }
 }
+
+#[test]
+fn the_engine_names_no_release_of_an_operating_system() {
+    // Releases are parameters of an operating system; rules that differ between them have names or are data.
+    for (path, text) in sources("crates/sim-core/src/engine") {
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            for word in ["linux_", "solaris_", "freebsd_", "2_6_", "6_18"] {
+                assert!(!code.to_lowercase().contains(word), "{path}:{} names a release: {word}", number + 1);
+            }
+        }
+    }
+}

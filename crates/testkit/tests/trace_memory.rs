@@ -45,8 +45,8 @@ impl Observer for Watched {
     fn decided(&mut self, at: Time, decision: &Decision) {
         self.0.decided(at, decision);
     }
-    fn keeps_books(&self) -> bool {
-        self.0.keeps_books()
+    fn wants_cpu_time(&self) -> bool {
+        self.0.wants_cpu_time()
     }
     fn accounted(&mut self, cpu: CpuId, account: &Account) {
         self.0.accounted(cpu, account);

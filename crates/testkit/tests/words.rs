@@ -1,4 +1,5 @@
-//! The words that users read are those of the field: private words do not occur in documents, scenarios, data, help and messages.
+//! The words of the project are those of the field: private words do not occur in documents, scenarios, data, help,
+//! messages and the comments of the engine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -270,6 +271,47 @@ fn data_and_schemas_have_the_words_of_the_field() {
     none(&wrong);
 }
 
+/// The comments of a source file with their lines, without blocks of code in them.
+fn comments(text: &str) -> Vec<(usize, &str)> {
+    let mut code = false;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let comment = match line.find("//") {
+            // Not the `//` of an address within a literal.
+            Some(at) if !line[..at].ends_with(':') => line[at..].trim_start_matches(['/', '!']),
+            _ => continue,
+        };
+        code ^= comment.trim_start().starts_with("```");
+        if !code {
+            found.push((number + 1, comment));
+        }
+    }
+    found
+}
+
+/// Files of the physics whose comments keep to the words of the field; others follow.
+const PHYSICS: [&str; 11] =
+    ["account", "event", "ids", "limits", "machine", "observe", "outcome", "program", "sync", "time", "wait"];
+
+#[test]
+fn comments_of_the_engine_have_the_words_of_the_field() {
+    let mut sources = files("crates/sim-core/src/engine", &["rs"]);
+    for name in PHYSICS {
+        let name = format!("crates/sim-core/src/{name}.rs");
+        let text = fs::read_to_string(root().join(&name)).unwrap();
+        sources.push((name, text));
+    }
+    let mut wrong = Vec::new();
+    for (name, text) in &sources {
+        for (line, comment) in comments(text) {
+            if let Some((word, instead)) = avoided(&prose(comment)) {
+                wrong.push(format!("{name}:{line}: `{word}`: {instead}"));
+            }
+        }
+    }
+    none(&wrong);
+}
+
 #[test]
 fn words_are_found_as_whole_words_outside_of_code() {
     assert_eq!(avoided("It Stands there").map(|found| found.0), Some("stands"));
@@ -282,4 +324,6 @@ fn words_are_found_as_whole_words_outside_of_code() {
     let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n#[cfg(test)]\nmod tests { \"told\" }\n";
     assert_eq!(literals(source), [(2, "one two".to_owned()), (4, "three \"four\"".to_owned())]);
     assert_eq!(without_placeholders("a {name:>3} b"), "a  b");
+    let source = "//! One.\nlet a = 1; // two\n/// ```\n/// three\n/// ```\nlet b = \"https://x\";\n";
+    assert_eq!(comments(source), [(1, " One."), (2, " two"), (5, " ```")]);
 }

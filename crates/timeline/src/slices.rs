@@ -422,7 +422,7 @@ impl<S: Sink> Observer for Slices<S> {
         self.sink.mark(at, &Mark::Decided(decision.clone()));
     }
 
-    fn keeps_books(&self) -> bool {
+    fn wants_cpu_time(&self) -> bool {
         true
     }
 

@@ -35,6 +35,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The first task of an application is created, by a shell or a launcher on cpu 0.
     fn start_app(&mut self, app: AppId, policy: &mut dyn Policy) {
+        assert!(!self.shared.apps[app].started, "{app} starts for the second time");
         self.shared.apps[app].started = true;
         self.shared.apps[app].begun = self.shared.now;
         self.observe(Observation::AppStarted(app));
@@ -46,7 +47,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The last task of an application has ended: those that follow it are on their way, and there may be room.
+    /// The last task of an application has ended: its followers are armed, and the admission queue may have
+    /// room.
     pub(crate) fn app_ends(&mut self, app: AppId, policy: &mut dyn Policy) {
         self.shared.apps[app].end = Some(self.shared.now);
         self.observe(Observation::AppExited(app));
@@ -59,6 +61,7 @@ impl<O: Observer> Engine<'_, O> {
             }
         }
         if !self.shared.apps[app].background {
+            assert!(self.left > 0 && self.admitted.0 > 0, "{app} ends, and none was running");
             self.left -= 1;
             self.admitted.0 -= 1;
             self.admitted.1 -= u64::from(self.shared.apps[app].tasks);

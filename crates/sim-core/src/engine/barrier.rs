@@ -1,63 +1,68 @@
-//! StartBarrier: arriving at barriers, signalling, and what a task does when its wait is over.
+//! Barriers and exchanges between neighbours: arrivals, signals, and the wait that follows.
 
 use crate::engine::Engine;
-use crate::engine::state::{Activity, Part, Seat, Waiting};
+use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::observe::Observer;
 use crate::policy::TaskState;
-use crate::sync::Turn;
+use crate::sync::BarrierStep;
 use crate::time::Time;
 use crate::wait::Scope;
 
 impl<O: Observer> Engine<'_, O> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId) {
-        let seat = self.seat(self.cpus[cpu].current).1;
-        let turn = self.shared.arrive(&mut self.cpus[cpu], seat);
-        self.take_turn(cpu, turn, seat);
+        let rank = self.barrier_rank(self.cpus[cpu].current).1;
+        let step = self.shared.arrive(&mut self.cpus[cpu], rank);
+        self.barrier_step(cpu, step, rank);
     }
 
-    /// Where a task sits at the barrier it is at: application, seat, scope, episode.
+    /// The barrier a task is at and its rank there: application, rank, scope, episode.
     #[inline]
-    fn seat(&self, id: TaskId) -> (AppId, Seat, Scope, u32) {
+    fn barrier_rank(&self, id: TaskId) -> (AppId, BarrierRank, Scope, u32) {
         let task = &self.shared.tasks[id];
         let app = &self.shared.apps[task.app];
-        (task.app, app.seat(task.scope, app.rank(id)), task.scope, task.episode)
+        (task.app, app.barrier_rank(task.scope, app.rank(id)), task.scope, task.episode)
     }
 
-    /// Does what the barrier asks of the current task and begins the wait that follows.
-    pub(crate) fn take_turn(&mut self, cpu: CpuId, turn: Turn, seat: Seat) {
+    /// Performs the next step of the current task at its barrier and begins the wait that follows.
+    pub(crate) fn barrier_step(&mut self, cpu: CpuId, step: BarrierStep, rank: BarrierRank) {
         let task = &self.shared.tasks[self.cpus[cpu].current];
+        debug_assert!(
+            task.waiting == Waiting::No,
+            "a task on {cpu} enters a barrier and waits ({:?})",
+            task.waiting
+        );
         let (app, scope, episode) = (task.app, task.scope, task.episode);
-        let at = seat.meeting;
-        match turn {
-            Turn::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
-            Turn::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
-            Turn::TellParent(parent) => {
-                let task = seat.task(parent);
+        let at = rank.barrier;
+        match step {
+            BarrierStep::Gather(ready) => self.begin_wait(cpu, Waiting::Gather, ready),
+            BarrierStep::AwaitRelease => self.begin_wait(cpu, Waiting::Release, Time::NEVER),
+            BarrierStep::NotifyParent(parent) => {
+                let task = rank.task(parent);
                 let visible = self.visible(cpu, task);
-                self.shared.apps[app].meetings[at].child_arrived(parent, visible);
-                let ready = self.shared.apps[app].meetings[at].gather_ready(parent);
+                self.shared.apps[app].barriers[at].child_arrived(parent, visible);
+                let ready = self.shared.apps[app].barriers[at].gather_ready(parent);
                 let other = &self.shared.tasks[task];
                 if other.waiting == Waiting::Gather && other.scope == scope && !ready.is_never() {
                     self.signal(cpu, task, Some(ready));
                 }
                 self.begin_wait(cpu, Waiting::Release, Time::NEVER);
             }
-            Turn::ReleaseAll => {
-                let ranks = self.shared.apps[app].meetings[at].ranks();
-                for other in (0..ranks).filter(|other| *other != seat.number) {
-                    self.signal(cpu, seat.task(other), None);
+            BarrierStep::ReleaseAll => {
+                let ranks = self.shared.apps[app].barriers[at].ranks();
+                for other in (0..ranks).filter(|other| *other != rank.number) {
+                    self.signal(cpu, rank.task(other), None);
                 }
                 self.begin_wait(cpu, Waiting::Release, self.cursor(cpu));
             }
-            Turn::TellRound(partner, round) => {
-                let task = seat.task(partner);
+            BarrierStep::NotifyPartner(partner, round) => {
+                let task = rank.task(partner);
                 let visible = self.visible(cpu, task);
-                let meeting = &mut self.shared.apps[app].meetings[at];
-                meeting.set_flag(partner, round, episode, visible);
-                let ready = meeting.flag_time(seat.number, round, episode);
+                let barrier = &mut self.shared.apps[app].barriers[at];
+                barrier.set_flag(partner, round, episode, visible);
+                let ready = barrier.flag_time(rank.number, round, episode);
                 let other = &self.shared.tasks[task];
                 let together = other.scope == scope && other.episode == episode;
                 if other.waiting == Waiting::Round(round as u8) && together {
@@ -65,12 +70,12 @@ impl<O: Observer> Engine<'_, O> {
                 }
                 self.begin_wait(cpu, Waiting::Round(round as u8), ready);
             }
-            // Alone: no task to wait for, but the flag is looked at once.
-            Turn::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
+            // A rank that is alone waits for no task, but polls the flag once.
+            BarrierStep::Done => self.begin_wait(cpu, Waiting::Release, self.cursor(cpu)),
         }
     }
 
-    /// Tells a neighbour and waits for the other one.
+    /// Signals one neighbour and waits for the other one.
     pub(crate) fn exchange(&mut self, cpu: CpuId, shift: u32) {
         let id = self.cpus[cpu].current;
         let (app, pc) = (self.shared.tasks[id].app, self.shared.tasks[id].pc);
@@ -88,22 +93,26 @@ impl<O: Observer> Engine<'_, O> {
         self.begin_wait(cpu, Waiting::Exchange, ready);
     }
 
-    /// Now, and the lead of the current task.
+    /// The time at which the current task acts: now, plus its pending overhead.
     #[inline]
     fn cursor(&self, cpu: CpuId) -> Time {
         self.shared.now + self.cpus[cpu].overhead.total()
     }
 
-    /// When a store made now, after the lead, is seen by a task.
+    /// The visibility time, for a task, of a store that the current task of `cpu` makes after its pending
+    /// overhead.
     #[inline]
     fn visible(&self, cpu: CpuId, task: TaskId) -> Time {
         self.cursor(cpu) + self.shared.machine.signal_latency(cpu, self.shared.tasks[task].cpu)
     }
 
-    /// Lets a waiting task know (at `visible`, or as soon as the store travels); a sleeper is woken, at the signaller's cost.
+    /// Signals a waiting task. It observes the signal at `visible`, or else when the store reaches its cpu.
+    /// The signaller pays to wake a sleeper.
     pub(crate) fn signal(&mut self, cpu: CpuId, task: TaskId, visible: Option<Time>) {
         let ready = visible.unwrap_or_else(|| self.visible(cpu, task));
         let other = &mut self.shared.tasks[task];
+        debug_assert!(other.waiting != Waiting::No, "{task} is signalled from {cpu} and waits for nothing");
+        debug_assert!(ready >= self.shared.now, "{task} observes a signal at {ready:?}, before it is sent");
         other.ready = ready;
         self.shared.dirty.note(other.cpu);
         match other.state {
@@ -127,7 +136,9 @@ impl<O: Observer> Engine<'_, O> {
                     self.mark(there);
                 }
             }
-            TaskState::New | TaskState::Exited => {}
+            TaskState::New | TaskState::Exited => {
+                unreachable!("{task} is signalled from {cpu} and is {:?}", other.state);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What tasks find again in caches, what they have to refill, and pages that follow them.
+//! What tasks find again in caches, what they refill, and pages that follow tasks.
 
 use crate::contention::{ONE, cache_span};
 use crate::engine::Engine;
@@ -31,23 +31,26 @@ struct Set {
     working_set: u64,
     /// Bytes that a task finds again when no task disturbs it.
     useful: u64,
-    /// Bytes that pass through the caches between two uses of the same datum and do no harm: a cache full, or what
-    /// the application's own tasks bring if they are more. In the mean that is its data per core, but tasks do not take turns in
-    /// the same order each time, so the others may have been there twice.
+    /// Bytes that pass through the caches between two uses of the same datum without harm: a full cache, or
+    /// what the application's own tasks bring if they are more. On average that is its data per core. Tasks
+    /// do not run in the same order each time, so the others may have run twice.
     natural: u64,
 }
 
-/// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the caches,
-/// falling to nothing when they are twice as large, for then it streams through them and finds nothing again anyway.
+/// What a task finds again: its working set as long as the application's data per core (`sets`) fit into the
+/// caches, falling to nothing when they are twice as large, for then it streams through them and finds
+/// nothing again anyway.
 ///
-/// The shape is that of measured costs of a switch (Li, Ding, Shen, Quantifying the cost of context switch, ExpCS 2007):
-/// none for sets that fit together, most for sets about as large as the cache, little more for far larger ones.
+/// The shape is that of measured costs of a switch (Li, Ding, Shen, Quantifying the cost of context switch,
+/// ExpCS 2007): none for sets that fit together, most for sets about as large as the cache, little more for
+/// far larger ones.
 fn useful(working_set: u64, sets: u128, capacity: u64) -> u64 {
     let capacity = u128::from(capacity);
     let (full, none) = (capacity, 2 * capacity);
     let part = if sets <= full {
         u128::from(working_set)
     } else {
+        // Without caches a task finds nothing again.
         (u128::from(working_set) * none.saturating_sub(sets)).checked_div(capacity).unwrap_or(0)
     };
     part.min(capacity) as u64
@@ -80,7 +83,8 @@ impl Caches {
         }
     }
 
-    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in that time.
+    /// A task has computed: it has brought its working set into the cpu's caches, as far as one core can in
+    /// that time.
     pub(crate) fn fill(
         &self,
         memory: &Memory,
@@ -161,8 +165,8 @@ fn fetch_time(machine: &Machine, bytes: u64, factor: u64) -> Span {
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill, and what
-    /// it lost since it last computed; together at most all it can find again.
+    /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill,
+    /// and what it lost since it last computed; together at most all it can find again.
     pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {
         let task = &mut self.tasks[record.current];
         let left = std::mem::replace(&mut task.refill, Span::ZERO);
@@ -170,12 +174,14 @@ impl<O: Observer> Shared<'_, O> {
             return left + copy;
         }
         let set = &self.caches.sets[task.profile as usize];
-        // Bytes of its useful set that the caches no longer hold. On the same cpu that is what others have brought in
-        // beyond what does no harm: as much as fits beside it, or as the other tasks its own application would bring if
-        // its data were evenly spread. For to pass once through the data of a core takes the same lines whether one task
-        // does it or several in turn, and what does not fit then is part of the program's stated demand.
+        // Bytes of its useful set that the caches no longer hold. On the same cpu they are what others have
+        // brought in beyond what does no harm: as much as fits beside the set, or as the other tasks of its
+        // application would bring if its data were evenly spread. One pass through the data of a core takes
+        // the same lines whether one task makes it or several share it. What does not fit then is part of the
+        // program's stated demand.
         let lost = match self.machine.topology.distance(task.warm, record.id) {
             Distance::Same => {
+                debug_assert!(record.filled >= task.filled, "the caches of {} have lost fills", record.id);
                 let foreign = record.filled - task.filled;
                 let passed = set.working_set.saturating_add(foreign);
                 set.useful.min(passed.saturating_sub(set.natural))
@@ -192,6 +198,7 @@ impl<O: Observer> Shared<'_, O> {
         let most = fetch_time(&self.machine, set.useful, factor);
         let total = left.max((left + price).min(most));
         let fetched = u128::from(lost) * u128::from((total - left).ns());
+        // A refill below 1 ns is free.
         task.fetched += fetched.checked_div(u128::from(price.ns())).unwrap_or(0) * NS_PER_S;
         total + copy
     }

@@ -1,4 +1,4 @@
-//! Computing, and closing the books of whatever a cpu was doing.
+//! Computing, and the cpu-time accounting of a segment that ends.
 
 use crate::account::{Account, Category};
 use crate::contention::{ClassId, Contention, ONE};
@@ -35,9 +35,9 @@ fn from_cpu(work: Work, speed: Speed) -> Work {
     Work::from_raw(scaled as u64)
 }
 
-/// Divides computing time: what it would have taken on the core alone, what busy siblings added (`factor` is what they leave),
-/// then of what memory added the share of distance, (T - W (1 - b)) (R - 1) / R, and the rest. `ideal` is W, the time at
-/// the cpu's speed without contention or distance, `rest` the time T it took.
+/// Divides computing time: what it would have taken on the core alone, what busy siblings added (`factor` is
+/// what they leave), then of what memory added the share of distance, (T - W (1 - b)) (R - 1) / R, and the
+/// rest. `ideal` is W, the time at the cpu's speed without contention or distance, `rest` the time T it took.
 fn charge_compute(
     memory: &Contention,
     account: &mut Account,
@@ -62,8 +62,8 @@ fn charge_compute(
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// The current task continues with its compute operation after the lead, when its pages are its own and stay where they
-    /// are; else false.
+    /// The current task continues with its compute operation after the pending overhead if its pages are
+    /// private and stay where they are; else false.
     #[inline]
     pub(crate) fn begin_at_home(&mut self, record: &mut Cpu) -> bool {
         let task = &self.tasks[record.current];
@@ -71,13 +71,14 @@ impl<O: Observer> Shared<'_, O> {
         if !own || task.profile + 1 == self.apps[task.app].profiles {
             return false;
         }
-        self.announce(record);
+        self.emit_running(record);
         let home = self.own_node(record.id, record.current);
         self.begin_compute(record, home, Span::ZERO);
         true
     }
 
-    /// The current task continues with its compute operation after the lead, a copy of its pages and a refill of its caches.
+    /// The current task continues with its compute operation after the pending overhead, a copy of its pages
+    /// and a refill of its caches.
     #[inline]
     pub(crate) fn begin_compute(&mut self, record: &mut Cpu, home: NodeId, copy: Span) {
         let begun = record.overhead.part(Part::Refill);
@@ -94,45 +95,49 @@ impl<O: Observer> Shared<'_, O> {
         self.start_compute(record, class);
     }
 
-    /// The current task computes from now on, after the lead, at the cpu's present speed.
+    /// The current task computes from now on, after the pending overhead, at the cpu's present speed.
     #[inline]
     fn start_compute(&mut self, record: &mut Cpu, class: ClassId) {
         record.since = self.now;
         record.activity = Activity::Compute(class);
         let task = &self.tasks[record.current];
+        debug_assert!(task.remaining > Work::ZERO, "{} computes nothing on {}", record.current, record.id);
         self.memory.occupy(task.profile, record.id, true);
         if class != ClassId::FREE {
-            let pace = self.cores.pace(record.id);
-            let work = to_cpu(task.remaining, pace.speed);
-            let bytes = self.memory.offer(task.profile, pace.own, pace.factor);
+            let speeds = self.cores.speeds(record.id);
+            let work = to_cpu(task.remaining, speeds.speed);
+            let bytes = self.memory.offer(task.profile, speeds.own, speeds.factor);
             self.memory.start(class, record.id, self.now, record.overhead.total(), work, bytes);
         }
     }
 
-    /// Stops the current task's computing and books what lies behind the lead (`rest`; the whole segment took `elapsed`).
+    /// Stops the current task's computing and charges the time behind the overhead (`rest`; the whole segment
+    /// took `elapsed`).
     #[inline]
     pub(crate) fn stop_compute(&mut self, record: &mut Cpu, class: ClassId, rest: Span, elapsed: Span) {
         let Self { tasks, memory, cores, caches, machine, now, .. } = self;
         let id = record.current;
         let task = &mut tasks[id];
-        let pace = cores.pace(record.id);
+        let speeds = cores.speeds(record.id);
         let (before, profile) = (task.remaining, task.profile);
-        let work = to_cpu(before, pace.speed);
+        let work = to_cpu(before, speeds.speed);
         let (left, growth) = if class == ClassId::FREE {
             (work.saturating_sub(Speed::NOMINAL.work_in(rest)), ONE)
         } else {
             memory.stop(class, record.id, *now, work)
         };
         memory.occupy(profile, record.id, false);
-        let after = from_cpu(left, pace.speed).min(before);
+        let after = from_cpu(left, speeds.speed).min(before);
         task.remaining = after;
         caches.fetch(task, before - after, growth);
         caches.fill(&machine.memory, record, (id, &mut *task), elapsed);
+        debug_assert!(left <= work, "{id} has {left:?} left of {work:?} on {}", record.id);
         let ideal = (work - left).duration_at(Speed::NOMINAL).min(rest);
-        charge_compute(memory, &mut record.account, (class, profile, pace.factor), (ideal, rest));
+        charge_compute(memory, &mut record.account, (class, profile, speeds.factor), (ideal, rest));
     }
 
-    /// The compute operation of the current task is complete: its books are closed, and whatever rounding left is done.
+    /// The compute operation of the current task is complete: its segment is closed, and what rounding left
+    /// of the work is done.
     #[inline]
     pub(crate) fn end_compute(&mut self, record: &mut Cpu) {
         self.close(record);
@@ -142,20 +147,21 @@ impl<O: Observer> Shared<'_, O> {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// The current task of `cpu` continues with its compute operation after the lead.
+    /// The current task of `cpu` continues with its compute operation after the pending overhead.
     pub(crate) fn begin_compute(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
         if self.shared.begin_at_home(record) {
             return;
         }
-        self.shared.announce(record);
+        self.shared.emit_running(record);
         let id = record.current;
         let copy = self.follow_pages(cpu, id);
         let home = self.page_node(cpu, id);
         self.shared.begin_compute(&mut self.cpus[cpu], home, copy);
     }
 
-    /// The speed of a cpu changes: what was computed so far is booked at the old one, the rest of the lead stays.
+    /// The speed of a cpu changes: time so far is charged at the old speed, the rest of the overhead stays
+    /// pending.
     pub(crate) fn respeed(&mut self, cpu: CpuId, own: Speed, factor: u64) {
         let Activity::Compute(class) = self.cpus[cpu].activity else {
             self.shared.cores.set(cpu, own, factor);
@@ -176,13 +182,14 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// When the current task completes its compute operation; `NEVER` when its class's clock tells.
+    /// When the current task completes its compute operation; `NEVER` when the clock of its class determines
+    /// it.
     #[inline]
     pub(crate) fn compute_end(&self, cpu: CpuId, class: ClassId) -> Time {
         if class == ClassId::FREE { self.free_end(cpu) } else { Time::NEVER }
     }
 
-    /// The same for one that no task else slows down.
+    /// The same for an operation that no other task slows down.
     fn free_end(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let work = to_cpu(self.shared.tasks[record.current].remaining, self.shared.cores.speed(cpu));
@@ -197,7 +204,8 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.memory.left(class, cpu, self.shared.now, Work::MAX) == Work::ZERO
     }
 
-    /// Nominal work that a task has done in the present segment of a cpu, none when it does not compute there now.
+    /// Nominal work that a task has done in the present segment of a cpu, none when it does not compute there
+    /// now.
     pub(crate) fn computed(&self, cpu: CpuId, task: TaskId) -> Work {
         let record = &self.cpus[cpu];
         let Activity::Compute(class) = record.activity else { return Work::ZERO };
@@ -209,7 +217,7 @@ impl<O: Observer> Engine<'_, O> {
         before - from_cpu(self.left(cpu, class, to_cpu(before, speed), rest), speed).min(before)
     }
 
-    /// What is left of `work` at the cpu's speed after `rest` behind the lead.
+    /// What is left of `work` at the cpu's speed, `rest` after the end of the overhead.
     fn left(&self, cpu: CpuId, class: ClassId, work: Work, rest: Span) -> Work {
         if class == ClassId::FREE {
             work.saturating_sub(Speed::NOMINAL.work_in(rest))
@@ -218,7 +226,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Books the time since the segment began and stops its activity, if there is a current task; else idle time.
+    /// Charges the time since the segment began and ends its activity; without a current task it is idle
+    /// time.
     pub(crate) fn close_segment(&mut self, cpu: CpuId) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         if !record.current.is_none() {

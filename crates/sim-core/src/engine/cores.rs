@@ -1,7 +1,9 @@
-//! How fast cpus are: cores of their own speed, packages that clock up while cores idle, threads that share a core.
+//! How fast cpus are: core speeds, package clocks that rise while cores idle, hardware threads that share a
+//! core.
 //!
-//! Speeds are brought up to date at the end of an instant, for the cores where something has happened: what was begun and
-//! ended within one instant leaves no trace. A machine of one thread per core without turbo does nothing here.
+//! Speeds are updated at the end of an instant, for the cores where something has happened: activities that
+//! begin and end within one instant have no effect. On a machine of one thread per core without turbo nothing
+//! happens here.
 
 use crate::contention::ONE;
 use crate::engine::Engine;
@@ -11,7 +13,7 @@ use crate::machine::{Level, Machine, Topology};
 use crate::observe::Observer;
 use crate::time::Speed;
 
-/// What the siblings of a hardware thread see of it.
+/// What a hardware thread does, as far as it slows its siblings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Thread {
     Idle,
@@ -33,14 +35,14 @@ pub(crate) struct Cores {
     /// Factor on the speed by busy cores of the package, 1/65,536.
     turbo: Vec<u64>,
     /// By cpu; one for all where none ever differs.
-    threads: Vec<Pace>,
-    /// All bits where cpus have paces of their own, else none.
-    own_pace: u32,
+    speeds: Vec<CpuSpeed>,
+    /// All bits set where the speeds of cpus differ, else none.
+    index_mask: u32,
     /// By core: whether one of its cpus was busy at the end of the last instant.
     busy: Vec<bool>,
     /// By package: such cores.
     busy_cores: Vec<u32>,
-    /// Cores to look at.
+    /// Cores whose speeds are to be updated.
     dirty: Vec<u32>,
     is_dirty: Vec<bool>,
 }
@@ -53,13 +55,13 @@ impl Cores {
         let (smt, cpus) = (&machine.smt, machine.cpus() as usize);
         let turbo: Vec<u64> = machine.turbo.iter().map(|t| fixed(*t).max(1)).collect();
         let highest = turbo.first().copied().unwrap_or(ONE);
-        let pace = |cpu| {
+        let speed_of = |cpu| {
             let base = machine.speed_of(cpu) * usable;
             let own = scaled(base, highest);
-            Pace { base, own, factor: ONE, speed: own }
+            CpuSpeed { base, own, factor: ONE, speed: own }
         };
         let varies = topology.span(Level::Core) > 1 || !turbo.is_empty() || !machine.core_speed.is_empty();
-        let threads = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(pace).collect();
+        let speeds = machine.cpu_ids().take(if varies { cpus } else { 1 }).map(speed_of).collect();
         let cores = topology.count(Level::Core) as usize;
         Self {
             core: topology.span(Level::Core),
@@ -68,8 +70,8 @@ impl Cores {
             memory: fixed(smt.memory) as i64,
             poll: fixed(smt.poll),
             turbo,
-            threads,
-            own_pace: if varies { u32::MAX } else { 0 },
+            speeds,
+            index_mask: if varies { u32::MAX } else { 0 },
             busy: vec![false; cores],
             busy_cores: vec![0; cpus / package_span(topology) as usize],
             dirty: Vec::with_capacity(cores),
@@ -80,41 +82,41 @@ impl Cores {
     /// Speed of a cpu.
     #[inline]
     pub(crate) fn speed(&self, cpu: CpuId) -> Speed {
-        self.pace(cpu).speed
+        self.speeds(cpu).speed
     }
 
-    /// How fast a cpu is.
+    /// How fast a cpu is: the factors of its speed.
     #[inline]
-    pub(crate) fn pace(&self, cpu: CpuId) -> Pace {
-        self.threads[(cpu.0 & self.own_pace) as usize]
+    pub(crate) fn speeds(&self, cpu: CpuId) -> CpuSpeed {
+        self.speeds[(cpu.0 & self.index_mask) as usize]
     }
 
     /// Speed its core has for it alone.
     #[inline]
     pub(crate) fn own(&self, cpu: CpuId) -> Speed {
-        self.pace(cpu).own
+        self.speeds(cpu).own
     }
 
     /// What sharing the core leaves of it, 1/65,536.
     #[inline]
     pub(crate) fn factor(&self, cpu: CpuId) -> u64 {
-        self.pace(cpu).factor
+        self.speeds(cpu).factor
     }
 
     pub(crate) fn set(&mut self, cpu: CpuId, own: Speed, factor: u64) {
-        let pace = &mut self.threads[(cpu.0 & self.own_pace) as usize];
-        *pace = Pace { own, factor, speed: scaled(own, factor), ..*pace };
+        let speeds = &mut self.speeds[(cpu.0 & self.index_mask) as usize];
+        *speeds = CpuSpeed { own, factor, speed: scaled(own, factor), ..*speeds };
     }
 
     /// Something has happened on a cpu.
     #[inline]
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         if self.core > 1 || !self.turbo.is_empty() {
-            self.look_at(cpu.0 / self.core);
+            self.mark_core(cpu.0 / self.core);
         }
     }
 
-    fn look_at(&mut self, core: u32) {
+    fn mark_core(&mut self, core: u32) {
         if !std::mem::replace(&mut self.is_dirty[core as usize], true) {
             self.dirty.push(core);
         }
@@ -125,27 +127,32 @@ impl Cores {
         entry.checked_sub(1).map_or(ONE, |at| self.turbo[at])
     }
 
-    /// A core has become busy or idle; when that changes the clock of its package all its cores are looked at.
+    /// A core has become busy or idle. When that changes the clock of its package, all cores of the package
+    /// are updated.
     fn set_busy(&mut self, core: u32, busy: bool) {
         if std::mem::replace(&mut self.busy[core as usize], busy) == busy || self.turbo.is_empty() {
             return;
         }
         let package = core * self.core / self.package;
         let before = self.busy_cores[package as usize];
+        debug_assert!(
+            busy || before > 0,
+            "core {core} becomes idle in package {package}, where none is busy"
+        );
         let after = if busy { before + 1 } else { before - 1 };
         self.busy_cores[package as usize] = after;
         if self.boost(before) != self.boost(after) {
             let cores = self.package / self.core;
             for core in package * cores..(package + 1) * cores {
-                self.look_at(core);
+                self.mark_core(core);
             }
         }
     }
 }
 
-/// How fast a cpu is.
+/// How fast a cpu is: the factors of its speed.
 #[derive(Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct CpuSpeed {
     /// Speed of the core without turbo, the share of timer ticks off.
     base: Speed,
     /// The same with turbo.
@@ -189,7 +196,7 @@ impl<O: Observer> Engine<'_, O> {
     fn refresh_core(&mut self, core: u32) {
         let first = CpuId(core * self.shared.cores.core);
         let busy = self.shared.cores.busy_cores[(first.0 / self.shared.cores.package) as usize];
-        let own = scaled(self.shared.cores.pace(first).base, self.shared.cores.boost(busy));
+        let own = scaled(self.shared.cores.speeds(first).base, self.shared.cores.boost(busy));
         let drawn: u64 = self.threads(core).map(|cpu| self.drawn(CpuId(cpu), own)).sum();
         for cpu in self.threads(core).map(CpuId) {
             let factor = self.share_of_core(cpu, drawn);
@@ -215,8 +222,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the core's bandwidth
-    /// no more than its part when the threads together ask for more (`drawn`).
+    /// What is left to a computing thread by its siblings, 1/65,536: a factor for each busy one, and of the
+    /// core's bandwidth no more than its part when the threads together ask for more (`drawn`).
     fn share_of_core(&self, cpu: CpuId, drawn: u64) -> u64 {
         let Thread::Computes(profile) = self.thread(cpu) else { return ONE };
         let bound = self.shared.memory.bound(profile);

@@ -1,12 +1,12 @@
-//! Cpus at which something has happened that decides who is late and who holds the cpu, for policies that watch waits.
+//! Cpus whose current task or waits have changed, for policies that watch waits.
 
 use crate::ids::{CpuId, Id};
 
-/// Each cpu stands in the list once, so that nothing grows when no task reads it.
+/// The list holds each cpu once, so its capacity suffices even if no policy reads it.
 #[derive(Default)]
 pub(crate) struct Dirty {
     list: Vec<CpuId>,
-    /// Of each cpu: it stands in the list. Empty while no task watches.
+    /// Whether a cpu is in the list. Empty if no policy watches waits.
     noted: Vec<bool>,
 }
 

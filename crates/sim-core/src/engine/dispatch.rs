@@ -1,4 +1,4 @@
-//! One cpu decides: what of its current activity is over, who runs next, when to look again.
+//! One cpu decides: what of its current activity is over, who runs next, when it decides again.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
@@ -9,12 +9,13 @@ use crate::run_queue;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Brings a marked cpu to rest: everything due now is done, one event is armed.
+    /// One decision of a marked cpu: everything due now is done, then one event is armed.
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
         let fired = std::mem::replace(&mut record.fired, false);
         if record.activity == Activity::Poll && !fired && !record.resched && !record.has_deferred {
-            // Only what a task there waits for has changed: the forecast follows, nothing need be brought up to date.
+            // Only the end of a wait has changed: the prediction follows, the state need not be brought up to
+            // date.
             let due = self.predict(cpu);
             if due > self.shared.now {
                 self.shared.sources.set(cpu.0 as usize, due);
@@ -43,8 +44,8 @@ impl<O: Observer> Engine<'_, O> {
             }
             Activity::Poll => {
                 let check = record.since + record.overhead.total() + shared.machine.costs.poll;
-                if now == check && shared.sees(record) {
-                    self.notice(cpu, policy);
+                if now == check && shared.wait_is_over(record) {
+                    self.end_poll(cpu, policy);
                     return true;
                 }
                 if now == check + shared.machine.costs.yield_call {
@@ -53,8 +54,8 @@ impl<O: Observer> Engine<'_, O> {
                 }
             }
             Activity::Spin => {
-                if now == self.first_sight(cpu) {
-                    self.notice(cpu, policy);
+                if now == self.spin_ends(cpu) {
+                    self.end_poll(cpu, policy);
                     return true;
                 }
             }
@@ -62,12 +63,12 @@ impl<O: Observer> Engine<'_, O> {
             Activity::Syscall => return self.end_syscall(cpu, policy),
         }
         let record = &self.cpus[cpu];
-        // What polls and yields is not cut short by the end of a slice.
+        // The end of a slice does not interrupt a task that polls and yields.
         let over = now >= record.slice_end && record.activity != Activity::Poll;
-        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_debt(cpu, policy)
+        ((record.resched || over) && self.reschedule(cpu, policy)) || self.pay_deferred(cpu, policy)
     }
 
-    /// The current task has looked without success and yielded.
+    /// The current task has polled without success and yielded.
     #[inline(never)]
     fn end_cycle(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
@@ -80,7 +81,8 @@ impl<O: Observer> Engine<'_, O> {
         self.do_yield(cpu, policy);
     }
 
-    /// A system call ends, if it is time; false if not: a task inside the kernel is pre-empted when the call ends.
+    /// Ends a system call if it is time, else returns false: a task inside the kernel is preempted when the
+    /// call ends.
     #[inline(never)]
     fn end_syscall(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let record = &self.cpus[cpu];
@@ -95,7 +97,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Kernel and daemon work that has come up interrupts the current task; an interrupted poll starts over.
     #[inline]
-    fn pay_debt(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+    fn pay_deferred(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let has_deferred = self.cpus[cpu].has_deferred;
         if has_deferred {
             self.interrupt(cpu, policy);
@@ -110,8 +112,9 @@ impl<O: Observer> Engine<'_, O> {
         self.resume(cpu, policy);
     }
 
-    /// When a spinning task will see that its wait is over: at the first look after it is.
-    fn first_sight(&self, cpu: CpuId) -> Time {
+    /// When a spinning task observes the end of its wait or of its spin limit: at the end of the first poll
+    /// after it.
+    fn spin_ends(&self, cpu: CpuId) -> Time {
         let record = &self.cpus[cpu];
         let task = &self.shared.tasks[record.current];
         let ready = task.ready.min(task.deadline);
@@ -119,16 +122,18 @@ impl<O: Observer> Engine<'_, O> {
             return Time::NEVER;
         }
         let poll = self.shared.machine.costs.poll;
+        debug_assert!(poll > Span::ZERO, "a poll takes no time");
         let first = record.since + record.overhead.total() + poll;
         first + poll * ready.since(first).ns().div_ceil(poll.ns())
     }
 
-    /// The current task looks, and its wait or its patience is over.
-    fn notice(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+    /// The current task polls and observes the end of its wait or of its spin limit.
+    fn end_poll(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
         let spinning = record.activity == Activity::Spin;
         shared.close(record);
         let task = &shared.tasks[record.current];
+        debug_assert!(task.waiting != Waiting::No, "{} polls and waits for nothing", record.current);
         if !spinning {
             record.polled.0 += 1;
             shared.apps[task.app].counters.polls += 1;
@@ -137,8 +142,8 @@ impl<O: Observer> Engine<'_, O> {
         if task.ready > shared.now {
             let call = shared.machine.costs.sleep;
             self.begin_syscall(cpu, call, After::WaitAsleep);
-        } else if let Some((turn, seat)) = shared.end_wait(record) {
-            self.take_turn(cpu, turn, seat);
+        } else if let Some((step, rank)) = shared.end_wait(record) {
+            self.barrier_step(cpu, step, rank);
         } else {
             self.proceed(cpu, policy);
         }
@@ -149,8 +154,8 @@ impl<O: Observer> Engine<'_, O> {
         match after {
             After::WaitAsleep if self.shared.tasks[id].ready.is_never() => self.sleep(cpu, None),
             After::WaitAsleep => {
-                // The flag was set while it went to sleep: the call returns at once, and it looks again.
-                self.shared.renounce(&mut self.cpus[cpu], LeaveReason::Waits);
+                // The flag was set while it went to sleep: the call returns at once, and it polls again.
+                self.shared.emit_stopping(&mut self.cpus[cpu], LeaveReason::Waits);
                 self.charge_waiter(cpu);
                 self.cpus[cpu].take_deferred();
                 self.begin_polling(cpu);
@@ -188,7 +193,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best task runs.
+    /// The current task has called `sched_yield`: its key changes by the discipline's rule, then the best
+    /// task runs.
     fn do_yield(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         let record = &mut self.cpus[cpu];
@@ -212,7 +218,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task has called `yield_to`: its own cpu or another one is to prefer the target, and it yields.
+    /// The current task has called `yield_to`: the cpu of the target prefers it at its next pick, and the
+    /// caller yields.
     fn yield_in_favour(&mut self, cpu: CpuId, to: TaskId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.apps[self.shared.tasks[id].app].counters.yields += 1;
@@ -263,7 +270,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The task that a directed yield goes to: the first waiting one of the same application that does not itself wait without success.
+    /// The task that a directed yield prefers: the first queued one of the same application whose wait, if
+    /// any, is over.
     fn directed(&self, cpu: CpuId) -> Option<TaskId> {
         let record = &self.cpus[cpu];
         let me = &self.shared.tasks[record.current];
@@ -287,7 +295,7 @@ impl<O: Observer> Engine<'_, O> {
         None
     }
 
-    /// The kernel picks again while the current task could continue; true when something changed.
+    /// The run queue picks again while the current task could continue; true when something changed.
     #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
@@ -311,7 +319,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.close_segment(cpu);
         run_queue::put_back_key(&self.shared.model.discipline, &mut self.shared.tasks, &self.cpus[cpu], id);
-        if self.turns {
+        if self.watches_preemptions {
             let why = if first { Preemption::Preempted } else { Preemption::Expired };
             self.preempted.push((id, cpu, why));
         }
@@ -326,17 +334,20 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
-    /// The current task, its books closed and its key set, goes back into the queue and `next` takes the cpu.
+    /// The current task, its segment closed and its key set, goes back into the queue and `next` takes the
+    /// cpu.
     fn switch(&mut self, cpu: CpuId, next: TaskId, reason: LeaveReason, policy: &mut dyn Policy) {
         self.put_back(cpu, reason);
         self.run_next(cpu, next, policy);
     }
 
-    /// The current task, its books closed and its key set, goes back into the queue; no task has the cpu.
+    /// The current task, its segment closed and its key set, goes back into the queue; no task has the cpu.
     fn put_back(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
+        let state = self.shared.tasks[id].state;
+        debug_assert!(state == TaskState::Running, "{id} is put back on {cpu} and is {state:?}");
         self.count_switch(id, reason);
-        self.shared.renounce(&mut self.cpus[cpu], reason);
+        self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         self.shared.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
@@ -348,7 +359,12 @@ impl<O: Observer> Engine<'_, O> {
     /// A waiting task takes the free cpu.
     fn run_next(&mut self, cpu: CpuId, next: TaskId, policy: &mut dyn Policy) {
         let cost = self.switch_cost(self.cpus[cpu].last_process, next);
+        let task = &self.shared.tasks[next];
+        debug_assert!(task.state == TaskState::Queued, "{next} gets {cpu} and is {:?}", task.state);
+        debug_assert!(task.cpu == cpu, "{next} gets {cpu} and is queued on {}", task.cpu);
+        debug_assert!(task.priority < THROTTLED, "{next} gets {cpu} and is throttled");
         let record = &mut self.cpus[cpu];
+        debug_assert!(record.current.is_none(), "{next} gets {cpu}, which {} has", record.current);
         record.take_deferred();
         record.overhead.grow(Part::Switch, cost);
         run_queue::remove(&mut self.shared.tasks, record, next);
@@ -408,10 +424,15 @@ impl<O: Observer> Engine<'_, O> {
         let (due, slice_end) = match record.activity {
             Activity::Idle => (Time::NEVER, Time::NEVER),
             Activity::Compute(class) => (self.compute_end(cpu, class), self.slice_end(cpu)),
-            Activity::Spin => (self.first_sight(cpu), self.slice_end(cpu)),
+            Activity::Spin => (self.spin_ends(cpu), self.slice_end(cpu)),
             Activity::Syscall => (record.since + record.overhead.total() + record.call.0, Time::NEVER),
             Activity::Poll => (self.predict(cpu), Time::NEVER),
         };
+        debug_assert!(
+            slice_end > self.shared.now,
+            "the slice on {cpu} ends at {slice_end:?}, before it begins"
+        );
+        debug_assert!(due > self.shared.now, "{cpu} has decided and is due at {due:?}");
         self.cpus[cpu].slice_end = slice_end;
         self.shared.sources.set(cpu.0 as usize, due.min(slice_end));
     }

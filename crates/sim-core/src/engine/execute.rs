@@ -11,8 +11,8 @@ use crate::rng;
 use crate::time::{Span, Time, Work};
 use crate::wait::Scope;
 
-/// Whom a barrier meets.
-const fn circle_of(op: &Op) -> Scope {
+/// The scope of a barrier operation.
+const fn scope_of(op: &Op) -> Scope {
     match op {
         Op::TeamBarrier => Scope::Team,
         Op::LeadersBarrier => Scope::Leaders,
@@ -33,7 +33,7 @@ pub(crate) const fn awaited(waiting: Waiting, scope: Scope) -> Awaited {
 #[inline]
 fn ask(app: &App, rank: u32, task: &mut Task, work: Work, spread: Spread) -> bool {
     let raw = vary(task, work.raw(), spread);
-    let scale = app.rank_scale.get(rank as usize).copied().unwrap_or(1_000);
+    let scale = if app.rank_scale.is_empty() { 1_000 } else { app.rank_scale[rank as usize] };
     let scaled = if scale == 1_000 {
         raw.min(Work::MAX.raw())
     } else {
@@ -67,18 +67,18 @@ pub(crate) enum Ahead {
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// Goes on with the program up to the next operation that is more than a loop's end, and begins it after the lead if it is
-    /// a computation on pages of the task's own; returns what else it is.
+    /// Continues with the program up to the next operation other than a loop. Begins it, after the pending
+    /// overhead, if it is a computation on private pages; else returns it.
     #[inline]
-    pub(crate) fn go_on(&mut self, record: &mut Cpu) -> Option<Ahead> {
-        match self.look_ahead(record) {
+    pub(crate) fn advance_program(&mut self, record: &mut Cpu) -> Option<Ahead> {
+        match self.next_operation(record) {
             Ahead::Compute if self.begin_at_home(record) => None,
             ahead => Some(ahead),
         }
     }
 
     #[inline]
-    fn look_ahead(&mut self, record: &Cpu) -> Ahead {
+    fn next_operation(&mut self, record: &Cpu) -> Ahead {
         let task = &mut self.tasks[record.current];
         let app = &self.apps[task.app];
         let (ops, rank) = (app.program.ops(), app.rank(record.current));
@@ -95,10 +95,10 @@ impl<O: Observer> Shared<'_, O> {
                 }
                 Op::LeadersBarrier if !rank.is_multiple_of(app.team) => task.pc += 1,
                 Op::Barrier | Op::TeamBarrier | Op::LeadersBarrier => {
-                    task.enters(circle_of(op));
+                    task.enters(scope_of(op));
                     return Ahead::Barrier;
                 }
-                Op::Repeat(_) | Op::End => turn_loop(&app.program, task),
+                Op::Repeat(_) | Op::End => step_loop(&app.program, task),
                 other => return Ahead::Other(*other),
             }
         }
@@ -106,7 +106,7 @@ impl<O: Observer> Shared<'_, O> {
 }
 
 /// Enters a loop, or goes from its end back to its start or on.
-fn turn_loop(program: &Program, task: &mut Task) {
+fn step_loop(program: &Program, task: &mut Task) {
     if let Some(Op::Repeat(times)) = program.ops().get(task.pc as usize) {
         task.loops[task.depth as usize] = *times;
         task.depth += 1;
@@ -119,8 +119,9 @@ fn turn_loop(program: &Program, task: &mut Task) {
         task.pc = start;
         return;
     }
+    debug_assert!(task.depth > 0, "the end of a loop at {} without its beginning", task.pc);
     let passes = &mut task.loops[task.depth as usize - 1];
-    // 0 stands for "forever".
+    // 0 means "forever".
     if *passes == 1 {
         task.depth -= 1;
         task.pc += 1;
@@ -131,14 +132,15 @@ fn turn_loop(program: &Program, task: &mut Task) {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// The current task of `cpu` continues with its program after the lead, up to the next operation that takes time.
+    /// The current task of `cpu` continues with its program, after the pending overhead, up to the next
+    /// operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let starting = self.shared.tasks[self.cpus[cpu].current].stage != Stage::Program;
         if starting && self.starts_up(cpu, policy) {
             return;
         }
         // What comes next in the program is begun, until something takes time.
-        while let Some(next) = self.shared.go_on(&mut self.cpus[cpu]) {
+        while let Some(next) = self.shared.advance_program(&mut self.cpus[cpu]) {
             match next {
                 Ahead::Compute => return self.begin_compute(cpu),
                 Ahead::Barrier => return self.arrive(cpu),
@@ -197,14 +199,14 @@ impl<O: Observer> Engine<'_, O> {
                 self.shared.tasks[id].pc =
                     if again { pc } else { self.shared.apps[app].program.partner(pc) } + 1;
             }
-            // Looked through already.
+            // `next_operation` handles these.
             Op::Compute { .. }
             | Op::Serial { .. }
             | Op::Barrier
             | Op::TeamBarrier
             | Op::LeadersBarrier
             | Op::Repeat(_)
-            | Op::End => {}
+            | Op::End => unreachable!("{id} performs {op:?}, which is begun elsewhere"),
         }
         false
     }
@@ -225,7 +227,8 @@ impl<O: Observer> Engine<'_, O> {
                 self.end_response(id);
                 (fork, After::Respawn)
             }
-            _ => (yields, After::Yield),
+            Op::Yield => (yields, After::Yield),
+            _ => unreachable!("{id} calls the operating system for {op:?}"),
         }
     }
 
@@ -285,8 +288,9 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The current task enters a system call.
     pub(crate) fn begin_syscall(&mut self, cpu: CpuId, call: Span, after: After) {
-        self.shared.announce(&mut self.cpus[cpu]);
+        self.shared.emit_running(&mut self.cpus[cpu]);
         let record = &mut self.cpus[cpu];
+        debug_assert!(!record.current.is_none(), "no task on {cpu} enters a system call ({after:?})");
         record.since = self.shared.now;
         record.activity = Activity::Syscall;
         record.call = (call, after);
@@ -298,7 +302,7 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.begin_wait(&mut self.cpus[cpu], waiting, ready);
     }
 
-    /// The current task polls from now on, after the lead.
+    /// The current task polls from now on, after the pending overhead.
     pub(crate) fn begin_polling(&mut self, cpu: CpuId) {
         self.shared.dirty.note(cpu);
         let record = &mut self.cpus[cpu];
@@ -310,7 +314,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The last operation is behind the current task.
     fn exit(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
-        self.shared.announce(&mut self.cpus[cpu]);
+        self.shared.emit_running(&mut self.cpus[cpu]);
         self.end_response(id);
         // Nothing follows that could be delayed.
         self.cpus[cpu].overhead = Overhead::NONE;
@@ -318,6 +322,8 @@ impl<O: Observer> Engine<'_, O> {
         self.leave(cpu, LeaveReason::Exited);
         let app = self.shared.tasks[id].app;
         self.shared.apps[app].exited += 1;
+        let (exited, tasks) = (self.shared.apps[app].exited, self.shared.apps[app].tasks);
+        assert!(exited <= tasks, "{id} is the {exited}-th of {tasks} tasks of {app} to end");
         if self.shared.apps[app].exited == self.shared.apps[app].tasks {
             self.app_ends(app, policy);
         }

@@ -1,4 +1,4 @@
-//! The end of a run: the last books are closed and the report is made.
+//! The end of a run: the last segments are closed and the report is made.
 
 use crate::account::Category;
 use crate::engine::Engine;
@@ -18,6 +18,7 @@ impl<O: Observer> Engine<'_, O> {
             self.close_segment(*cpu);
             self.report_polling(*cpu);
         }
+        self.check_end();
         let (tick, period) = (self.shared.machine.costs.tick.ns(), self.shared.model.tick.ns());
         for cpu in &cpus {
             // The ticks' share of the computing time, which the speeds already contain.
@@ -25,7 +26,7 @@ impl<O: Observer> Engine<'_, O> {
             let parts = [Category::Compute, Category::MemoryStall, Category::Remote, Category::Smt];
             let busy = parts.into_iter().fold(Span::ZERO, |sum, part| sum + account.get(part));
             let ticks = u128::from(busy.ns()) * u128::from(tick.min(period)) / u128::from(period);
-            account.rebook(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
+            account.reassign(Category::Compute, Category::Kernel, Span::from_ns(ticks as u64));
         }
         for task in self.shared.tasks.iter() {
             let counters = &mut self.shared.apps[task.app].counters;

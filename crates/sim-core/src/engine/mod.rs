@@ -1,4 +1,72 @@
 //! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
+//!
+//! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended.
+//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the run queue of each cpu
+//! decides who runs next there.
+//!
+//! # Tasks
+//!
+//! [`TaskState`] is what the scheduler knows. The functions in brackets change it.
+//!
+//! ```text
+//! New --[fork]--> Queued <--[run_next, put_back]--> Running --[exit]--> Exited
+//!                   ^                                | |
+//!                   '--[wake]-- Sleeping <--[sleep]--' '--[respawn]--> New, then Queued
+//! ```
+//!
+//! The closed forms of `polling` also change tasks between Queued and Running. `relocate` queues a task on
+//! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
+//! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
+//! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
+//! spin limit (`deadline`) has passed.
+//!
+//! # An instant
+//!
+//! 1. Timers fire, by class (see `event.rs`), then in the order of arming: arrivals, wake-ups, ticks,
+//!    policy timers.
+//! 2. Due sources mark cpus: each cpu has one armed event, each contention class a clock for the next
+//!    completion.
+//! 3. Marked cpus decide in id order (`Engine::step`): the cpu does all that is due, then arms its next
+//!    event.
+//! 4. The policy is notified: entries and exits of queues, then waits, then preemptions. If this marks cpus,
+//!    3 follows again.
+//! 5. Core speeds and contention clocks follow what has changed; the `invariants` are checked.
+//!
+//! # Ties
+//!
+//! Timers precede cpus, and cpus decide by id. A decision can mark other cpus: a higher one decides in the
+//! same round, a lower one or the same one in the next. A poll cycle that ends at this instant belongs to its
+//! cpu's decision. `Shared::passed` is the cpu that decides; cycles that end now are over on lower cpus,
+//! still open on this and higher ones. After a round they are over everywhere. The result therefore does not
+//! depend on when a cpu is brought up to date (`settle`).
+//!
+//! # Three examples
+//!
+//! *Wake-up.* `Engine::signal` arms a timer for a sleeping task; the signaller pays for the call. When the
+//! timer fires, `wake` asks the policy for a cpu ([`Policy::select_cpu`]) and `enqueue` inserts the task and
+//! marks the cpu. If the discipline lets it preempt, the cpu also has `resched` set and pays for the
+//! interrupt. It decides in phase 3.
+//!
+//! *Barrier release.* At a central barrier the last rank to arrive signals all others; at a tree barrier the
+//! root does, once its children have signalled it. At a dissemination barrier each rank signals one partner
+//! per round. A signal has a visibility time (`ready`): now, plus the signaller's pending overhead, plus the
+//! latency between the two cpus. A task that polls observes it at the end of its first poll at or after that
+//! time. A queued task must run first, and a sleeping one must wake first.
+//!
+//! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
+//! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
+//! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
+//! computes the state at any time before. Both use closed forms (module `polling`): a round-robin cycle, a
+//! cycle by virtual runtime, or a general one for every discipline. A task that spins without yielding needs
+//! none: `spin_ends` divides. New signals and queue entries mark the cpu, and it predicts anew.
+//! [`Options::stepwise`] simulates each poll, with the same result.
+//!
+//! # Files in reading order
+//!
+//! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
+//! `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
+//! `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `caches` and `cores`
+//! (speeds), `setup` and `finish`, `invariants`.
 
 mod arrivals;
 mod barrier;
@@ -9,6 +77,7 @@ mod dirty;
 mod dispatch;
 mod execute;
 mod finish;
+mod invariants;
 pub(crate) mod polling;
 mod setup;
 pub(crate) mod shared;
@@ -23,6 +92,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::dirty::Dirty;
+use crate::engine::invariants::Checks;
 use crate::event::{Timer, Timers};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
@@ -43,6 +113,71 @@ use state::{Cpu, ProcessId};
 pub(crate) use setup::test_machine;
 
 /// A run that has been checked and may be started.
+///
+/// # Examples
+/// Three tasks compute for 3 ms each on two cpus and meet at a barrier, where a waiting task polls and
+/// yields:
+/// ```
+/// use std::sync::Arc;
+///
+/// use sim_core::engine::Simulation;
+/// use sim_core::ids::{CpuId, ProfileId, TaskId};
+/// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+/// use sim_core::os::{Discipline, OsModel};
+/// use sim_core::outcome::{Options, Outcome};
+/// use sim_core::policy::{Placement, Policy, View};
+/// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+/// use sim_core::time::{Span, Work};
+/// use sim_core::wait::{BarrierKind, WaitMode};
+///
+/// /// Places rank r on cpu r modulo the number of cpus.
+/// struct Fixed;
+///
+/// impl Policy for Fixed {
+///     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
+///         CpuId(view.task(task).rank % view.machine().cpus())
+///     }
+/// }
+///
+/// let machine = Machine {
+///     name: "two cores".into(),
+///     topology: Topology::new(&[(Level::Core, 2)])?,
+///     costs: Costs::free(),
+///     memory: Memory::unlimited(),
+///     core_speed: Vec::new(),
+///     smt: Smt::NONE,
+///     turbo: Vec::new(),
+/// };
+/// let os = OsModel {
+///     name: "round robin".into(),
+///     tick: Span::from_ms(1),
+///     tick_skew: false,
+///     discipline: Discipline::RoundRobin { quantum: Span::from_ms(10) },
+/// };
+/// let compute = Op::Compute {
+///     work: Work::from_span(Span::from_ms(3)),
+///     spread: Spread::NONE,
+///     profile: ProfileId(0),
+/// };
+/// let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE])?;
+/// let runtime = Runtime {
+///     name: "example".into(),
+///     barrier: BarrierKind::Central,
+///     wait: WaitMode::Yield,
+///     processes: false,
+///     startup: StartUp::PLAIN,
+/// };
+/// let app = AppSpec::new("three", 3, Arc::new(program), runtime);
+///
+/// let simulation = Simulation::new(Arc::new(machine), Arc::new(os), vec![app], Options::default())?;
+/// let report = simulation.run(&mut Fixed, &mut ());
+///
+/// assert_eq!(report.outcome, Outcome::Completed);
+/// assert_eq!(report.apps[0].counters.barriers, 3);
+/// // Two of the tasks shared cpu 0, so the barrier was complete after 6 ms and a few polls.
+/// assert_eq!(report.makespan.ns() / 1_000, 6_000);
+/// # Ok::<(), String>(())
+/// ```
 pub struct Simulation {
     machine: Arc<Machine>,
     model: Arc<OsModel>,
@@ -51,7 +186,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A run of these applications on a machine under a kernel.
+    /// A run of these applications on a machine under an operating system.
     ///
     /// # Errors
     /// A sentence: no foreground application, an application without tasks, more tasks or applications than
@@ -77,19 +212,21 @@ pub(crate) struct Engine<'o, O> {
     cpus: PerCpu<Cpu>,
     shared: Shared<'o, O>,
     timers: Timers,
-    /// Cpus that something has happened to at this instant.
+    /// Cpus to decide in the next round of this instant, in order of marking.
     marks: Vec<CpuId>,
-    /// The marks being worked off.
-    working: Vec<CpuId>,
-    /// Cpus marked by a lower one in its turn: they still have theirs in the same round.
-    late: BinaryHeap<Reverse<CpuId>>,
-    /// The cpu that decides just now.
-    turn: Option<CpuId>,
-    /// Entries to (true) and exits from (false) queues that the policy has not been told.
+    /// The marked cpus of the present round, in id order.
+    round: Vec<CpuId>,
+    /// Cpus that a lower one marked while it decided: they decide in the same round.
+    late_marks: BinaryHeap<Reverse<CpuId>>,
+    /// The cpu that decides now.
+    deciding: Option<CpuId>,
+    /// Entries to (true) and exits from (false) queues of which the policy is still to be notified.
     notices: Vec<(TaskId, CpuId, bool)>,
-    /// The policy wants to know who is preempted, and the discipline has priorities that change with time.
-    turns: bool,
-    /// Tasks that have lost the cpu in whose queue they wait, or were lifted there, not yet told to the policy.
+    /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
+    /// time.
+    watches_preemptions: bool,
+    /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
+    /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
     polling: Polling,
     /// One for each cpu, or for several: what was predicted there.
@@ -97,7 +234,7 @@ pub(crate) struct Engine<'o, O> {
     corrections: u64,
     events: u64,
     entries: u64,
-    /// Applications all of whose tasks exist by now, not yet told to the policy.
+    /// Applications all of whose tasks exist, of which the policy is still to be notified.
     complete_apps: Vec<AppId>,
     /// Foreground applications that have not ended.
     left: u32,
@@ -109,6 +246,7 @@ pub(crate) struct Engine<'o, O> {
     admitted: (u32, u64),
     /// Processes that took the place of others, for their numbers.
     respawned: u32,
+    checks: Checks,
 }
 
 impl<O: Observer> Engine<'_, O> {
@@ -117,7 +255,7 @@ impl<O: Observer> Engine<'_, O> {
         if self.shared.watched {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
-        self.turns =
+        self.watches_preemptions =
             policy.watches().preemptions && matches!(self.shared.model.discipline, Discipline::Ts(_));
         policy.init(&mut self);
         let mut rounds = 0u32;
@@ -126,10 +264,11 @@ impl<O: Observer> Engine<'_, O> {
                 break Outcome::Completed;
             }
             let next = self.shared.sources.earliest();
-            // A policy can move tasks about, but it can wake no task: with every cpu idle nothing will happen. Where
-            // tasks still poll, they poll on to the horizon; throttled ones may be let continue until then.
+            // A policy can move tasks, but it can wake none: with every cpu idle nothing will happen. Where
+            // tasks still poll, they poll until the horizon; throttled ones may be allowed to continue until
+            // then.
             if next.is_never() && self.pending == 0 && self.cpus.iter().all(|cpu| cpu.running == 0) {
-                break Outcome::Deadlock(self.who_waits());
+                break Outcome::Deadlock(self.deadlock_message());
             }
             let at = next.min(self.timers.earliest());
             if at > self.shared.options.horizon {
@@ -143,16 +282,21 @@ impl<O: Observer> Engine<'_, O> {
             if at > self.shared.now {
                 self.shared.passed = 0;
             }
+            assert!(at >= self.shared.now, "the next event is at {at:?}, and it is {:?}", self.shared.now);
             self.shared.now = at;
-            self.instant(policy);
+            if !self.instant(policy) {
+                break Outcome::Livelock(format!(
+                    "{MAX_ROUNDS_PER_INSTANT} rounds at {at:?} did not end the instant"
+                ));
+            }
         };
         self.finish(outcome)
     }
 
-    /// One instant: timers, then what is due on cpus and clocks, then the decisions of the marked cpus in id order. A cpu
-    /// that is marked by a decision of a lower one has its turn in the same round, otherwise in the next one: so it
-    /// makes no difference whether a poll cycle that ends at this instant has marked it or is settled later.
-    fn instant(&mut self, policy: &mut dyn Policy) {
+    /// One instant, in the phases that the overview of this module lists. False when rounds of decisions do
+    /// not end.
+    fn instant(&mut self, policy: &mut dyn Policy) -> bool {
+        debug_assert!(self.deciding.is_none(), "{:?} decides between two instants", self.deciding);
         while let Some(timer) = self.timers.take(self.shared.now) {
             self.events += 1;
             self.fire(timer, policy);
@@ -175,7 +319,10 @@ impl<O: Observer> Engine<'_, O> {
             }
         }
         let mut rounds = 0;
-        while rounds < MAX_ROUNDS_PER_INSTANT {
+        loop {
+            if rounds == MAX_ROUNDS_PER_INSTANT {
+                return false;
+            }
             rounds += 1;
             while let Some(app) = self.complete_apps.pop() {
                 self.notify(policy);
@@ -187,7 +334,8 @@ impl<O: Observer> Engine<'_, O> {
             } else if !self.marks.is_empty() {
                 self.decide_all(policy);
             } else if self.preempted.is_empty() {
-                // A task that an update has lifted is told of even when no cpu has anything to decide, as when it is throttled.
+                // The policy is notified of a boosted task even when no cpu decides, as when the task is
+                // throttled.
                 break;
             }
             self.end_round(policy);
@@ -195,9 +343,11 @@ impl<O: Observer> Engine<'_, O> {
         self.refresh_cores();
         let (cpus, sources) = (self.cpus.len(), &mut self.shared.sources);
         self.shared.memory.refresh(self.shared.now, |class, next| sources.set(cpus + class as usize, next));
+        self.check_instant();
+        true
     }
 
-    /// Nothing but what is armed is to be done at this instant.
+    /// Nothing but the armed events is to be done at this instant.
     #[inline]
     fn is_quiet(&self) -> bool {
         self.marks.is_empty() && self.complete_apps.is_empty()
@@ -207,17 +357,16 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     fn decide_first(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.decide(cpu, policy);
-        while !self.late.is_empty() {
-            if let Some(Reverse(late)) = self.late.pop() {
-                self.decide(late, policy);
-            }
+        while let Some(Reverse(late)) = self.late_marks.pop() {
+            debug_assert!(late > cpu, "{late} decides in the round of {cpu}");
+            self.decide(late, policy);
         }
     }
 
-    /// The marked cpus have had their turn: the policy is told of what has happened.
+    /// All marked cpus have decided: the policy is notified of what has happened.
     #[inline]
     fn end_round(&mut self, policy: &mut dyn Policy) {
-        self.turn = None;
+        self.deciding = None;
         self.shared.passed = u32::MAX;
         self.notify(policy);
         if !self.shared.waits.is_empty() {
@@ -230,24 +379,31 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Each marked cpu decides, in id order.
     fn decide_all(&mut self, policy: &mut dyn Policy) {
-        self.working.append(&mut self.marks);
-        self.working.sort_unstable();
+        debug_assert!(self.round.is_empty(), "{} cpus of the last round are left", self.round.len());
+        self.round.append(&mut self.marks);
+        self.round.sort_unstable();
         let mut at = 0;
-        while let Some(cpu) = self.next_turn(&mut at) {
+        while let Some(cpu) = self.next_in_round(&mut at) {
             self.decide(cpu, policy);
         }
-        self.working.clear();
+        self.round.clear();
     }
 
     fn decide(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.shared.marked[cpu] = false;
-        self.turn = Some(cpu);
+        debug_assert!(
+            self.deciding.is_none_or(|before| before < cpu),
+            "{cpu} decides after {:?}",
+            self.deciding
+        );
+        self.deciding = Some(cpu);
+        self.checks.note(cpu);
         self.shared.passed = self.shared.passed.max(cpu.0);
         self.step(cpu, policy);
     }
 
-    /// Marks the cpus whose own instant has come, and those on which a class's clock says that a task has done its work. All
-    /// these sources are armed anew before the instant is over.
+    /// Marks the cpus whose armed instant has come, and those on which a task completes its work by the clock
+    /// of its class. Each of these sources is armed anew before the instant is over.
     fn mark_due(&mut self, only: Option<usize>) {
         let Self { shared, marks, cpus, events, .. } = self;
         let Shared { sources, memory, now, marked, .. } = shared;
@@ -300,7 +456,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Tells the policy of entries and exits since the last time.
+    /// Notifies the policy of entries and exits since the last time.
     #[inline]
     fn notify(&mut self, policy: &mut dyn Policy) {
         if !self.notices.is_empty() {
@@ -321,7 +477,8 @@ impl<O: Observer> Engine<'_, O> {
         self.notices.clear();
     }
 
-    /// Tells the policy who has begun to wait and who has continued, one after the other with what it does about each.
+    /// Notifies the policy of each wait that has begun or ended, and of what its reaction causes before the
+    /// next one.
     fn notify_waits(&mut self, policy: &mut dyn Policy) {
         for i in 0..self.shared.waits.len() {
             match self.shared.waits[i] {
@@ -333,7 +490,7 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.waits.clear();
     }
 
-    /// Tells the policy who still waits where it lost its cpu, one after the other with what it does about each.
+    /// Notifies the policy of each task that still waits where it lost its cpu.
     fn notify_preemptions(&mut self, policy: &mut dyn Policy) {
         for (task, cpu, why) in std::mem::take(&mut self.preempted) {
             // A yield that ends at this instant may have given it the cpu.
@@ -347,9 +504,9 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Reckons in what has run since the priorities that the policy sees were last looked at.
+    /// Charges all cpus up to now, so that the policy observes current priorities.
     pub(crate) fn refresh_priorities(&mut self) {
-        if self.turns {
+        if self.watches_preemptions {
             for cpu in 0..self.cpus.len() {
                 self.catch_up(CpuId(cpu as u32));
             }
@@ -358,24 +515,24 @@ impl<O: Observer> Engine<'_, O> {
 
     fn mark(&mut self, cpu: CpuId) {
         if !std::mem::replace(&mut self.shared.marked[cpu], true) {
-            if self.turn.is_some_and(|turn| cpu > turn) {
-                self.late.push(Reverse(cpu));
+            if self.deciding.is_some_and(|deciding| cpu > deciding) {
+                self.late_marks.push(Reverse(cpu));
             } else {
                 self.marks.push(cpu);
             }
         }
     }
 
-    /// The lowest of the cpus whose turn is still to come in this round; `at` counts those of the sorted list.
-    fn next_turn(&mut self, at: &mut usize) -> Option<CpuId> {
-        let listed = self.working.get(*at).copied();
-        if self.late.is_empty() {
+    /// The lowest of the cpus that are still to decide in this round; `at` counts those of the sorted list.
+    fn next_in_round(&mut self, at: &mut usize) -> Option<CpuId> {
+        let listed = self.round.get(*at).copied();
+        if self.late_marks.is_empty() {
             *at += 1;
             return listed;
         }
-        match (listed, self.late.peek().copied()) {
-            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late.pop().map(|Reverse(late)| late),
-            (None, _) => self.late.pop().map(|Reverse(late)| late),
+        match (listed, self.late_marks.peek().copied()) {
+            (Some(cpu), Some(Reverse(late))) if late < cpu => self.late_marks.pop().map(|Reverse(late)| late),
+            (None, _) => self.late_marks.pop().map(|Reverse(late)| late),
             (Some(_), _) => {
                 *at += 1;
                 listed
@@ -387,13 +544,13 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.observe(what);
     }
 
-    /// Shows the books of a cpu to the observer.
+    /// Reports the cpu-time breakdown of a cpu to the observer.
     #[inline]
     fn report_account(&mut self, cpu: CpuId) {
         self.shared.report_account(&self.cpus[cpu]);
     }
 
-    /// Tells of the polling on a cpu since the last fact about it.
+    /// Reports the polling on a cpu since the last observation of it.
     fn report_polling(&mut self, cpu: CpuId) {
         self.shared.report_polling(&mut self.cpus[cpu]);
     }
@@ -414,6 +571,11 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     fn arm_pending(&mut self, at: Time, timer: Timer) {
+        debug_assert!(
+            at >= self.shared.now,
+            "{timer:?} is armed for {at:?}, and it is {:?}",
+            self.shared.now
+        );
         self.pending += 1;
         self.timers.arm(at, timer);
     }
@@ -429,12 +591,12 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// A short list for messages.
+/// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
 impl<O: Observer> Engine<'_, O> {
-    /// For the deadlock message: how many wait, and the first few of them.
-    fn who_waits(&self) -> String {
+    /// The deadlock message: how many tasks wait, and the first few of them.
+    fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
             let task = &self.shared.tasks[*id];
             task.state != TaskState::Exited && !self.shared.apps[task.app].background
@@ -447,5 +609,36 @@ impl<O: Observer> Engine<'_, O> {
         };
         let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{CpuChoice, Placement, System, Timer, View, Why};
+
+    /// An idle cpu pulls the task that runs on the other one, which is idle then.
+    struct PingPong;
+
+    impl Policy for PingPong {
+        fn init(&mut self, system: &mut dyn System) {
+            system.at(Time::from_ns(500_000), Timer::Token(0));
+        }
+        fn select_cpu(&mut self, _view: &dyn View, _task: TaskId, _why: Placement) -> CpuChoice {
+            CpuId(1).into()
+        }
+        fn timer(&mut self, system: &mut dyn System, _timer: Timer) {
+            system.migrate(TaskId(0), CpuId(0), Why::default());
+        }
+        fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+            system.migrate(TaskId(0), cpu, Why::default());
+        }
+    }
+
+    #[test]
+    fn an_instant_that_does_not_end_is_a_livelock() {
+        let report = setup::test_simulation(2, 1).run(&mut PingPong, &mut ());
+        let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
+        assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
     }
 }

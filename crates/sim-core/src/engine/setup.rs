@@ -7,6 +7,7 @@ use crate::contention::Contention;
 use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
+use crate::engine::invariants::Checks;
 use crate::engine::polling::fair::{FAIR_POLLING, FairPolling};
 use crate::engine::polling::general::Polling;
 use crate::engine::polling::rotation::rotates;
@@ -23,7 +24,7 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
-use crate::sync::{Exchanges, Locks, SharedLoops, StartBarrier};
+use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
 
@@ -132,17 +133,17 @@ fn positions(program: &Program, is: fn(&Op) -> bool) -> Vec<u32> {
     each.filter_map(|(pc, op)| is(op).then_some(pc as u32)).collect()
 }
 
-/// The meeting of all tasks; if the program has barriers of teams, that of the leaders and of each team.
-fn meetings(spec: &AppSpec) -> Vec<StartBarrier> {
+/// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each team.
+fn barriers(spec: &AppSpec) -> Vec<Barrier> {
     let (kind, team) = (spec.runtime.barrier, spec.team.max(1));
-    let mut meetings = vec![StartBarrier::new(kind, spec.tasks)];
+    let mut barriers = vec![Barrier::new(kind, spec.tasks)];
     let of_teams = |op: &Op| matches!(op, Op::TeamBarrier | Op::LeadersBarrier);
     if spec.program.ops().iter().any(of_teams) {
-        meetings.push(StartBarrier::new(kind, spec.tasks.div_ceil(team)));
+        barriers.push(Barrier::new(kind, spec.tasks.div_ceil(team)));
         let firsts = (0..spec.tasks).step_by(team as usize);
-        meetings.extend(firsts.map(|first| StartBarrier::new(kind, team.min(spec.tasks - first))));
+        barriers.extend(firsts.map(|first| Barrier::new(kind, team.min(spec.tasks - first))));
     }
-    meetings
+    barriers
 }
 
 /// The number of a task's process: that of its team's leader, its own, or that of its application.
@@ -159,7 +160,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     let exchanges = positions(&spec.program, |op| matches!(op, Op::Exchange { .. }));
     let loops = positions(&spec.program, |op| matches!(op, Op::RepeatShared(_)));
     App {
-        meetings: meetings(&spec),
+        barriers: barriers(&spec),
         process: spec.process(),
         team: spec.team.max(1),
         exchanges: Exchanges::new(exchanges, spec.tasks),
@@ -188,7 +189,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-/// The cpus, all idle. Only EEVDF looks at every tick.
+/// The cpus, all idle. Only EEVDF processes every tick.
 fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     if model.tick_skew {
@@ -254,7 +255,8 @@ fn usable(machine: &Machine, model: &OsModel) -> Speed {
     Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
 }
 
-/// Whether polling is computed in place, turn by turn of a rotation, and whether on small copies under the plain fair yield.
+/// Whether polling is computed in place as a round-robin cycle, and whether on small copies under the plain
+/// fair yield.
 fn polling_rules(
     discipline: &Discipline,
     apps: &IdVec<AppId, App>,
@@ -326,11 +328,11 @@ impl<'o, O: Observer> Engine<'o, O> {
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
             marks: Vec::with_capacity(cpus),
-            working: Vec::with_capacity(cpus),
-            late: BinaryHeap::new(),
-            turn: None,
+            round: Vec::with_capacity(cpus),
+            late_marks: BinaryHeap::new(),
+            deciding: None,
             notices: Vec::with_capacity(64),
-            turns: false,
+            watches_preemptions: false,
             preempted: Vec::new(),
             fair_polling: (0..cpus.min(FAIR_POLLING)).map(|_| FairPolling::default()).collect(),
             polling: Polling::default(),
@@ -344,6 +346,7 @@ impl<'o, O: Observer> Engine<'o, O> {
             queue: VecDeque::new(),
             admitted: (0, 0),
             respawned: 0,
+            checks: Checks::new(cpus),
             shared: Shared {
                 now: Time::ZERO,
                 sources: Sources::new(cpus, memory.room()),
@@ -393,4 +396,29 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
         smt: Smt::NONE,
         turbo: Vec::new(),
     }
+}
+
+/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under round robin.
+#[cfg(test)]
+pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
+    use crate::ids::ProfileId;
+    use crate::os::{Balancer, RoundRobinParams};
+    use crate::program::{Runtime, Spread, StartUp};
+    use crate::time::Work;
+    let work = Work::from_span(Span::from_ms(1));
+    let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+    let program = Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE]).unwrap();
+    let runtime = Runtime {
+        name: "test".into(),
+        barrier: BarrierKind::Central,
+        wait: WaitMode::Yield,
+        processes: false,
+        startup: StartUp::PLAIN,
+    };
+    let app = AppSpec::new("test", tasks, Arc::new(program), runtime);
+    let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
+    let balancer = Balancer { policy: "LOAD", release: "" };
+    let tick = Span::from_ms(1);
+    let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer };
+    Simulation::new(Arc::new(test_machine(cpus)), Arc::new(model), vec![app], Options::default()).unwrap()
 }

@@ -1,5 +1,5 @@
-//! What the cpus of a run share, and the frequent transitions of the current task of one of them: straight code over its
-//! record and whatever else it needs.
+//! What the cpus of a run share, and the frequent transitions of a current task, which borrow it and one
+//! cpu's record.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::polling::rotation::visible_at;
-use crate::engine::state::{Activity, After, App, Cpu, Part, Seat, Stage, Task, Waiting};
+use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
@@ -20,7 +20,7 @@ use crate::outcome::Options;
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
 use crate::run_queue;
-use crate::sync::Turn;
+use crate::sync::BarrierStep;
 use crate::time::{Span, Time};
 
 /// A run without the records of its cpus.
@@ -42,33 +42,35 @@ pub(crate) struct Shared<'o, O> {
     pub(crate) sources: Sources,
     /// Cpus that have something to decide at this instant.
     pub(crate) marked: PerCpu<bool>,
-    /// The policy wants to know who waits.
+    /// The policy is notified of waits.
     pub(crate) watched: bool,
-    /// Tasks that have begun to wait (for what) or continued (none), not yet told to the policy.
+    /// Tasks that have begun to wait (for what) or continued (none), of which the policy is still to be
+    /// notified.
     pub(crate) waits: Vec<(TaskId, Option<Awaited>)>,
     /// What a policy that watches waits asks for with [`crate::policy::System::dirty`].
     pub(crate) dirty: Dirty,
     /// Yields put their callers behind all others, and none is directed: polling is computed in place.
     pub(crate) rotates: bool,
-    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will do.
+    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will
+    /// do.
     pub(crate) fair: bool,
-    /// Cpus below this one have had their turn at this instant: a poll cycle of theirs that ends now is over.
+    /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
     pub(crate) passed: u32,
     pub(crate) observer: &'o mut O,
     pub(crate) digest: Digest,
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// Shows the books of a cpu to the observer, if it keeps them.
+    /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
-        if self.observer.keeps_books() {
-            self.tell_books(record);
+        if self.observer.wants_cpu_time() {
+            self.report_open_segment(record);
         }
     }
 
-    /// The books of a cpu, the begun poll or spin of its current task included.
-    fn tell_books(&mut self, record: &Cpu) {
+    /// The cpu-time breakdown with the open poll or spin of the current task included.
+    fn report_open_segment(&mut self, record: &Cpu) {
         let mut account = record.account;
         if let Activity::Poll | Activity::Spin = record.activity {
             let (elapsed, costs) = (self.now.since(record.since), &self.machine.costs);
@@ -81,7 +83,7 @@ impl<O: Observer> Shared<'_, O> {
                 account.add(Category::Spin, poll);
                 account.add(Category::Yield, rest - poll);
             } else {
-                // Several cycles that are not computed yet: told when they are.
+                // Several cycles that are not computed yet: reported once they are.
                 return;
             }
         }
@@ -93,7 +95,7 @@ impl<O: Observer> Shared<'_, O> {
         self.observer.observe(self.now, &what);
     }
 
-    /// Tells of the polling on the cpu since the last fact about it.
+    /// Reports the polling on the cpu since the last observation of it.
     #[inline]
     pub(crate) fn report_polling(&mut self, record: &mut Cpu) {
         self.report_account(record);
@@ -103,9 +105,9 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The task has work to do.
+    /// Emits `Running`: the current task has work to do.
     #[inline]
-    pub(crate) fn announce(&mut self, record: &mut Cpu) {
+    pub(crate) fn emit_running(&mut self, record: &mut Cpu) {
         if record.observed_running != record.current {
             self.report_polling(record);
             record.observed_running = record.current;
@@ -113,9 +115,9 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The announced task has no more work to do here.
+    /// Emits `Stopping`: the task observed as running has no more work to do here.
     #[inline]
-    pub(crate) fn renounce(&mut self, record: &mut Cpu, reason: LeaveReason) {
+    pub(crate) fn emit_stopping(&mut self, record: &mut Cpu, reason: LeaveReason) {
         let task = std::mem::replace(&mut record.observed_running, TaskId::NONE);
         if !task.is_none() {
             self.report_polling(record);
@@ -123,18 +125,20 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// Books the time since the segment began and stops its activity. What is left of the lead's kernel and
-    /// daemon work and of a migration stays a deferred work of the cpu.
+    /// Charges the time since the segment began and ends its activity. What is left of the overhead's kernel
+    /// and daemon work and of a migration is deferred to the next segment of the cpu.
     #[inline]
     pub(crate) fn close(&mut self, record: &mut Cpu) {
         let now = self.now;
+        debug_assert!(record.since <= now, "{} closes a segment of {:?} at {now:?}", record.id, record.since);
+        debug_assert!(!record.current.is_none(), "{} closes the segment of no task", record.id);
         let elapsed = now.since(record.since);
         let rest = record.overhead.pay(elapsed, &mut record.account);
         record.since = now;
         // What is left of a switch that is cut short is not charged to what follows.
         record.charged = record.charged.min(now);
         let refill = if record.overhead.is_none() { Span::ZERO } else { record.keep_overhead() };
-        // Between two activities there is none; nothing is booked for no time.
+        // Between two activities there is none, and no time passes.
         let activity = std::mem::replace(&mut record.activity, Activity::Idle);
         let costs = &self.machine.costs;
         match activity {
@@ -174,11 +178,13 @@ impl<O: Observer> Shared<'_, O> {
     /// The task begins to wait; it is charged up to now.
     #[inline]
     pub(crate) fn begin_wait(&mut self, record: &mut Cpu, waiting: Waiting, ready: Time) {
-        self.renounce(record, LeaveReason::Waits);
+        self.emit_stopping(record, LeaveReason::Waits);
         let task = &mut self.tasks[record.current];
+        debug_assert!(task.waiting == Waiting::No, "{} begins a second wait", record.current);
+        debug_assert!(waiting != Waiting::No, "{} begins to wait for nothing", record.current);
         let runtime = &self.apps[task.app].runtime;
-        let meeting = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
-        let limit = if meeting { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
+        let barrier = runtime.startup.sleeps && task.stage == Stage::StartBarrier;
+        let limit = if barrier { Some(Span::ZERO) } else { runtime.wait.sleeps_after() };
         task.waiting = waiting;
         self.dirty.note(record.id);
         task.ready = ready;
@@ -193,25 +199,24 @@ impl<O: Observer> Shared<'_, O> {
         record.activity = if task.polls { Activity::Poll } else { Activity::Spin };
     }
 
-    /// The task sees that what it waited for has happened. Returns what its barrier asks of it in the next round, if that is what
-    /// it waits in.
+    /// The task observes that its wait is over. Returns the next step at its barrier, if the barrier has one.
     #[inline]
-    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(Turn, Seat)> {
+    pub(crate) fn end_wait(&mut self, record: &mut Cpu) -> Option<(BarrierStep, BarrierRank)> {
         let task = &mut self.tasks[record.current];
         let app = &mut self.apps[task.app];
         task.ready = Time::NEVER;
         task.deadline = Time::NEVER;
         task.polls = false;
-        let seat = app.seat(task.scope, app.rank(record.current));
+        let rank = app.barrier_rank(task.scope, app.rank(record.current));
         match std::mem::replace(&mut task.waiting, Waiting::No) {
             Waiting::Release => self.barrier_done(record),
-            Waiting::Gather => return Some((app.meetings[seat.meeting].gather_done(seat.number), seat)),
+            Waiting::Gather => return Some((app.barriers[rank.barrier].gather_done(rank.number), rank)),
             Waiting::Round(round) => {
-                let (meeting, round) = (&mut app.meetings[seat.meeting], u32::from(round));
-                meeting.clear_flag(seat.number, round, task.episode);
-                let turn = meeting.round(seat.number, round + 1);
-                if turn != Turn::Done {
-                    return Some((turn, seat));
+                let (barrier, round) = (&mut app.barriers[rank.barrier], u32::from(round));
+                barrier.clear_flag(rank.number, round, task.episode);
+                let step = barrier.round(rank.number, round + 1);
+                if step != BarrierStep::Done {
+                    return Some((step, rank));
                 }
                 self.barrier_done(record);
             }
@@ -220,7 +225,9 @@ impl<O: Observer> Shared<'_, O> {
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
-            Waiting::No => {}
+            Waiting::No => {
+                unreachable!("{} ends a wait on {} and waits for nothing", record.current, record.id)
+            }
         }
         if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
             self.waits.push((record.current, None));
@@ -247,31 +254,31 @@ impl<O: Observer> Shared<'_, O> {
         self.observe(Observation::Released { task: record.current, scope, episode });
     }
 
-    /// The task has arrived at its barrier, in this seat. Returns what the barrier asks of it.
+    /// The task arrives at its barrier with this rank. Returns its next step there.
     #[inline]
-    pub(crate) fn arrive(&mut self, record: &mut Cpu, seat: Seat) -> Turn {
-        self.announce(record);
+    pub(crate) fn arrive(&mut self, record: &mut Cpu, rank: BarrierRank) -> BarrierStep {
+        self.emit_running(record);
         let task = &mut self.tasks[record.current];
         task.arrived = self.now;
         let (scope, episode) = (task.scope, task.episode);
-        let meeting = &mut self.apps[task.app].meetings[seat.meeting];
-        if meeting.is_central() {
-            // The counter's cache line goes from arrival to arrival.
-            let holder = self.tasks[seat.task(meeting.line_holder)].cpu;
+        let barrier = &mut self.apps[task.app].barriers[rank.barrier];
+        if barrier.is_central() {
+            // The cache line of the counter moves from one arrival to the next.
+            let holder = self.tasks[rank.task(barrier.line_holder)].cpu;
             let cursor = self.now + record.overhead.total();
-            let done = cursor.max(meeting.line_free) + self.machine.signal_latency(holder, record.id);
-            meeting.line_free = done;
-            meeting.line_holder = seat.number;
+            let done = cursor.max(barrier.line_free) + self.machine.signal_latency(holder, record.id);
+            barrier.line_free = done;
+            barrier.line_holder = rank.number;
             record.overhead.grow(Part::Spin, done - cursor);
         }
-        let turn = meeting.arrive(seat.number);
+        let step = barrier.arrive(rank.number);
         self.observe(Observation::Arrived { task: record.current, scope, episode });
-        turn
+        step
     }
 
-    /// True when the current task, looking now, finds its wait over or its patience at an end.
+    /// True when the current task, polling now, observes the end of its wait or of its spin limit.
     #[inline]
-    pub(crate) fn sees(&self, record: &Cpu) -> bool {
+    pub(crate) fn wait_is_over(&self, record: &Cpu) -> bool {
         visible_at(&self.tasks[record.current]) <= self.now
     }
 
@@ -293,7 +300,7 @@ impl<O: Observer> Shared<'_, O> {
     /// Where a task may run.
     #[inline]
     pub(crate) fn affinity(&self, id: TaskId) -> &Affinity {
-        self.affinities.get(id.index()).unwrap_or(&Affinity::All)
+        if self.affinities.is_empty() { &Affinity::All } else { &self.affinities[id.index()] }
     }
 
     /// Sets where a task may run.
@@ -304,7 +311,7 @@ impl<O: Observer> Shared<'_, O> {
         self.affinities[id.index()] = affinity;
     }
 
-    /// How long one look and one yield take.
+    /// How long one poll and one yield take.
     #[inline]
     pub(crate) fn cycle(&self) -> Span {
         self.machine.costs.poll + self.machine.costs.yield_call

@@ -1,11 +1,11 @@
-//! How the tasks of an application come up: who creates whom, who touches the data, the barrier before the program.
+//! Start-up of an application: who creates its tasks, who touches the data, the barrier before the program.
 
 use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::observe::Observer;
-use crate::policy::{Placement, Policy, System};
+use crate::policy::{Placement, Policy, System, TaskState};
 use crate::program::{Forks, Touch};
 use crate::rng;
 use crate::run_queue::Entry;
@@ -43,7 +43,8 @@ impl<O: Observer> Engine<'_, O> {
         false
     }
 
-    /// The current task begins to touch its data, and as a master every task's; false when that is done or takes no time.
+    /// The current task begins to touch its data, and as a master every task's; false when that is done or
+    /// takes no time.
     fn touches(&mut self, cpu: CpuId) -> bool {
         let id = self.cpus[cpu].current;
         if self.shared.tasks[id].home.node().is_some() {
@@ -62,7 +63,8 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
-    /// The data of the current task, as a master every task's that no task has touched yet, lie where it runs.
+    /// The data of the current task, as a master every task's that no task has touched yet, lie where it
+    /// runs.
     pub(crate) fn touch(&mut self, cpu: CpuId) {
         let id = self.cpus[cpu].current;
         let (app, node) = (self.shared.tasks[id].app, self.shared.touched_node(cpu, id));
@@ -121,6 +123,8 @@ impl<O: Observer> Engine<'_, O> {
     /// Creates the task of a rank.
     pub(crate) fn fork(&mut self, parent: CpuId, app: AppId, rank: u32, policy: &mut dyn Policy) {
         let id = self.shared.apps[app].task(rank);
+        let state = self.shared.tasks[id].state;
+        assert!(state == TaskState::New, "{id} is created on {parent} and is {state:?}");
         let cpu = self.placed(id, Placement::Fork { parent }, policy);
         self.shared.apps[app].forked += 1;
         if rank > 0 && self.shared.apps[app].runtime.startup.forks == Forks::Master {

@@ -1,4 +1,4 @@
-//! What policies see and do: the kernel's side of the contract.
+//! What policies observe and do: the engine's side of the policy contract.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
@@ -111,7 +111,7 @@ impl<O: Observer> View for Engine<'_, O> {
 
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         let record = &self.cpus[cpu];
-        // The head has the best key of its priority; throttled and co-scheduled tasks are not told apart.
+        // The head has the best key of its priority; throttled and co-scheduled tasks are not distinguished.
         [record.current, record.head]
             .into_iter()
             .filter_map(TaskId::some)
@@ -121,13 +121,13 @@ impl<O: Observer> View for Engine<'_, O> {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// Refuses an action: counted, told by the return value.
+    /// Refuses an action: counts it and returns false.
     fn refuse(&mut self) -> bool {
         self.corrections += 1;
         false
     }
 
-    /// Notifies observers of a decision and its reason.
+    /// Reports a decision and its reason to the observer.
     pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action, why: Why) {
         let decision = Decision { task, action, why };
         self.shared.observer.decided(self.shared.now, &decision);

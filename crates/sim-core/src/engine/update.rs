@@ -9,10 +9,12 @@ use crate::policy::{Preemption, TaskState};
 use crate::run_queue::{self, ts};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Lifts who has gone too long without a whole quantum, and arms the next update.
+    /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
         let model = self.shared.model.clone();
-        let Discipline::Ts(params) = &model.discipline else { return };
+        let Discipline::Ts(params) = &model.discipline else {
+            unreachable!("only the time-sharing class arms an update of all priorities");
+        };
         for cpu in 0..self.cpus.len() {
             self.catch_up(CpuId(cpu as u32));
         }
@@ -46,7 +48,7 @@ impl<O: Observer> Engine<'_, O> {
             run_queue::remove(&mut self.shared.tasks, record, id);
             self.shared.tasks[id].vruntime = key;
             run_queue::insert(&self.shared.model.discipline, &mut self.shared.tasks, record, id);
-            if self.turns {
+            if self.watches_preemptions {
                 self.preempted.push((id, self.shared.tasks[id].cpu, Preemption::Boosted));
             }
         }

@@ -1,4 +1,4 @@
-//! Tasks that come into and leave queues: wake-ups, moves, sleeps.
+//! Tasks enter and leave queues: wake-ups, moves, sleeps.
 
 use crate::engine::Engine;
 use crate::engine::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
@@ -14,9 +14,8 @@ use crate::time::Span;
 impl<O: Observer> Engine<'_, O> {
     /// A sleeping task becomes runnable.
     pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
-        if self.shared.tasks[id].state != TaskState::Sleeping {
-            return;
-        }
+        let state = self.shared.tasks[id].state;
+        assert!(state == TaskState::Sleeping, "{id} is woken and is {state:?}");
         let previous = self.shared.tasks[id].cpu;
         if self.shared.tasks[id].delayed {
             // It has never left its queue; no cpu is chosen.
@@ -55,7 +54,10 @@ impl<O: Observer> Engine<'_, O> {
             return choice;
         }
         self.corrections += 1;
-        self.shared.affinity(id).first(self.shared.machine.cpus()).unwrap_or(CpuId(0))
+        let Some(first) = self.shared.affinity(id).first(self.shared.machine.cpus()) else {
+            unreachable!("{id} is allowed on no cpu of the machine");
+        };
+        first
     }
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
@@ -82,16 +84,17 @@ impl<O: Observer> Engine<'_, O> {
     pub(crate) fn end_delay(&mut self, id: TaskId) {
         let cpu = self.shared.tasks[id].cpu;
         self.catch_up(cpu);
-        if let Discipline::Eevdf(params) = &self.shared.model.discipline {
-            run_queue::eevdf::drop_delayed(params, &mut self.shared.tasks, &mut self.cpus[cpu], id);
-        }
+        let Discipline::Eevdf(params) = &self.shared.model.discipline else {
+            unreachable!("the dequeue of {id} on {cpu} is delayed, which only EEVDF does");
+        };
+        run_queue::eevdf::drop_delayed(params, &mut self.shared.tasks, &mut self.cpus[cpu], id);
     }
 
-    /// The timer ticks of a cpu since they were last looked at. One within a poll-and-yield cycle finds nothing that
-    /// the yield would not find.
+    /// Processes the timer ticks of a cpu since the last time. One within a poll-and-yield cycle has no
+    /// effect that the yield does not have.
     #[inline(always)]
     pub(crate) fn pass_ticks(&mut self, cpu: CpuId) {
-        // Where ticks are only looked for when they matter it is never.
+        // It is never where ticks are computed only when they matter.
         if self.cpus[cpu].next_tick <= self.shared.now {
             self.pass_due_ticks(cpu);
         }
@@ -123,8 +126,8 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.charge(&mut self.cpus[cpu]);
     }
 
-    /// The current task begins to wait: its turns are reckoned from here. Under EEVDF the kernel does not look at a
-    /// task just because it changes from computing to polling.
+    /// The current task begins to wait and is charged up to here. Under EEVDF a task is not charged just
+    /// because it changes from computing to polling.
     #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
         if !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
@@ -140,6 +143,9 @@ impl<O: Observer> Engine<'_, O> {
         let record = &mut self.cpus[cpu];
         run_queue::place(discipline, &mut self.shared.tasks, record, id, (entry, self.shared.now));
         let task = &mut self.shared.tasks[id];
+        let enters = matches!(task.state, TaskState::New | TaskState::Sleeping)
+            || entry == Entry::Move && task.state != TaskState::Exited;
+        debug_assert!(enters, "{id} enters the queue of {cpu} ({entry:?}) and is {:?}", task.state);
         task.state = TaskState::Queued;
         task.cpu = cpu;
         task.entered = self.entries;
@@ -171,7 +177,8 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Takes a waiting task out of its queue.
     fn dequeue(&mut self, id: TaskId) {
-        let cpu = self.shared.tasks[id].cpu;
+        let (cpu, state) = (self.shared.tasks[id].cpu, self.shared.tasks[id].state);
+        debug_assert!(state == TaskState::Queued, "{id} is taken out of the queue of {cpu} and is {state:?}");
         let record = &mut self.cpus[cpu];
         run_queue::leave(
             &self.shared.model.discipline,
@@ -186,9 +193,12 @@ impl<O: Observer> Engine<'_, O> {
 
     /// A task no longer counts in a queue.
     fn depart(&mut self, id: TaskId, cpu: CpuId) {
+        let weight = u64::from(self.shared.tasks[id].weight);
         let record = &mut self.cpus[cpu];
+        debug_assert!(record.running > 0, "{id} leaves {cpu}, which has no runnable task");
+        debug_assert!(record.load >= weight, "{id} of {weight} leaves {cpu} of load {}", record.load);
         record.running -= 1;
-        record.load -= u64::from(self.shared.tasks[id].weight);
+        record.load -= weight;
         run_queue::cfs::forget(record, id);
         if record.yield_target == id {
             record.yield_target = TaskId::NONE;
@@ -229,11 +239,12 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task leaves its cpu for good: it sleeps, has ended, or is moved.
     pub(crate) fn leave(&mut self, cpu: CpuId, reason: LeaveReason) {
         let id = self.cpus[cpu].current;
+        debug_assert!(!id.is_none(), "the current task of {cpu} leaves it, and there is none");
         self.close_segment(cpu);
         self.report_account(cpu);
         self.charge(cpu);
         self.count_switch(id, reason);
-        self.shared.renounce(&mut self.cpus[cpu], reason);
+        self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
         run_queue::leave(&self.shared.model.discipline, &mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;
@@ -267,8 +278,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same cpu, with
-    /// nothing in caches and no home.
+    /// The process of the current task ends; a new one takes its rank and is placed as a fork from the same
+    /// cpu, with nothing in caches and no home.
     pub(crate) fn respawn(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let id = self.cpus[cpu].current;
         self.shared.tasks[id].state = TaskState::New;
@@ -292,6 +303,7 @@ impl<O: Observer> Engine<'_, O> {
     /// Moves a runnable task to another cpu's queue.
     pub(crate) fn relocate(&mut self, id: TaskId, to: CpuId) {
         let from = self.shared.tasks[id].cpu;
+        debug_assert!(from != to, "{id} is moved from {from} to the same cpu");
         self.catch_up(from);
         self.report_account(from);
         if self.shared.tasks[id].state == TaskState::Running {

@@ -195,7 +195,7 @@ impl Observer for Tracer {
         self.slices.decided(at, decision);
     }
 
-    fn keeps_books(&self) -> bool {
+    fn wants_cpu_time(&self) -> bool {
         true
     }
 

@@ -1,8 +1,8 @@
-//! The polling cycle under EEVDF: turns computed one by one until the state of the priority repeats, relative to itself; from there
-//! on whole periods are skipped.
+//! The polling cycle under EEVDF: dispatches one by one until the state of the priority repeats, relative to
+//! itself; then whole periods are skipped.
 //!
-//! Picks depend on differences of virtual times only. When all members of a priority stand to each other as they stood
-//! before, everything in between will happen again, however long it took to come round.
+//! Picks depend on differences of virtual times only. When all members of a priority have the same
+//! differences as before, everything in between will happen again, however long the period is.
 
 use crate::engine::polling::general::{DISPATCHES_PREDICTED, Member, Polling, YieldRule};
 use crate::engine::state::{Overhead, Part};
@@ -11,7 +11,7 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::eevdf::{Average, Contender, best};
 use crate::time::{Span, Time};
 
-/// The state of a polling cycle at the beginning of a turn, to recognise it when it comes again.
+/// The state of a polling cycle at the beginning of a dispatch, to recognise it when it recurs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
     members: Vec<Member>,
@@ -107,7 +107,7 @@ impl Polling {
         (one, next.unwrap_or(0))
     }
 
-    /// Books the current member's cycle, which ends at `end`, and lets the one at `next` have the cpu.
+    /// Charges the current member's cycle, which ends at `end`, and dispatches the one at `next`.
     fn take_turn(&mut self, params: &EevdfParams, one: Contender, next: usize, end: Time) {
         let used = end - self.since;
         let overhead = std::mem::replace(&mut self.overhead, Overhead::NONE);
@@ -147,7 +147,7 @@ impl Polling {
         mark.switches = self.switches;
     }
 
-    /// True when all members of the priority stand to each other as at the mark.
+    /// True when all members of the priority have the same differences as at the mark.
     fn repeats(&self) -> bool {
         let mark = &self.mark;
         let Some(first) = self.order.first().map(|at| *at as usize) else { return false };
@@ -170,8 +170,8 @@ impl Polling {
                 })
     }
 
-    /// Books as many periods since the mark once more as fit before the limit and before anybody may see what it waits
-    /// for; true when there is no end to them. Virtual times stay: only their differences count.
+    /// Charges as many periods since the mark once more as fit before the limit and before any visibility
+    /// time; true when there is no end to them. Virtual times stay: only their differences count.
     fn skip_periods(&mut self, limit: Time) -> bool {
         let priority = self.at(0).priority;
         let sees = self.members.iter().filter(|m| m.priority == priority && m.polls).map(|m| m.ready).min();
@@ -199,7 +199,8 @@ impl Polling {
         false
     }
 
-    /// A member that is alone goes through cycles of which the first is charged `first` and the others `each`.
+    /// A member that is alone goes through cycles of which the first is charged `first` and the others
+    /// `each`.
     pub(crate) fn age_alone(&mut self, params: &EevdfParams, first: Span, each: Span, cycles: u64) {
         debug_assert!(self.rule == YieldRule::Eevdf);
         let member = self.at_mut(0);

@@ -1,9 +1,11 @@
-//! Polling under the plain fair yield, computed in closed form: the task with the least virtual runtime polls until it is
-//! behind the next one. Tasks that are close together take turns, and whole rounds of them are skipped at once.
+//! Polling under the plain fair yield in closed form: the task with the least virtual runtime polls until it
+//! is behind the next one. Tasks that are close together run one after the other, and whole rounds of them
+//! are skipped at once.
 //!
-//! The same as [`crate::engine::polling::general`] computes for any discipline, for tasks of one weight. Only the tasks that get a turn are
-//! copied: the queue is sorted, and so are those that have had a turn, so the next one is the first of the two. The time of
-//! a forecast depends on the turns, not on the length of the queue.
+//! The same as [`crate::engine::polling::general`] computes for any discipline, for tasks of one weight. Only
+//! the tasks that run are copied: the queue is sorted, and so are those that have run, so the next one is the
+//! first of the two. The time of a prediction depends on the number of dispatches, not on the length of the
+//! queue.
 
 use crate::account::Category;
 use crate::engine::Engine;
@@ -19,16 +21,17 @@ use crate::run_queue::cfs::weighted;
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
 
-/// Rings kept at most: forecasts of more cpus than these displace each other.
+/// Polling cycles kept at most: predictions of more cpus than these replace each other.
 pub(crate) const FAIR_POLLING: usize = 256;
 
-/// Tasks that a forecast looks at besides those that get a turn, to find that nothing ever happens or that rounds repeat.
+/// Tasks that a prediction reads besides those that run, to find that nothing ever happens or that rounds
+/// repeat.
 const LOOKED_AT: usize = 64;
 
-/// Room for so many tasks is reserved at the start.
+/// Room for this number of tasks is reserved at the start.
 const USUAL: usize = 16;
 
-/// A runnable task of the current one's priority, as it stands in the queue.
+/// A runnable task of the current one's priority, as queued.
 #[derive(Clone, Copy)]
 struct Member {
     vruntime: i64,
@@ -40,7 +43,7 @@ struct Member {
 }
 
 impl Member {
-    /// Stands behind all others.
+    /// Sorts behind all others.
     const NOBODY: Self = Self {
         vruntime: i64::MAX,
         visible_at: Time::NEVER,
@@ -80,15 +83,15 @@ struct Record {
     last_ran: Time,
 }
 
-/// The members and how far the present cycle is. The queue is what waits in `moved` and the tasks from `ahead` on, both
-/// sorted by virtual runtime; of equals the latter come first.
+/// The members and how far the present cycle is. The queue is what waits in `moved` and the tasks from
+/// `ahead` on, both sorted by virtual runtime; of equals the latter come first.
 pub(crate) struct FairPolling {
     current: Member,
-    /// Those that have had a turn; those before `front` have left the queue again.
+    /// Those that have run; those before `front` have left the queue again.
     moved: Vec<Member>,
     front: usize,
-    /// The first task of the cpu's queue that has not had a turn (else [`Member::NOBODY`]), and the task behind it, which is
-    /// not loaded.
+    /// The first task of the cpu's queue that has not run (else [`Member::NOBODY`]), and the task behind it,
+    /// which is not loaded.
     ahead: Member,
     following: TaskId,
     priority: u8,
@@ -100,14 +103,14 @@ pub(crate) struct FairPolling {
     call: Span,
     thread: Span,
     process: Span,
-    /// Virtual runtime of a turn of one cycle behind a switch, and of one more cycle.
+    /// Virtual runtime of a dispatch of one cycle behind a switch, and of one more cycle.
     turn: i64,
     each: i64,
     weight: u32,
     since: Time,
     overhead: Span,
     charged: Time,
-    /// Time of switches but the first lead, cycles done, switches made.
+    /// Time of switches except the first overhead, cycles done, switches made.
     switching: Span,
     cycles: u64,
     switches: u64,
@@ -118,7 +121,8 @@ pub(crate) struct FairPolling {
     due: Time,
 }
 
-/// What a polling cycle is loaded from besides its members; `charge` is what of a switch is charged to virtual runtime.
+/// What a polling cycle is loaded from besides its members; `charge` is what of a switch is charged to
+/// virtual runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Origin {
     since: Time,
@@ -169,7 +173,8 @@ impl FairPolling {
         if from.process == to.process { self.thread } else { self.process }
     }
 
-    /// Copies a task of the cpu's queue and finds the one behind it; no task where there is none of the same priority.
+    /// Copies a task of the cpu's queue and finds the one behind it; no task where there is none of the same
+    /// priority.
     #[inline]
     fn load(&mut self, tasks: &Tasks, id: TaskId) -> Member {
         let Some(task) = id.some().map(|id| &tasks[id]).filter(|task| task.priority == self.priority) else {
@@ -212,8 +217,9 @@ impl FairPolling {
         }
     }
 
-    /// Runs until something other than polling is due and returns that instant (see [`crate::engine::polling cycle::Polling::run`]). Cycles
-    /// that end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
+    /// Runs until something other than polling is due and returns that instant (see [`crate::engine::polling
+    /// cycle::Polling::run`]). Cycles that end before `limit` are done; when nothing happens before `limit`,
+    /// or nothing ever, it stops there.
     fn run(&mut self, tasks: &Tasks, limit: Time) -> Time {
         let cycle = self.cycle();
         let mut turns = 0;
@@ -236,7 +242,7 @@ impl FairPolling {
                 each => 1 + (behind as u64).div_ceil(each as u64),
             };
             let end = check + self.call + cycle * (wanted - 1);
-            // Its last look of this turn comes one call before the end.
+            // Its last poll of this dispatch comes one call before the end.
             if current.visible_at.saturating_add(self.call) <= end || end >= limit {
                 return self.stop(limit, check, wanted);
             }
@@ -254,10 +260,11 @@ impl FairPolling {
         }
     }
 
-    /// The current member's turn of `wanted` cycles does not end before `limit`, or in it the member sees: goes up to there.
+    /// The current member's dispatch of `wanted` cycles does not end before `limit`, or the member observes
+    /// the end of its wait in it: runs up to there.
     fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
         let (cycle, visible_at) = (self.cycle(), self.current.visible_at);
-        // It sees at the first look that is not before `sight`.
+        // It observes the end of its wait at the first poll that is not before its visibility time.
         let unaware = match visible_at {
             Time::NEVER => u64::MAX,
             _ if visible_at <= check => 0,
@@ -325,17 +332,17 @@ impl FairPolling {
         self.charged = (self.since + cost).saturating_sub(self.origin.charge);
     }
 
-    /// After a switch: goes through as many whole rounds of those who are close together as pass without event; true when they go
-    /// on for ever.
+    /// After a switch: skips as many whole rounds of tasks that are close together as pass without event;
+    /// true when they continue forever.
     fn skip(&mut self, tasks: &Tasks, limit: Time, turns: usize) -> bool {
-        // Every skipped cycle ends before the limit, and every skipped look comes before anybody sees.
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
         let first = self.current;
         let mut end = limit.min(first.visible_at).min(self.rival().visible_at);
         let cycle = self.cycle();
         if end.since(self.since) < cycle * 2 || self.charged == Time::ZERO {
             return false;
         }
-        // A long walk only once in a while, so that it does not take longer than the turns.
+        // A long walk is made seldom, so that it does not take longer than the dispatches.
         let most =
             if turns >= LOOKED_AT - 1 && (turns + 1).is_power_of_two() { usize::MAX } else { LOOKED_AT };
         let (mut group, mut round, mut last) = (1, cycle, first);
@@ -363,7 +370,7 @@ impl FairPolling {
             ahead = task.map_or(Member::NOBODY, |task| Member::of(task, usize::MAX));
             following = task.map_or(TaskId::NONE, |task| task.next);
         };
-        // The turn that has begun must be like the later ones.
+        // The dispatch that has begun must be like the later ones.
         if group < 2 || self.price(&last, &first) != self.overhead {
             return false;
         }
@@ -390,7 +397,8 @@ impl FairPolling {
         false
     }
 
-    /// Books whole rounds of the members of `group`, the current one and those behind it, which stay in this order.
+    /// Charges whole rounds of the members of `group`, the current one and those behind it, which stay in
+    /// this order.
     fn go_round(&mut self, rounds: u64, round: Span) {
         let (cycle, turn) = (self.cycle(), self.turn);
         let mut end = self.since + round * (rounds - 1);
@@ -422,7 +430,8 @@ impl FairPolling {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// True when the tasks that compete with the current one of a cpu, which polls, are of one weight and yield by the fair rule.
+    /// True when the tasks that compete with the current one of a cpu, which polls, are of one weight and
+    /// yield by the fair rule.
     pub(crate) fn yields_fairly(&self, cpu: CpuId) -> bool {
         let record = &self.cpus[cpu];
         let priority = self.shared.tasks[record.current].priority;
@@ -430,7 +439,7 @@ impl<O: Observer> Engine<'_, O> {
         self.shared.fair && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
-    /// When polling under the fair yield next overheads to something.
+    /// When polling under the fair yield next causes something.
     pub(crate) fn predict_fair(&mut self, cpu: CpuId) -> Time {
         let slot = cpu.0 as usize % self.fair_polling.len();
         if self.all_unaware(cpu) {
@@ -443,7 +452,8 @@ impl<O: Observer> Engine<'_, O> {
         polling.due
     }
 
-    /// All tasks of the current one's priority poll, and nothing that they wait for is known to come. Not found out where they are many.
+    /// All tasks of the current one's priority poll, and nothing that they wait for is known to come. Not
+    /// found out where they are many.
     fn all_unaware(&self, cpu: CpuId) -> bool {
         let (record, tasks) = (&self.cpus[cpu], &self.shared.tasks);
         let unaware = |task: &Task| polls(task) && visible_at(task).is_never();
@@ -462,8 +472,8 @@ impl<O: Observer> Engine<'_, O> {
         false
     }
 
-    /// Does all cycles under the fair yield that end before `limit`. Where the predicted instant has come and nothing has
-    /// happened in between, they are computed already.
+    /// Does all cycles under the fair yield that end before `limit`. Where the predicted instant has come and
+    /// nothing has happened in between, they are computed already.
     pub(crate) fn settle_fair(&mut self, cpu: CpuId, limit: Time) {
         let slot = cpu.0 as usize % self.fair_polling.len();
         if self.fair_polling[slot].due != limit || !self.is_loaded(cpu, slot) {
@@ -536,7 +546,7 @@ impl<O: Observer> Engine<'_, O> {
         record.account.add(Category::Yield, polling.call * polling.cycles);
         let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
         overhead.pay(overhead.total(), &mut record.account);
-        // The last switch is still ahead when its turn has not had a cycle.
+        // The last switch is still pending when its dispatch has not completed a cycle.
         record.account.add(Category::Switch, polling.switching - polling.overhead);
         record.overhead = Overhead::switch(polling.overhead);
         record.since = polling.since;
@@ -567,14 +577,14 @@ impl<O: Observer> Engine<'_, O> {
         self.follow_fair(cpu);
     }
 
-    /// Rebuilds the queue in the order of the polling cycle: those that have had a turn come between the others or behind them, other
-    /// priorities stay behind.
+    /// Rebuilds the queue in the order of the polling cycle: those that have run come between the others or
+    /// behind them, other priorities stay behind.
     fn relink_fair(&mut self, cpu: CpuId, slot: usize) {
         let (record, polling, tasks) =
             (&mut self.cpus[cpu], &self.fair_polling[slot], &mut self.shared.tasks);
         let task_of = |member: &Member| polling.records[member.number as usize].task;
         record.last_process = polling.before;
-        // The first task that has not had a turn, or what stands behind the priority.
+        // The first task that has not run, or what follows the priority.
         let mut at = if polling.ahead.is_nobody() { polling.following } else { task_of(&polling.ahead) };
         link(tasks, record, TaskId::NONE, at);
         for member in &polling.moved[polling.front..] {
@@ -593,7 +603,8 @@ impl<O: Observer> Engine<'_, O> {
         current.next = TaskId::NONE;
     }
 
-    /// The queue's minimum after cycles: of the current and the first waiting task, in 2.6.27 of the latter where there is one.
+    /// The queue's minimum after cycles: of the current and the first waiting task, in 2.6.27 of the latter
+    /// where there is one.
     fn follow_fair(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];
         let current = self.shared.tasks[record.current].vruntime;
@@ -607,7 +618,8 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter that was the last.
+/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter
+/// that was the last.
 #[inline]
 fn link(tasks: &mut Tasks, record: &mut Cpu, former: TaskId, latter: TaskId) {
     match former.some() {

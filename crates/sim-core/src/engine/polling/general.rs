@@ -1,9 +1,11 @@
-//! Polling computed in closed form: the turns of the tasks of one cpu while its current task polls and yields.
+//! Polling in closed form for any discipline: the dispatches on one cpu while its current task polls and
+//! yields.
 //!
-//! A turn is a switch (unless the task is alone), then cycles of one poll and one yield until the discipline
-//! prefers another task. Nothing on the cpu changes before a task sees what it waits for, or a task that does not
-//! poll is picked; until then turns follow from each other, and once they rotate, whole rounds are skipped at once.
-//! Pure arithmetic on copies: the kernel loads a polling cycle, runs it, and writes it back.
+//! A dispatch is a switch (unless the task is alone), then cycles of one poll and one yield until the
+//! discipline prefers another task. Nothing on the cpu changes before a task observes the end of its wait, or
+//! a task that does not poll is picked. Until then dispatches follow from each other, and once they repeat,
+//! whole rounds are skipped at once. Pure arithmetic on copies: the engine loads a polling cycle, runs it,
+//! and writes it back.
 
 use crate::engine::polling::eevdf::Mark;
 use crate::engine::state::{Overhead, Part, ProcessId};
@@ -14,7 +16,7 @@ use crate::run_queue::multilevel::{Multilevel, Setting, Share};
 use crate::run_queue::o1;
 use crate::time::{Span, Time};
 
-/// Turns that are predicted one by one before an event is armed to look again.
+/// Dispatches that are predicted one by one before an event is armed to continue the prediction.
 pub(crate) const DISPATCHES_PREDICTED: usize = 512;
 
 /// How a yield changes the caller's key.
@@ -28,7 +30,7 @@ pub(crate) enum YieldRule {
     RoundRobin,
     /// See [`Polling::run_eevdf`].
     Eevdf,
-    /// As the discipline with priorities says.
+    /// By the rule of a discipline with priorities.
     Multilevel(Multilevel),
 }
 
@@ -43,13 +45,14 @@ pub(crate) struct Member {
     pub(crate) vdeadline: i64,
     pub(crate) protection: i64,
     pub(crate) share: Share,
-    /// When it will find its wait over or its patience at an end.
+    /// When it will observe the end of its wait or of its spin limit.
     pub(crate) ready: Time,
     /// It polls and yields; any other task ends the closed form when it is picked.
     pub(crate) polls: bool,
     /// Its yields are directed.
     pub(crate) directed: bool,
-    /// Switches to it cost as between threads when the previous task has the same number, else as between processes.
+    /// Switches to it cost as between threads when the previous task has the same number, else as between
+    /// processes.
     pub(crate) process: ProcessId,
     /// Cycles it went through in this run of the polling cycle.
     pub(crate) cycles: u64,
@@ -73,7 +76,7 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// What a turn of one cycle is charged.
+    /// What a dispatch of one cycle is charged.
     #[inline]
     fn turn(self) -> Span {
         self.charged + self.cycle()
@@ -85,7 +88,8 @@ impl Prices {
     }
 }
 
-/// The runnable tasks of a cpu, their order in its queue, the current one first, and how far its present cycle is.
+/// The runnable tasks of a cpu, their order in its queue, the current one first, and how far its present
+/// cycle is.
 #[derive(Clone, Debug)]
 pub(crate) struct Polling {
     pub(crate) members: Vec<Member>,
@@ -95,7 +99,7 @@ pub(crate) struct Polling {
     /// The minimum follows the waiting members only (CFS of 2.6.27).
     pub(crate) leftmost: bool,
     pub(crate) prices: Prices,
-    /// Start of the present cycle, its lead included.
+    /// Start of the present cycle, its overhead included.
     pub(crate) since: Time,
     pub(crate) overhead: Overhead,
     /// Up to when the current member's virtual runtime is charged.
@@ -149,9 +153,9 @@ impl Polling {
         self.order.iter().map(|at| &self.members[*at as usize])
     }
 
-    /// Runs until something other than polling is due and returns that instant, which is at the current member's poll
-    /// (it sees) or the end of its cycle (another task else than a poller follows). Cycles that end before `limit` are done;
-    /// when nothing happens before `limit`, or nothing ever, it stops there.
+    /// Runs until something other than polling is due and returns that instant: the current member's poll (it
+    /// observes the end of its wait) or the end of its cycle (a task that does not poll follows). Cycles that
+    /// end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
     pub(crate) fn run(&mut self, limit: Time) -> Time {
         if let Some(params) = self.eevdf {
             return self.run_eevdf(&params, limit);
@@ -162,7 +166,8 @@ impl Polling {
                 if self.skip(limit) {
                     return Time::NEVER;
                 }
-                // The first turn may differ; after that a rotation shows after a round at the latest.
+                // The first dispatch may differ; after that a round-robin cycle shows after one round at the
+                // latest.
                 try_skip = if turns == 0 { 1 } else { turns + 2 };
             }
             let check = self.since + self.overhead.total() + self.prices.poll;
@@ -174,7 +179,7 @@ impl Polling {
             } else {
                 check + self.prices.call + cycle * (wanted - 1)
             };
-            // Its last look of this turn comes one call before the end.
+            // Its last poll of this dispatch comes one call before the end.
             let sees = !ready.is_never() && ready.saturating_add(self.prices.call) <= end;
             if sees || end >= limit {
                 return self.stop(limit, check, wanted);
@@ -189,18 +194,20 @@ impl Polling {
             self.hand_over(next, end);
             turns += 1;
             if limit.is_never() && turns > DISPATCHES_PREDICTED {
-                // A rotation without a simple period: look again at the end of this cycle, or when the poll in it sees.
+                // A cycle without a simple period: predict anew at the end of this cycle, or when the poll in
+                // it succeeds.
                 let check = self.since + self.overhead.total() + self.prices.poll;
                 return if self.at(0).ready <= check { check } else { check + self.prices.call };
             }
         }
     }
 
-    /// The current member's turn does not end before `limit`, or in it the member sees: goes up to there.
+    /// The current member's dispatch does not end before `limit`, or the member observes the end of its wait
+    /// in it: runs up to there.
     pub(crate) fn stop(&mut self, limit: Time, check: Time, wanted: u64) -> Time {
         let cycle = self.prices.cycle();
         let ready = self.at(0).ready;
-        // It sees at the first look that is not before `ready`.
+        // It observes the end of its wait at the first poll that is not before `ready`.
         let unaware = if ready.is_never() { u64::MAX } else { ready.since(check).ns().div_ceil(cycle.ns()) };
         let before_limit = self.cycles_before(limit, check + self.prices.call);
         if before_limit < wanted.min(unaware) {
@@ -228,7 +235,8 @@ impl Polling {
         }
     }
 
-    /// Cycles after which the discipline prefers another member: at least one; `u64::MAX` when there is no rival.
+    /// Cycles after which the discipline prefers another member: at least one; `u64::MAX` when there is no
+    /// rival.
     fn turn_length(&self, first_end: Time) -> u64 {
         let current = self.at(0);
         if self.order.len() < 2 || self.at(1).priority > current.priority {
@@ -259,7 +267,8 @@ impl Polling {
         }
     }
 
-    /// When the first of the members finds its wait over: from then on a directed yield may go there. At once where one does not poll.
+    /// When the first of the members observes the end of its wait: from then on a directed yield may prefer
+    /// it. At once where one does not poll.
     fn able(&self) -> Time {
         let able = |m: &Member| if m.polls { m.ready } else { Time::ZERO };
         self.members.iter().map(able).min().unwrap_or(Time::NEVER)
@@ -344,7 +353,8 @@ impl Polling {
         matches!(self.rule, YieldRule::Fair | YieldRule::Posix)
     }
 
-    /// Where the current member runs from an instant on. It yields before starvation in the expired array matters.
+    /// Where the current member runs from an instant on. It yields before starvation in the expired array
+    /// matters.
     fn setting(&self, from: Time) -> Setting {
         let contested = self.order.len() > 1 && self.at(1).priority <= self.at(0).priority;
         Setting {
@@ -436,9 +446,10 @@ impl Polling {
         if old.process == new.process { self.prices.thread } else { self.prices.process }
     }
 
-    /// Goes through as many turns of a rotation as pass without event; true when it continues for ever and there is no limit.
+    /// Skips as many dispatches of a round-robin cycle as pass without event; true when it continues forever
+    /// and there is no limit.
     fn skip(&mut self, limit: Time) -> bool {
-        // Nothing to skip when the next in turn does not rotate.
+        // Nothing to skip when the next member is not in the round-robin cycle.
         if self.order.len() < 2 || !self.at(1).polls || self.at(1).ready <= self.since {
             return false;
         }
@@ -470,7 +481,7 @@ impl Polling {
                 quiet = quiet.min(self.quiet_turns(&multilevel, member));
             }
         }
-        // Every skipped cycle ends before the limit, and every skipped look comes before anybody is ready.
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
         let end = ready.min(limit);
         let mut rounds = match end.since(self.since).ns() {
             _ if end.is_never() => u64::MAX,
@@ -503,12 +514,12 @@ impl Polling {
         false
     }
 
-    /// The switch that begins the turn of the member at a position of a rotating group.
+    /// The switch that begins the dispatch of the member at a position of a round-robin group.
     fn turn_cost(&self, group: usize, at: usize) -> Span {
         self.switch_cost(self.at(if at == 0 { group - 1 } else { at - 1 }), self.at(at))
     }
 
-    /// Books whole rounds of a rotating group and one more turn for its first `partial` members.
+    /// Charges whole rounds of a round-robin group and one more dispatch for its first `partial` members.
     fn advance(&mut self, group: usize, rounds: u64, partial: usize, round: Span, gain: i64) {
         if rounds == 0 && partial == 0 {
             return;
@@ -553,14 +564,14 @@ impl Polling {
         self.overhead = Overhead::switch(cost);
         self.charged = (self.since + cost).saturating_sub(self.prices.charged);
         if self.is_virtual() && !self.leftmost {
-            // As at the last turn: its member and the one that followed.
+            // As at the last dispatch: its member and the one that followed.
             let least = self.at(0).vruntime.min(self.at(group - 1).vruntime);
             self.minimum = self.minimum.max(least);
         }
         self.note_pick();
     }
 
-    /// Turns of one cycle after which a member's key has changed by nothing but its yields.
+    /// Dispatches of one cycle after which a member's key has changed by nothing but its yields.
     fn quiet_turns(&self, multilevel: &Multilevel, member: &Member) -> u64 {
         if multilevel.steady(member.vruntime, member.weight, &member.share) {
             return u64::MAX;
@@ -569,7 +580,7 @@ impl Polling {
         room.saturating_sub(1) / self.prices.turn().ns()
     }
 
-    /// How many members at the front take turns one after the other, each for one cycle, if they do.
+    /// The number of members at the front that run one after the other, each for one cycle, if they do.
     fn rotating_group(&self) -> Option<usize> {
         let first = self.at(0);
         let fair = self.is_fair();
@@ -589,14 +600,14 @@ impl Polling {
         } else if self.order.len() > group && self.at(group).priority == first.priority {
             return None;
         }
-        // A directed yield leaves the rotation for whoever does not poll.
+        // A directed yield leaves the round-robin cycle for a task that does not poll.
         if group < 2 || (self.is_directed() && self.members.iter().any(|m| !m.polls)) {
             return None;
         }
         (fair || self.evenly_spaced(group)).then_some(group)
     }
 
-    /// True when each member's key lies one turn behind the next one's, as they do once all have taken a turn.
+    /// True when each member's key is one dispatch behind the next one's, as it is once all have run.
     fn evenly_spaced(&self, group: usize) -> bool {
         let turn = self.prices.turn();
         (1..group).all(|at| {

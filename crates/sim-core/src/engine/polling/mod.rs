@@ -1,4 +1,5 @@
-//! Cpus on which tasks poll: loading the polling cycle, bringing a cpu up to date, and predicting when polling ends there.
+//! Cpus on which tasks poll: loading the polling cycle, bringing a cpu up to date, and predicting when
+//! polling ends there.
 
 pub(crate) mod eevdf;
 pub(crate) mod fair;
@@ -18,8 +19,8 @@ use crate::run_queue::multilevel::Multilevel;
 use crate::time::{Span, Time};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Brings a cpu whose current task polls up to date: every cycle that ended before now has
-    /// happened, and one that ends now if the cpu has had its turn at this instant.
+    /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened, and
+    /// one that ends now if the cpu has already decided at this instant.
     #[inline]
     pub(crate) fn settle(&mut self, cpu: CpuId) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
@@ -42,7 +43,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// When polling on a cpu next overheads to something: a task sees, or one that does not poll is picked.
+    /// When polling on a cpu next causes something: a task observes the end of its wait, or one that does not
+    /// poll is picked.
     #[inline]
     pub(crate) fn predict(&mut self, cpu: CpuId) -> Time {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
@@ -72,7 +74,8 @@ impl<O: Observer> Engine<'_, O> {
         self.polling.run(Time::NEVER)
     }
 
-    /// Every task on the cpu who may run polls and nothing is in sight: so it stays until something comes from outside.
+    /// Every task on the cpu that may run polls, and no visibility time is known: only an event on another
+    /// cpu changes that.
     fn all_wait_unsuccessfully(&self, cpu: CpuId) -> bool {
         let record = &self.cpus[cpu];
         let mut at = record.current;

@@ -1,7 +1,8 @@
-//! Polling in rotation, computed in place: where a yield puts its caller behind all others of its priority, each polling
-//! task has a turn of one poll and one yield, one after the other in the order of the queue.
+//! Polling in a round-robin cycle, computed in place. A yield puts its caller behind all others of its
+//! priority, so each polling task runs for one poll and one yield, in the order of the queue.
 //!
-//! The same as [`crate::engine::polling::general`] computes for any discipline, without copies: looks, turns and instants agree to the nanosecond.
+//! The same as [`crate::engine::polling::general`] computes for any discipline, without copies: polls,
+//! dispatches and instants agree to the nanosecond.
 
 use crate::account::Category;
 use crate::engine::shared::Shared;
@@ -24,7 +25,7 @@ pub(crate) fn rotates(discipline: &Discipline) -> bool {
     }
 }
 
-/// When a task will find its wait over or its patience at an end.
+/// When a task will observe the end of its wait or of its spin limit.
 #[inline]
 pub(crate) fn visible_at(task: &Task) -> Time {
     task.ready.min(task.deadline)
@@ -42,15 +43,16 @@ fn price(costs: &Costs, record: &Cpu, from: &Task, to: &Task) -> Span {
     if record.several { price_of_processes(costs, from, to) } else { costs.switch_thread }
 }
 
-/// A function its own, so that the numbers of processes are not read where there is one only: they lie in another line.
+/// A separate function, so that the numbers of processes are not read where there is one only: they are in
+/// another line.
 #[inline(never)]
 fn price_of_processes(costs: &Costs, from: &Task, to: &Task) -> Span {
     if from.process == to.process { costs.switch_thread } else { costs.switch_process }
 }
 
-/// The rounds of a rotation: of how many, when the first cycle of the current one ends, how long a round takes, and the
-/// instant before which cycles are done, how much the
-/// key of each member grows in a round.
+/// The rounds of the cycle: the number of members, when the first cycle of the current one ends, how long a
+/// round takes, the instant before which cycles are done, and how much the key of each member grows in a
+/// round.
 struct Rounds {
     members: u32,
     end: Time,
@@ -59,7 +61,8 @@ struct Rounds {
     gain: i64,
 }
 
-/// Whose turn it is: the task, the one before it, its number in the order of the beginning, the price of the switch.
+/// Who runs next: the task, the one before it, its number in the order of the beginning, the price of the
+/// switch.
 struct Place {
     next: TaskId,
     before: TaskId,
@@ -69,7 +72,7 @@ struct Place {
 
 const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-/// The first of the looks at `look`, `look + period`, ... that is not before an instant.
+/// The first of the polls at `look`, `look + period`, ... that is not before an instant.
 #[inline]
 fn look_after(look: Time, period: Span, ready: Time) -> Time {
     if ready.is_never() {
@@ -78,7 +81,8 @@ fn look_after(look: Time, period: Span, ready: Time) -> Time {
     look + period * ready.since(look).ns().div_ceil(period.ns())
 }
 
-/// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task waits.
+/// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
+/// waits.
 fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     run_queue::advance_minimum(discipline, tasks, cpu);
     if cpu.head.is_none()
@@ -89,7 +93,7 @@ fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
 }
 
 impl<O: Observer> Shared<'_, O> {
-    /// True when the current task of a cpu, which polls, and its rivals take turns in rotation.
+    /// True when the current task of a cpu, which polls, and its rivals run in a round-robin cycle.
     pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
         let priority = self.tasks[record.current].priority;
         let before = |head: TaskId| self.tasks[head].priority < priority;
@@ -98,8 +102,8 @@ impl<O: Observer> Shared<'_, O> {
         self.rotates && begun && priority < THROTTLED && !record.head.some().is_some_and(before)
     }
 
-    /// When polling in rotation next overheads to something: a task sees, or one that does not poll follows. The first look of
-    /// the current task is without success.
+    /// When the round-robin cycle next causes something: a task observes the end of its wait, or one that
+    /// does not poll follows. The first poll of the current task is without success.
     pub(crate) fn predict_rotation(&self, record: &Cpu) -> Time {
         let costs = &self.machine.costs;
         let first = &self.tasks[record.current];
@@ -108,7 +112,7 @@ impl<O: Observer> Shared<'_, O> {
         let mut last = first;
         let mut at = record.head;
         let mut unaware = visible_at(first).is_never();
-        // The first turn of each of the others.
+        // The first dispatch of each of the others.
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
             if task.priority != first.priority {
@@ -128,7 +132,7 @@ impl<O: Observer> Shared<'_, O> {
         if unaware {
             return Time::NEVER;
         }
-        // From here on the same look comes once a round.
+        // From here on the same poll comes once a round.
         let look = end + self.between(record, last, first) + costs.poll;
         let round = look - (start + costs.poll);
         let mut soonest = look_after(look, round, visible_at(first));
@@ -197,7 +201,8 @@ impl<O: Observer> Shared<'_, O> {
         }
     }
 
-    /// The most frequent case: the current task has a turn, and that of the next one does not end before `limit`.
+    /// The most frequent case: the current task completes its cycle, and that of the next one does not end
+    /// before `limit`.
     fn rotate_once(&mut self, record: &mut Cpu, limit: Time) -> bool {
         let Self { tasks, apps, machine, model, .. } = self;
         let costs = &machine.costs;
@@ -224,7 +229,8 @@ impl<O: Observer> Shared<'_, O> {
         true
     }
 
-    /// Books the turns of all members of a rotation, who are at least two, and finds out who is current then.
+    /// Charges the dispatches of all members of the cycle, at least two, and determines which is current
+    /// then.
     fn rotate_all(&mut self, record: &mut Cpu, rounds: &Rounds) {
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
         let cycle = self.cycle();
@@ -280,7 +286,8 @@ impl<O: Observer> Shared<'_, O> {
         begin_turn(&self.model.discipline, &self.tasks, record, &place);
     }
 
-    /// The books of a cpu after so many turns of a rotation, and so much switching besides what its lead was.
+    /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
+    /// pending overhead.
     fn charge_rotation(&mut self, record: &mut Cpu, turns: u64, switching: Span) {
         let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
         overhead.pay(overhead.total(), &mut record.account);
@@ -293,7 +300,8 @@ impl<O: Observer> Shared<'_, O> {
         record.last_buddy = TaskId::NONE;
     }
 
-    /// The current task, alone in its priority, goes through all its cycles that end before `limit` and before it sees.
+    /// The current task, alone in its priority, completes all its cycles that end before `limit` and before
+    /// it observes the end of its wait.
     fn rotate_alone(&mut self, record: &mut Cpu, check: Time, limit: Time) {
         let (cycle, call) =
             (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
@@ -327,7 +335,7 @@ impl<O: Observer> Shared<'_, O> {
     }
 }
 
-/// The queue as it stands when those before `place` have gone behind `last`.
+/// The queue once those before `place` have gone behind `last`.
 fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
     let (first, next, head) = (record.current, place.next, record.head);
     if next == first {
@@ -364,7 +372,7 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
     record.current = next;
 }
 
-/// A turn begins where the one of the task before has ended.
+/// A dispatch begins where the one of the task before has ended.
 #[inline]
 fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
@@ -377,7 +385,8 @@ fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &
     run_queue::advance_minimum(discipline, tasks, record);
 }
 
-/// The current task pays its lead, looks and yields; its cycle ends at `end`. `last`: the last one of its priority in the queue.
+/// The current task pays its overhead, polls and yields; its cycle ends at `end`. `last`: the last one of its
+/// priority in the queue.
 #[inline]
 fn take_turn(
     discipline: &Discipline,

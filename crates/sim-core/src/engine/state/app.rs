@@ -1,28 +1,28 @@
-//! The record of an application, and where its ranks sit when they meet.
+//! The record of an application, and the ranks of its tasks at their barriers.
 
 use std::sync::Arc;
 
 use crate::ids::{AppId, TaskId};
 use crate::outcome::Counters;
 use crate::program::{Program, Runtime};
-use crate::sync::{Exchanges, Locks, SharedLoops, StartBarrier};
+use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Time};
 use crate::wait::Scope;
 
-/// A rank's place among those it meets.
+/// A task's rank at one of the barriers of its application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Seat {
-    /// Which of the application's meetings.
-    pub(crate) meeting: usize,
-    /// Its number there.
+pub(crate) struct BarrierRank {
+    /// The index of the barrier.
+    pub(crate) barrier: usize,
+    /// Its rank there.
     pub(crate) number: u32,
-    /// The task with number 0, and from each number to the next.
+    /// The task with rank 0, and the distance from each rank to the next.
     first: u32,
     step: u32,
 }
 
-impl Seat {
-    /// The task that has a number.
+impl BarrierRank {
+    /// The task that has a rank.
     #[inline]
     pub(crate) const fn task(&self, number: u32) -> TaskId {
         TaskId(self.first + number * self.step)
@@ -57,8 +57,9 @@ pub(crate) struct App {
     pub(crate) exited: u32,
     pub(crate) end: Option<Time>,
     pub(crate) counters: Counters,
-    /// The meeting of all; if the program has barriers of teams, that of the leaders and of each team.
-    pub(crate) meetings: Vec<StartBarrier>,
+    /// The barrier of all tasks; if the program has barriers of teams, also that of the leaders and of each
+    /// team.
+    pub(crate) barriers: Vec<Barrier>,
     /// Tasks of a process, at least 1.
     pub(crate) process: u32,
     /// Tasks of a team, at least 1.
@@ -79,16 +80,16 @@ impl App {
         task.0 - self.first.0
     }
 
-    /// Where a rank sits in a scope.
+    /// The rank at the barrier of a scope of the task with this rank in the application.
     #[inline]
-    pub(crate) const fn seat(&self, scope: Scope, rank: u32) -> Seat {
+    pub(crate) const fn barrier_rank(&self, scope: Scope, rank: u32) -> BarrierRank {
         let (first, team) = (self.first.0, self.team);
         match scope {
-            Scope::All => Seat { meeting: 0, number: rank, first, step: 1 },
-            Scope::Leaders => Seat { meeting: 1, number: rank / team, first, step: team },
+            Scope::All => BarrierRank { barrier: 0, number: rank, first, step: 1 },
+            Scope::Leaders => BarrierRank { barrier: 1, number: rank / team, first, step: team },
             Scope::Team => {
-                let meeting = 2 + (rank / team) as usize;
-                Seat { meeting, number: rank % team, first: first + rank / team * team, step: 1 }
+                let barrier = 2 + (rank / team) as usize;
+                BarrierRank { barrier, number: rank % team, first: first + rank / team * team, step: 1 }
             }
         }
     }

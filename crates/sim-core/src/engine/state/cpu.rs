@@ -1,4 +1,4 @@
-//! The record of a cpu: its queue, the turn of its current task, its books.
+//! The record of a cpu: its queue, the dispatch of its current task, its cpu-time accounting.
 
 use crate::account::Account;
 use crate::contention::ClassId;
@@ -40,20 +40,21 @@ pub(crate) enum After {
     Respawn,
 }
 
-/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory, in the first five lines.
+/// A cpu. The order of the fields is that of their use: what one event touches lies together in memory, in
+/// the first five lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Cpu {
     pub(crate) id: CpuId,
-    // The queue and the turn.
+    // The queue and the present dispatch.
     pub(crate) current: TaskId,
     pub(crate) head: TaskId,
     pub(crate) tail: TaskId,
-    /// The task told to observers as running.
+    /// The task that observers know to be running.
     pub(crate) observed_running: TaskId,
     /// Runnable tasks, the current one included.
     pub(crate) running: u32,
-    /// Start of the present segment of the activity, its lead included.
+    /// Start of the present segment of the activity, its overhead included.
     pub(crate) since: Time,
     /// Up to when its virtual runtime is charged.
     pub(crate) charged: Time,
@@ -65,10 +66,11 @@ pub(crate) struct Cpu {
     pub(crate) min_vruntime: i64,
     /// Sum of the weights of its runnable tasks.
     pub(crate) load: u64,
-    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all of a cpu,
-    /// the price between processes when its tasks belong to several, else the price between threads.
+    /// What of a context switch is charged to the virtual runtime of the task switched to: the same for all
+    /// of a cpu, the price between processes when its tasks belong to several, else the price between
+    /// threads.
     pub(crate) switch_charge: Span,
-    /// The first timer tick that has not passed yet; `NEVER` where ticks are only looked for when they matter.
+    /// The first timer tick that has not passed yet; `NEVER` where ticks are computed only when they matter.
     pub(crate) next_tick: Time,
     /// Asked to pick again.
     pub(crate) resched: bool,
@@ -78,19 +80,19 @@ pub(crate) struct Cpu {
     pub(crate) fired: bool,
     /// Its runnable tasks belong to several processes.
     pub(crate) several: bool,
-    /// It owes kernel or daemon work.
+    /// Kernel or daemon work is deferred to its next segment.
     pub(crate) has_deferred: bool,
     /// The process that ran last, to price the next switch; none at first.
     pub(crate) last_process: ProcessId,
-    /// Polls and switches not yet told.
+    /// Polls and switches not reported yet.
     pub(crate) polled: (u64, u64),
-    // The overhead that the turn begins with, and what has happened.
+    // The pending overhead of the segment, and what has happened.
     pub(crate) overhead: Overhead,
     pub(crate) next_buddy: TaskId,
     pub(crate) last_buddy: TaskId,
     pub(crate) account: Account,
-    /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part since
-    /// another one did.
+    /// Bytes that computing tasks have brought into its caches so far, the last task to do so, and its part
+    /// since another one did.
     pub(crate) filled: u64,
     pub(crate) filler_part: u64,
     pub(crate) filler: TaskId,
@@ -113,7 +115,7 @@ pub(crate) struct Cpu {
     pub(crate) delayed: TaskId,
 }
 
-/// The number of no cpu.
+/// No cpu.
 pub(crate) const NOWHERE: CpuId = CpuId(u32::MAX);
 
 impl Cpu {
@@ -166,23 +168,24 @@ impl Cpu {
         self.has_deferred |= span > Span::ZERO;
     }
 
-    /// The kernel and daemon work that has come up overheads the segment about to begin.
+    /// The deferred kernel and daemon work becomes the overhead of the segment that begins.
     #[inline]
     pub(crate) fn take_deferred(&mut self) {
         if self.has_deferred {
             self.has_deferred = false;
+            debug_assert!(self.overhead.is_none(), "{} drops an overhead of {:?}", self.id, self.overhead);
             self.overhead = std::mem::take(&mut self.deferred);
         }
     }
 
-    /// The same behind what overheads the segment already.
+    /// The same, added to the overhead that the segment has already.
     pub(crate) fn add_deferred(&mut self) {
         self.has_deferred = false;
         self.overhead.add(&std::mem::take(&mut self.deferred));
     }
 
-    /// What is left of the lead when a segment is cut short: kernel and daemon work and a migration stay a deferred work; returns
-    /// what is left of a refill.
+    /// A segment is cut short: what is left of its overhead for kernel and daemon work and a migration is
+    /// deferred. Returns what is left of a refill.
     #[cold]
     pub(crate) fn keep_overhead(&mut self) -> Span {
         let overhead = std::mem::take(&mut self.overhead);

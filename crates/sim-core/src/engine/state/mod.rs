@@ -1,4 +1,4 @@
-//! The records of a run: cpus, tasks, applications. Plain data; every change is made by the code beside.
+//! The records of a run: cpus, tasks, applications. Plain data, which the other modules of the engine change.
 
 mod apart;
 mod app;
@@ -8,7 +8,7 @@ mod process;
 mod task;
 
 pub(crate) use apart::{Apart, History, MaybeNode};
-pub(crate) use app::{App, Seat};
+pub(crate) use app::{App, BarrierRank};
 pub(crate) use cpu::{Activity, After, Cpu, NOWHERE};
 pub(crate) use overhead::{Overhead, Part};
 pub(crate) use process::ProcessId;

@@ -1,16 +1,16 @@
-//! Overhead before an activity proper, by what it is for.
+//! Pending overhead: time that passes before an activity proper begins, by purpose.
 
 use crate::account::{Account, Category};
 use crate::time::Span;
 
-/// Overhead before an activity proper begins, by category, paid in this order.
+/// Pending overhead before an activity proper begins, by purpose, paid in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Overhead {
     total: Span,
     parts: [Span; Part::COUNT],
 }
 
-/// What overhead is for.
+/// The purpose of overhead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Part {
@@ -27,8 +27,8 @@ pub(crate) enum Part {
 impl Part {
     const COUNT: usize = 6;
 
-    /// Where each is booked, in order.
-    const BOOKS: [Category; Self::COUNT] = [
+    /// The category of each, in order.
+    const CATEGORIES: [Category; Self::COUNT] = [
         Category::Switch,
         Category::Migration,
         Category::Kernel,
@@ -81,7 +81,7 @@ impl Overhead {
         self.total += other.total;
     }
 
-    /// Books up to `elapsed` of the lead, takes it off, and returns what of `elapsed` lies behind the lead.
+    /// Charges up to `elapsed` of the overhead, subtracts it, and returns what of `elapsed` lies behind it.
     #[inline]
     pub(crate) fn pay(&mut self, elapsed: Span, account: &mut Account) -> Span {
         if self.is_none() {
@@ -115,10 +115,11 @@ impl Overhead {
         rest
     }
 
-    /// The same for less than all of the lead.
+    /// The same for less than all of the overhead.
     fn pay_part(&mut self, elapsed: Span, account: &mut Account) {
+        debug_assert!(elapsed < self.total, "{elapsed:?} is no part of an overhead of {:?}", self.total);
         let mut rest = elapsed;
-        for (part, category) in self.parts.iter_mut().zip(Part::BOOKS) {
+        for (part, category) in self.parts.iter_mut().zip(Part::CATEGORIES) {
             let paid = rest.min(*part);
             account.add(category, paid);
             *part -= paid;

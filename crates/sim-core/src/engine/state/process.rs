@@ -19,12 +19,12 @@ impl ProcessId {
         Self(app.0)
     }
 
-    /// The one of a task, or of those that it overheads.
+    /// The one of a task, or of the team that it is the first rank of.
     pub(crate) const fn of_task(task: TaskId) -> Self {
         Self(MAX_APPS as u32 + task.0)
     }
 
-    /// The `count`-th that took the place of another one. Four billion of them have numbers of their own.
+    /// The `count`-th process that replaces another one. Four billion of them have distinct numbers.
     pub(crate) const fn respawned(count: u32) -> Self {
         Self(RESPAWNED.saturating_add(count))
     }

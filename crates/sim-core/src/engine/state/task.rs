@@ -40,7 +40,7 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Task {
-    // Where it stands: all that the run queue and polling look at, one line.
+    // Its position: all that the run queue and polling read, one line.
     /// The key of its queue: virtual runtime, or what the discipline orders by.
     pub(crate) vruntime: i64,
     /// When what it waits for is (or will be) visible to it.
@@ -56,7 +56,7 @@ pub(crate) struct Task {
     pub(crate) app: AppId,
     pub(crate) priority: u8,
     pub(crate) state: TaskState,
-    /// It waits, and yields after each look.
+    /// It waits, and yields after each poll.
     pub(crate) polls: bool,
     /// EEVDF: it sleeps and still competes on its cpu.
     pub(crate) delayed: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Task {
     /// Passes left of the loops around `pc`, and their number.
     pub(crate) loops: [u32; MAX_LOOP_DEPTH],
     pub(crate) depth: u8,
-    /// The policy was told that it waits, or will be.
+    /// The policy is notified of its wait, or will be.
     pub(crate) notified: bool,
     // What seldom matters.
     /// Barrier episodes of the scopes it is not in.
@@ -108,7 +108,8 @@ pub(crate) struct Task {
     pub(crate) entered: u64,
     /// When it last woke from sleep for a time, if it has worked since; else `NEVER`.
     pub(crate) woken: Time,
-    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two queues.
+    /// EEVDF: end of its present request in virtual time; relative to `vruntime` while it is between two
+    /// queues.
     pub(crate) vdeadline: i64,
     pub(crate) history: Apart<History>,
 }
