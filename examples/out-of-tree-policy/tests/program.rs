@@ -49,7 +49,10 @@ fn shells_complete_the_name() {
     );
     assert_eq!(complete(&["out-of-tree-policy", "explain", "STE"]), "STEAL");
     let (code, script) = run(&["completions", "bash"]);
-    assert!(code == Some(0) && script.contains("-F _clap_complete_out_of_tree_policy out-of-tree-policy"), "{script}");
+    assert!(
+        code == Some(0) && script.contains("-F _clap_complete_out_of_tree_policy out-of-tree-policy"),
+        "{script}"
+    );
 }
 
 #[test]
