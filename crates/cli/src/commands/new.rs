@@ -114,6 +114,9 @@ const WORDS_OF_YAML: &[&str] = &["none", "null"];
 pub(crate) fn policy(args: &NewPolicy, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let names = Names::of(&args.name, policies).map_err(Failure::Input)?;
     let directory = args.directory.clone().unwrap_or_else(|| PathBuf::from(&names.package));
+    if directory.file_name().is_none() {
+        return Err(Failure::Input(format!("`{}` is not the name of a directory", directory.display())));
+    }
     let source = Source::find(args.path.as_deref()).map_err(Failure::Input)?;
     source.accepts(&directory).map_err(Failure::Input)?;
     let files: Vec<(&str, String)> = TEMPLATE
