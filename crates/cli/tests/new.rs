@@ -91,7 +91,7 @@ fn a_new_crate_builds_runs_and_passes_its_tests_as_it_is() {
     assert_eq!(files(&package), expected);
     for file in &expected {
         let text = fs::read_to_string(package.join(file)).unwrap();
-        let left = ["STEAL", "Steal ", "Steal}", "out-of-tree", "out_of_tree", "../"];
+        let left = ["STEAL", "Steal ", "Steal}", "out-of-tree", "out_of_tree", "../../"];
         assert!(left.iter().all(|old| !text.contains(old)), "{file} has a name of the template: {text}");
     }
     assert!(fs::read_to_string(package.join("src/lib.rs")).unwrap().contains("impl Policy for MyRule"));
@@ -120,13 +120,13 @@ fn what_cannot_be_written_is_exit_2_and_nothing_is_written() {
         (&["policy", "2ND", "--path", checkout], "begin with a letter"),
         (&["policy", "speed", "--path", checkout], "already a policy named SPEED"),
         (&["policy", "CRATE", "--path", checkout], "choose another name"),
-        (&["policy", "none", "--path", checkout], "choose another name"),
+        (&["policy", "dedicated", "--path", checkout], "choose another name"),
         (&["policy", "MINE"], "--path CHECKOUT"),
         (&["policy", "MINE", "--path", "."], "is not the root of a checkout of oversim"),
         (&["policy", "MINE", "--path", "nowhere"], "cannot read nowhere"),
         (&["policy", "MINE", "--path", checkout, "--directory", "/dev/null/x"], "is not a directory"),
         (&["policy", "MINE", "--path", checkout, "--directory", "/proc/x/y"], "cannot write to /proc/x/y"),
-        (&["policy", "MINE", "--path", checkout, "--directory", ""], "is not the name of a directory"),
+        (&["policy", "MINE", "--path", checkout, "--directory", ".."], "is not the name of a directory"),
         (&["policy"], "NAME"),
         (&["polcy", "MINE"], "did you mean `policy`?"),
         (&["workload", "MINE"], "unrecognized subcommand"),

@@ -39,76 +39,14 @@ const ABOVE: &str = "path = \"../../";
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Words that the compiler, cargo or the manifest of a new crate use, so that no crate can have them as its name.
-const RESERVED: &[&str] = &[
-    "abstract",
-    "alloc",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "build",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "deps",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "examples",
-    "experiment",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "incremental",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "notation",
-    "override",
-    "oversim",
-    "policies",
-    "priv",
-    "proc-macro",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "sim-core",
-    "static",
-    "std",
-    "struct",
-    "super",
-    "test",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-];
+const RESERVED: &str = "\
+abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
+examples experiment extern false final fn for gen if impl in incremental let loop macro match mod \
+move mut notation override oversim policies priv proc-macro pub ref return self sim-core static std \
+struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Words that have another meaning in a scenario, in any case.
-const WORDS_OF_YAML: &[&str] = &["none", "null"];
+/// Words with another meaning where a scenario names a policy.
+const WORDS_OF_SCENARIOS: &[&str] = &["dedicated", "null", "over", "perturb"];
 
 /// Writes a crate with a policy, and prints what to do next.
 pub(crate) fn policy(args: &NewPolicy, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
@@ -151,22 +89,20 @@ struct Names {
 
 impl Names {
     fn of(name: &str, policies: &PolicyShelf) -> Result<Self, String> {
+        if let Some(taken) = policies.find(name) {
+            return Err(format!("there is already a policy named {}", taken.name));
+        }
         let Some(first) = policies.entries().next() else { return Err("there are no policies".into()) };
         // The registry is the judge of names. It lives as long as the process, and so does the one entry.
         let entry: &'static PolicyEntry =
             Box::leak(Box::new(PolicyEntry { name: name.to_owned().leak(), ..*first }));
         PolicyShelf::with(&[entry])?;
-        if let Some(taken) = policies.find(name) {
-            return Err(format!("there is already a policy named {}", taken.name));
-        }
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Err(format!("`{name}` cannot name a crate and a Rust type: begin with a letter"));
         }
         let package = kebab(name);
-        if RESERVED.contains(&package.as_str()) || WORDS_OF_YAML.contains(&package.as_str()) {
-            return Err(format!(
-                "`{name}` has a meaning in Rust, cargo, YAML or oversim: choose another name"
-            ));
+        if RESERVED.split(' ').any(|word| word == package) || WORDS_OF_SCENARIOS.contains(&package.as_str()) {
+            return Err(format!("`{name}` is a word of Rust, cargo or scenarios: choose another name"));
         }
         let mut kind: String = package.split('-').map(capitalised).collect();
         // The name of an import, for example.
@@ -359,7 +295,7 @@ mod tests {
             ("_", "begin with a letter"),
             ("MATCH", "choose another name"),
             ("Sim_Core", "choose another name"),
-            ("None", "choose another name"),
+            ("Null", "choose another name"),
         ] {
             assert!(names(name).is_err_and(|error| error.contains(why)), "{name}: {:?}", names(name));
         }
