@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
 use experiment::catalogue::Registry;
@@ -52,6 +52,12 @@ pub(crate) enum Command {
     /// Write a scenario to start from: a small one with comments, or a copy of a built-in scenario.
     #[command(after_help = help::INIT)]
     Init(Init),
+    /// Write a crate to start from.
+    #[command(after_help = help::NEW)]
+    New {
+        #[command(subcommand)]
+        command: New,
+    },
     /// Print a JSON Schema (draft-07): of scenario files, for editors, or of results.
     #[command(after_help = help::SCHEMA)]
     Schema(Schema),
@@ -411,6 +417,28 @@ pub(crate) struct Init {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum New {
+    /// Write a crate with a scheduling policy, a scenario that uses it, tests, and oversim's command line with it.
+    #[command(after_help = help::NEW_POLICY)]
+    Policy(NewPolicy),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NewPolicy {
+    /// Name of the policy in scenarios: letters, digits, `_` and `-`, with a letter first. MY_POLICY gives the crate my-policy
+    /// and the type MyPolicy.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Write the crate to this directory, which must not exist. Default: the name of the crate, in the current directory.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
+    /// Checkout of oversim's repository that the crate depends on. Default: the address of the repository if the program
+    /// contains it, else the checkout around the current directory.
+    #[arg(long, value_name = "CHECKOUT", value_hint = ValueHint::DirPath)]
+    pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -67,6 +67,24 @@ Examples:
 
 Exit status: 0 done; 1 the file could not be written; 2 wrong usage, an unknown name, or a file that exists.";
 
+pub(crate) const NEW: &str = "\
+Examples:
+  oversim new policy MY_POLICY
+
+Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, or a directory that exists.";
+
+pub(crate) const NEW_POLICY: &str = "\
+Examples:
+  oversim new policy MY_POLICY
+  oversim new policy MY_POLICY --directory policies/mine
+  oversim new policy MY_POLICY --path oversim
+
+The crate builds, runs and passes its tests before you change it: an idle cpu takes a waiting task from the longest queue. It is \
+a workspace by itself. docs/writing-a-policy.md describes the interface between policies and the engine.
+
+Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, no checkout of oversim, or a \
+directory that exists. With 1 and 2 nothing was written.";
+
 pub(crate) const SCHEMA: &str = "\
 Examples:
   oversim schema

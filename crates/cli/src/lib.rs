@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyShelf};
 
-use args::{Arguments, Command, Machine};
+use args::{Arguments, Command, Machine, New};
 use failure::Failure;
 
 /// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a run did not
@@ -82,6 +82,7 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Explain(explain) => commands::explain::explain(explain, policies),
         Command::List(list) => commands::list::list(list, policies),
         Command::Init(init) => commands::init::init(init),
+        Command::New { command: New::Policy(policy) } => commands::new::policy(policy, policies),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),

@@ -91,6 +91,8 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
         let folder = tempfile::tempdir().unwrap();
         // Commands that name files of the repository by their path print that path.
         std::os::unix::fs::symlink(root().join("scenarios"), folder.path().join("scenarios")).unwrap();
+        // `oversim new` finds a checkout.
+        std::os::unix::fs::symlink(root().join("crates"), folder.path().join("crates")).unwrap();
         let mut renewed = page.clone();
         for Shown { command, output } in commands(&page) {
             let bare =

@@ -109,9 +109,15 @@ fn the_help_of_every_command_has_examples_that_run_and_states_the_exit_status() 
             }
             let (words, input) = words(example, folder.path());
             let mut run = Command::cargo_bin("oversim").unwrap();
-            // `init` replaces no file.
+            // `init` and `new` replace nothing.
             let empty = tempfile::tempdir().unwrap();
-            let place = if words[1] == "init" { empty.path() } else { folder.path() };
+            let place =
+                if ["init", "new"].contains(&words[1].as_str()) { empty.path() } else { folder.path() };
+            if words[1] == "new" {
+                // The place is in a checkout, and one is named.
+                std::os::unix::fs::symlink(root().join("crates"), empty.path().join("crates")).unwrap();
+                std::os::unix::fs::symlink(root(), empty.path().join("oversim")).unwrap();
+            }
             let output = run.current_dir(place).args(&words[1..]).write_stdin(input).output().unwrap();
             let (code, said) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
             // A comparison that finds a slowdown has done its work.

@@ -1,4 +1,4 @@
-//! oversim's command line with one more policy.
+//! oversim's command line with `STEAL` added.
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod man;
+pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -98,6 +98,47 @@ impl Folder {
     }
 }
 
+/// Writes a directory that does not exist yet, with all its files or not at all. Their names may contain directories.
+///
+/// # Errors
+/// [`Failure::Input`] when the directory exists or cannot be made there, [`Failure::Output`] with another reason. Nothing of it
+/// exists then.
+pub(crate) fn write_new<C>(path: &Path, files: &[(&str, C)]) -> Result<(), Failure>
+where
+    C: Fn(&mut dyn Write) -> io::Result<()>,
+{
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(Failure::Input(format!("{} exists, and it is not replaced", path.display())));
+    }
+    let (folder, _) = Folder::check(path, false, std::iter::empty())?;
+    let mut made = Vec::new();
+    let inside = files.iter().filter_map(|(name, _)| Path::new(name).parent());
+    let written = [Path::new("")]
+        .into_iter()
+        .chain(inside)
+        .try_for_each(|name| make_all(&path.join(name), &mut made))
+        .map_err(|e| Failure::Output(format!("cannot make {}: {e}", path.display())))
+        .and_then(|()| folder.write(files));
+    if written.is_err() {
+        for directory in made.iter().rev() {
+            // Only empty directories go: what another program has written there stays.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+    written
+}
+
+/// Makes a directory and those above it, and adds the new ones to the list.
+fn make_all(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    let missing: Vec<&Path> =
+        path.ancestors().take_while(|path| !path.exists() && !path.as_os_str().is_empty()).collect();
+    for directory in missing.into_iter().rev() {
+        fs::create_dir(directory)?;
+        made.push(directory.to_owned());
+    }
+    Ok(())
+}
+
 /// Writes what is in memory.
 pub(crate) fn bytes(all: &[u8]) -> impl Fn(&mut dyn Write) -> io::Result<()> {
     move |out| out.write_all(all)
@@ -113,6 +154,24 @@ fn existing(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_directory_has_all_its_files_or_does_not_exist() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a/b");
+        let content = |fails: bool| {
+            move |out: &mut dyn Write| if fails { Err(io::Error::other("full")) } else { out.write_all(b"x") }
+        };
+        let refused = write_new(&path, &[("one", content(false)), ("src/two", content(true))]).unwrap_err();
+        assert!(matches!(refused, Failure::Output(why) if why.contains("src/two: full")));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        write_new(&path, &[("one", content(false)), ("src/two", content(false))]).unwrap();
+        assert_eq!(fs::read(path.join("src/two")).unwrap(), b"x");
+        let again = write_new(&path, &[("three", content(false))]).unwrap_err();
+        assert!(
+            matches!(again, Failure::Input(why) if why.contains("exists")) && !path.join("three").exists()
+        );
+    }
 
     #[cfg(unix)]
     #[test]

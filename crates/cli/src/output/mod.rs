@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use experiment::report::{DEFAULT_WIDTH, FORMATS, Format, View};
 use experiment::result::Results;
 
-pub(crate) use folder::{Folder, bytes};
+pub(crate) use folder::{Folder, bytes, write_new};
 pub(crate) use target::{Stream, Target, distinct};
 pub(crate) use unfinished::remove_all;
 
