@@ -135,7 +135,7 @@ impl Barrier {
     pub(crate) fn gather_done(&mut self, rank: u32) -> BarrierStep {
         self.gathered[rank as usize] = (0, Time::ZERO);
         let BarrierKind::Tree { arity } = self.kind else {
-            unreachable!("rank {rank} gathers its children at a barrier of kind {:?}", self.kind);
+            unreachable!("children are gathered at a barrier that is no tree");
         };
         if rank == 0 { BarrierStep::ReleaseAll } else { BarrierStep::NotifyParent((rank - 1) / arity) }
     }
@@ -176,6 +176,14 @@ impl Barrier {
     }
 }
 
+/// A rank is at an operation that was not declared as an exchange or a shared loop. Its arguments are copies,
+/// so that the frequent paths need not keep them in memory for the message.
+#[cold]
+#[inline(never)]
+fn not_declared(pc: u32, rank: u32) -> ! {
+    unreachable!("rank {rank} is at operation {pc}, which is no exchange and no shared loop")
+}
+
 /// Signals between neighbours: for each exchange operation of the program and each rank what came and what
 /// was used.
 #[derive(Default)]
@@ -195,7 +203,7 @@ impl Exchanges {
 
     fn at(&self, pc: u32, rank: u32) -> usize {
         let Ok(slot) = self.slots.binary_search(&pc) else {
-            unreachable!("rank {rank} exchanges at operation {pc}, which is no exchange");
+            not_declared(pc, rank);
         };
         slot * self.ranks as usize + rank as usize
     }
@@ -283,7 +291,7 @@ impl SharedLoops {
     /// A rank asks for the next of `passes` passes; false (its visit is over) when none is left.
     pub(crate) fn take(&mut self, pc: u32, rank: u32, passes: u32) -> bool {
         let Ok(slot) = self.slots.binary_search(&pc) else {
-            unreachable!("rank {rank} takes a pass at operation {pc}, which is no shared loop");
+            not_declared(pc, rank);
         };
         let visit = &mut self.visits[slot * self.ranks as usize + rank as usize];
         let (latest, taken) = &mut self.latest[slot];

@@ -1,6 +1,7 @@
 //! Barriers and exchanges between neighbours: arrivals, signals, and the wait that follows.
 
 use crate::engine::Engine;
+use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
@@ -137,7 +138,7 @@ impl<O: Observer> Engine<'_, O> {
                 }
             }
             TaskState::New | TaskState::Exited => {
-                unreachable!("{task} is signalled from {cpu} and is {:?}", other.state);
+                violated(task, cpu, "is signalled from there and does not exist");
             }
         }
     }

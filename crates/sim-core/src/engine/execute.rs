@@ -1,6 +1,7 @@
 //! Unrolling programs: what a task does next when an operation is over.
 
 use crate::engine::Engine;
+use crate::engine::invariants::violated;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, After, App, Cpu, Overhead, Stage, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
@@ -206,7 +207,7 @@ impl<O: Observer> Engine<'_, O> {
             | Op::TeamBarrier
             | Op::LeadersBarrier
             | Op::Repeat(_)
-            | Op::End => unreachable!("{id} performs {op:?}, which is begun elsewhere"),
+            | Op::End => violated(id, cpu, "performs an operation that is begun elsewhere"),
         }
         false
     }
@@ -228,7 +229,7 @@ impl<O: Observer> Engine<'_, O> {
                 (fork, After::Respawn)
             }
             Op::Yield => (yields, After::Yield),
-            _ => unreachable!("{id} calls the operating system for {op:?}"),
+            _ => unreachable!("an operation that is no system call"),
         }
     }
 

@@ -19,6 +19,14 @@ const SAMPLING_PERIOD: u64 = 4_096;
 /// The least number of instants between two checks of the whole state, in builds with debug assertions.
 const FULL_PERIOD: u64 = 1_024;
 
+/// Ends the run, because the state of a task is impossible. The arguments are copies: a message with
+/// references to values would make the frequent paths that can end here keep those values in memory.
+#[cold]
+#[inline(never)]
+pub(super) fn violated(task: TaskId, cpu: CpuId, what: &'static str) -> ! {
+    unreachable!("{task} on {cpu} {what}")
+}
+
 /// What is still to be checked.
 pub(super) struct Checks {
     /// Cpus that decided at this instant; its capacity is the number of cpus and never grows.

@@ -282,7 +282,11 @@ impl<O: Observer> Engine<'_, O> {
             if at > self.shared.now {
                 self.shared.passed = 0;
             }
-            assert!(at >= self.shared.now, "the next event is at {at:?}, and it is {:?}", self.shared.now);
+            debug_assert!(
+                at >= self.shared.now,
+                "the next event is at {at:?}, and it is {:?}",
+                self.shared.now
+            );
             self.shared.now = at;
             if !self.instant(policy) {
                 break Outcome::Livelock(format!(

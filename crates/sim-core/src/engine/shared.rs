@@ -9,6 +9,7 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
+use crate::engine::invariants::violated;
 use crate::engine::polling::rotation::visible_at;
 use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
 use crate::event::Sources;
@@ -225,9 +226,7 @@ impl<O: Observer> Shared<'_, O> {
                 task.pc += 1;
             }
             Waiting::Lock => task.pc += 1,
-            Waiting::No => {
-                unreachable!("{} ends a wait on {} and waits for nothing", record.current, record.id)
-            }
+            Waiting::No => violated(record.current, record.id, "ends a wait and waits for nothing"),
         }
         if self.watched && std::mem::replace(&mut self.tasks[record.current].notified, false) {
             self.waits.push((record.current, None));

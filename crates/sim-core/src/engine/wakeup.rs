@@ -1,6 +1,7 @@
 //! Tasks enter and leave queues: wake-ups, moves, sleeps.
 
 use crate::engine::Engine;
+use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
@@ -15,7 +16,9 @@ impl<O: Observer> Engine<'_, O> {
     /// A sleeping task becomes runnable.
     pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
         let state = self.shared.tasks[id].state;
-        assert!(state == TaskState::Sleeping, "{id} is woken and is {state:?}");
+        if state != TaskState::Sleeping {
+            violated(id, waker, "is woken and does not sleep");
+        }
         let previous = self.shared.tasks[id].cpu;
         if self.shared.tasks[id].delayed {
             // It has never left its queue; no cpu is chosen.
@@ -55,7 +58,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.corrections += 1;
         let Some(first) = self.shared.affinity(id).first(self.shared.machine.cpus()) else {
-            unreachable!("{id} is allowed on no cpu of the machine");
+            violated(id, choice, "is allowed on no cpu of the machine");
         };
         first
     }
@@ -85,7 +88,7 @@ impl<O: Observer> Engine<'_, O> {
         let cpu = self.shared.tasks[id].cpu;
         self.catch_up(cpu);
         let Discipline::Eevdf(params) = &self.shared.model.discipline else {
-            unreachable!("the dequeue of {id} on {cpu} is delayed, which only EEVDF does");
+            violated(id, cpu, "has a delayed dequeue, which only EEVDF knows");
         };
         run_queue::eevdf::drop_delayed(params, &mut self.shared.tasks, &mut self.cpus[cpu], id);
     }
