@@ -75,7 +75,7 @@ impl Policy for Steal {
         let cpus = system.machine().cpus() as usize;
         for attempt in 1..=self.tries {
             let victim = CpuId(self.draw(system, cpus) as u32);
-            system.queued(victim, &mut self.waiting);
+            system.queued(victim, usize::MAX, &mut self.waiting);
             let stolen = self.waiting.iter().copied().find(|task| system.allowed(*task, cpu));
             if let Some(task) = stolen.filter(|_| victim != cpu) {
                 let why = Why::rule("stolen by an idle cpu");
