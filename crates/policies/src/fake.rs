@@ -114,6 +114,10 @@ impl FakeSystem {
                     weight: 1024,
                     last_ran: Time::ZERO,
                     entered: 0,
+                    buddy: false,
+                    priority: 0,
+                    dispatch_priority: 0,
+                    wait_ends: None,
                 },
                 affinity: Affinity::All,
                 priority: 0,
@@ -203,9 +207,6 @@ impl View for FakeSystem {
     fn machine(&self) -> &Machine {
         &self.machine
     }
-    fn os(&self) -> &OsModel {
-        &self.kernel
-    }
     fn seed(&self) -> u64 {
         1
     }
@@ -223,16 +224,16 @@ impl View for FakeSystem {
         self.on(cpu).map(|t| u64::from(t.view.weight)).sum()
     }
     fn task(&self, task: TaskId) -> TaskView {
-        self.tasks[task.index()].view
+        let seen = &self.tasks[task.index()];
+        TaskView {
+            buddy: self.buddy == Some(task),
+            priority: seen.priority,
+            wait_ends: self.in_vain.contains(&task).then_some(Time::NEVER),
+            ..seen.view
+        }
     }
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool {
         self.tasks[task.index()].affinity.allows(cpu)
-    }
-    fn is_buddy(&self, task: TaskId) -> bool {
-        self.buddy == Some(task)
-    }
-    fn waits_in_vain(&self, task: TaskId) -> bool {
-        self.in_vain.contains(&task)
     }
 }
 
@@ -241,11 +242,12 @@ impl System for FakeSystem {
         let at = self.tasks.iter().position(|t| t.view.cpu == cpu && t.view.state == TaskState::Running);
         at.map(TaskId::new)
     }
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+    fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         out.clear();
         let waiting = |t: &FakeTask| t.view.cpu == cpu && t.view.state == TaskState::Queued;
         out.extend((0..self.tasks.len()).filter(|i| waiting(&self.tasks[*i])).map(TaskId::new));
         out.sort_by_key(|t| std::cmp::Reverse(self.tasks[t.index()].view.entered));
+        out.truncate(most);
     }
     fn cpu_time(&mut self, task: TaskId) -> Span {
         self.tasks[task.index()].cpu_time

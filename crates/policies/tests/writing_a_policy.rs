@@ -28,7 +28,7 @@ impl Policy for Stealing {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let longest = system.machine().cpu_ids().max_by_key(|other| system.nr_running(*other));
         let mut waiting = Vec::new();
-        system.queued(longest.unwrap_or(cpu), &mut waiting);
+        system.queued(longest.unwrap_or(cpu), usize::MAX, &mut waiting);
         if let Some(task) = waiting.into_iter().find(|task| system.allowed(*task, cpu)) {
             system.migrate(task, cpu, Why::rule("stolen by an idle cpu"));
         }

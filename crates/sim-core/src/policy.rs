@@ -1,15 +1,16 @@
 //! The policy contract: what a scheduling policy above the per-cpu run queues may see, do and decide.
 //!
-//! The kernel owns every task and queue; a policy sees them through [`View`] and acts through [`System`],
-//! whose actions the kernel validates, prices and counts. A refused or corrected action is a counter in every
-//! report. Hooks have the names of Linux `sched_ext` where one exists.
+//! The engine owns every task and queue. The contract has three groups of functions: a policy sees through [`View`] and
+//! through those functions of [`System`] that bring a cpu up to date before they answer; it acts through the rest of
+//! [`System`]; and the hooks of [`Policy`] notify it. The engine validates, prices and counts actions. A refused or
+//! corrected action is a counter in every report. Hooks have the names of Linux `sched_ext` where one exists. A function
+//! has at least two users among the built-in policies, or its documentation states why it exists for one.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ids::{AppId, CpuId, NodeId, TaskId};
 use crate::machine::{CpuSet, Machine};
-use crate::os::OsModel;
 use crate::time::{Span, Time};
 use crate::wait::Scope;
 
@@ -248,6 +249,26 @@ pub struct TaskView {
     pub last_ran: Time,
     /// Order of entry into its current queue: larger is newer.
     pub entered: u64,
+    /// One of the two tasks that its queue would rather run next (CFS buddies); such a task is cache-hot.
+    pub buddy: bool,
+    /// Its priority level ([`System::set_priority`]).
+    pub priority: u8,
+    /// Under the time-sharing class of Solaris its priority, 0 to 59, larger is better: of a sleeping task the one with
+    /// which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. It
+    /// includes what has run since when the policy [watches preemptions](Watches::preemptions).
+    pub dispatch_priority: i64,
+    /// When a task that waits for others of its application can see that its wait is over, as its runtime reads it from
+    /// the flags in memory. The instant may lie ahead while the news travels, or be past if the task has not run since;
+    /// [`Time::NEVER`] while the others have not come. None: it does not wait.
+    pub wait_ends: Option<Time>,
+}
+
+impl TaskView {
+    /// True while the task waits for something of its application that has not happened yet.
+    #[must_use]
+    pub fn still_waits(&self, now: Time) -> bool {
+        self.wait_ends.is_some_and(|end| end > now)
+    }
 }
 
 /// What a policy can see of an application.
@@ -278,8 +299,6 @@ pub trait View {
     fn now(&self) -> Time;
     /// The machine.
     fn machine(&self) -> &Machine;
-    /// The kernel's parameters.
-    fn os(&self) -> &OsModel;
     /// The run's seed, for the policy's own streams ([`crate::rng::stream`]).
     fn seed(&self) -> u64;
     /// The number of applications of the run, started or not.
@@ -288,9 +307,9 @@ pub trait View {
     fn app(&self, app: AppId) -> AppView;
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
-    /// Calls `found` with the cpus whose queues have changed without [`Policy::runnable`] or [`Policy::quiescent`] having told so yet; with
-    /// more than these, or some of them twice, where that is simpler. New ones come last: `skip` leaves out the first ones, for callers to
-    /// whom nothing has been told since they saw those.
+    /// Calls `found` with the cpus whose queues have changed without a call of [`Policy::runnable`] or
+    /// [`Policy::quiescent`] so far; with more than these, or with some of them twice, where that is simpler. New ones
+    /// come last: `skip` leaves out the first ones, for callers that have seen them and were not notified since.
     fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
         let _ = skip;
         self.machine().cpu_ids().for_each(found);
@@ -306,29 +325,9 @@ pub trait View {
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
         self.machine().cpu_ids().find(|cpu| self.allowed(task, *cpu))
     }
-    /// True when the task is one of the two the queue would rather run next (CFS buddies); such a task is cache-hot.
-    fn is_buddy(&self, task: TaskId) -> bool;
-    /// The priority in which a task stands ([`System::set_priority`]): what has been asked for, once it is done.
-    fn priority(&self, task: TaskId) -> u8 {
-        let _ = task;
-        0
-    }
-    /// True while a task waits for something of its application that has not happened yet: its runtime reads that from the
-    /// flags in memory. A task whose wait is over and that has not been on a cpu since to see it does not wait without success.
-    fn waits_in_vain(&self, task: TaskId) -> bool;
-    /// When a task that waits for something of its application can see that it has happened: an instant that may lie ahead while the
-    /// news travels, or be over if the task has not looked since; [`Time::NEVER`] while it has not happened. None: it does not wait.
-    fn wait_ends(&self, task: TaskId) -> Option<Time> {
-        self.waits_in_vain(task).then_some(Time::NEVER)
-    }
-    /// The priority of a task under the time-sharing class of Solaris, 0 to 59, larger is better: of a sleeping task the one
-    /// with which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. What has
-    /// run since is reckoned in when the policy [watches preempted tasks](Policy::watches).
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        let _ = task;
-        0
-    }
-    /// The best [priority](View::dispatch_priority) of the runnable tasks of a cpu, the running one included; none when there are none.
+    /// The best [priority](TaskView::dispatch_priority) of the runnable tasks of a cpu, the running one included; none
+    /// without a task. For LGROUP only, which asks it of every cpu of a board at each placement (Solaris keeps it as
+    /// `disp_maxrunpri`); the queues would have to be read one by one otherwise.
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         (self.nr_running(cpu) > 0).then_some(0)
     }
@@ -338,21 +337,18 @@ pub trait View {
 pub trait System: View {
     /// The task that holds the cpu.
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
-    /// Replaces `out` by the waiting tasks of a cpu, newest entry first (the current one is not among them).
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>);
-    /// As [`System::queued`], but no more than the first `most` of them, which takes less where queues are long.
-    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
-        self.queued(cpu, out);
-        out.truncate(most);
-    }
-    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, begun to wait or to
-    /// poll (anew after a system call or an interruption too), or the end of a wait has come in sight; with more where that is
-    /// simpler. Turns of tasks that poll are left out ([`System::yield_ends`]). For one policy of a run, which
-    /// [watches waits](Policy::watches).
+    /// Replaces `out` by the waiting tasks of a cpu, newest entry first and at most `most` of them, which takes less time
+    /// where queues are long. The current task is not among them.
+    fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>);
+    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, has begun to
+    /// wait or to poll (also after a system call or an interruption), or has learnt when its wait ends; with more where
+    /// that is simpler. A change between polling tasks is left out ([`System::yield_ends`]). Only one policy of a run may
+    /// use it, and it has to [watch waits](Policy::watches).
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
     }
-    /// When the task that polls on a cpu will have looked and yielded once, if nothing happens there until then; never where no task polls.
+    /// When the task that polls on a cpu will have polled and yielded once if nothing happens there until then; never where
+    /// no task polls. For YIELD_TO only: [`System::dirty`] leaves out these yields, because they are too many to list.
     fn yield_ends(&mut self, cpu: CpuId) -> Time {
         let _ = cpu;
         self.now()
@@ -362,8 +358,8 @@ pub trait System: View {
     /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
     /// what a counter of useful instructions tells. Polling, system calls and stalls add nothing.
     fn progress(&mut self, task: TaskId) -> Span;
-    /// What a task has used and what it has left of its slice, under a discipline whose slices last over several turns; none
-    /// under others.
+    /// What a task has used and what it has left of its quantum, under a discipline that lets a preempted task keep the rest
+    /// of it; none under others. For LGROUP only: `ts_tick` of Solaris looks for a cpu at the end of a quantum.
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         let _ = task;
         None
@@ -375,7 +371,7 @@ pub trait System: View {
     /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only when no lower one can,
     /// those of [`THROTTLED`] not at all.
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
-    /// `yield_to` of Linux: `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
+    /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
     /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
     /// cpu and polls there and `to` waits in a queue; like the real call it may be tried, so that is no correction.
@@ -392,6 +388,75 @@ pub trait System: View {
 }
 
 /// A scheduling policy. Only placement has no default.
+///
+/// A complete policy and its run: two tasks of 100 ms, created on the first of two cpus, take 100 ms if one of them
+/// moves at once, and 200 ms otherwise.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use sim_core::engine::Simulation;
+/// use sim_core::ids::{CpuId, ProfileId, TaskId};
+/// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
+/// use sim_core::os::{CfsParams, Discipline, OsModel};
+/// use sim_core::outcome::Options;
+/// use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
+/// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+/// use sim_core::time::{Span, Time, Work};
+/// use sim_core::wait::{BarrierKind, WaitMode};
+///
+/// struct PushOnce;
+///
+/// impl Policy for PushOnce {
+///     fn init(&mut self, system: &mut dyn System) {
+///         system.at(Time::from_ns(1_000), Timer::Token(0));
+///     }
+///     fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuChoice {
+///         CpuChoice::new(CpuId(0), Why::rule("placed: on cpu 0"))
+///     }
+///     fn timer(&mut self, system: &mut dyn System, _: Timer) {
+///         let mut waiting = Vec::new();
+///         system.queued(CpuId(0), 1, &mut waiting);
+///         for task in waiting {
+///             system.migrate(task, CpuId(1), Why::rule("pushed: it waits while cpu 1 is idle"));
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), String> {
+/// let machine = Machine {
+///     name: "two cores".into(),
+///     topology: Topology::new(&[(Level::Core, 2)])?,
+///     costs: Costs::free(),
+///     memory: Memory::unlimited(),
+///     core_speed: Vec::new(),
+///     smt: Smt::NONE,
+///     turbo: Vec::new(),
+/// };
+/// let linux = OsModel {
+///     name: "linux-2.6.28".into(),
+///     tick: Span::from_ms(4),
+///     tick_skew: false,
+///     discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+/// };
+/// let work = Work::from_span(Span::from_ms(100));
+/// let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };
+/// let program = Arc::new(Program::new(vec![compute, Op::Barrier], vec![MemoryProfile::NONE])?);
+/// let runtime = Runtime {
+///     name: "blocking".into(),
+///     barrier: BarrierKind::Central,
+///     wait: WaitMode::Block,
+///     processes: false,
+///     startup: StartUp::PLAIN,
+/// };
+/// let apps = vec![AppSpec::new("app", 2, program, runtime)];
+/// let simulation = Simulation::new(machine.into(), linux.into(), apps, Options::default())?;
+/// let report = simulation.run(&mut PushOnce, &mut ());
+/// let run_time = report.apps[0].run_time().ok_or("it has not ended")?;
+/// assert!(run_time < Span::from_ms(101), "{run_time:?}");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Guarantees to the implementor: hooks are called at one instant after another, never nested; the task of `select_cpu`
 /// is alive and in no queue; `app_started` comes before any hook that names its tasks, `app_exited` after the last one.
@@ -419,8 +484,9 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// The cpu, free at this instant, is about to pick among tasks none of which stands in priority 0 (and not all are throttled):
-    /// last chance to pull one that does, or to change priorities.
+    /// The cpu, free at this instant, is about to pick a task, none of its tasks has priority level 0, and not all are
+    /// throttled: last chance to pull one of level 0, or to change priorities. For DWRR only: a cpu changes rounds here,
+    /// as its paper does in `schedule()`, where the expired queue becomes the active one.
     fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
@@ -432,8 +498,9 @@ pub trait Policy: Send {
     fn watches(&self) -> Watches {
         Watches::default()
     }
-    /// A task waits in the queue of `cpu` because it has lost it, or has a better priority there. It may be moved. Told when
-    /// all cpus have decided at this instant, if it still waits there.
+    /// A task waits in the queue of `cpu` because it has lost the cpu, or it has a better priority there. It may be moved.
+    /// The engine calls this after all cpus have decided at this instant, if the task still waits there. For LGROUP only:
+    /// `setfrontdq` and `setbackdq` of Solaris choose a cpu again.
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let _ = (system, task, cpu, why);
     }

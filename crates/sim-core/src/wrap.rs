@@ -7,7 +7,6 @@
 
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::machine::Machine;
-use crate::os::OsModel;
 use crate::policy::{
     Affinity, AppView, Awaited, CpuChoice, Placement, Policy, Preemption, System, TaskView, Timer, View,
     Watches, Why,
@@ -192,9 +191,6 @@ impl View for Tapped<'_> {
     fn machine(&self) -> &Machine {
         self.system.machine()
     }
-    fn os(&self) -> &OsModel {
-        self.system.os()
-    }
     fn seed(&self) -> u64 {
         self.system.seed()
     }
@@ -222,21 +218,6 @@ impl View for Tapped<'_> {
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
         self.system.first_allowed(task)
     }
-    fn is_buddy(&self, task: TaskId) -> bool {
-        self.system.is_buddy(task)
-    }
-    fn priority(&self, task: TaskId) -> u8 {
-        self.system.priority(task)
-    }
-    fn waits_in_vain(&self, task: TaskId) -> bool {
-        self.system.waits_in_vain(task)
-    }
-    fn wait_ends(&self, task: TaskId) -> Option<Time> {
-        self.system.wait_ends(task)
-    }
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        self.system.dispatch_priority(task)
-    }
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         self.system.best_dispatch_priority(cpu)
     }
@@ -246,11 +227,8 @@ impl System for Tapped<'_> {
     fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
         self.system.current(cpu)
     }
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
-        self.system.queued(cpu, out);
-    }
-    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
-        self.system.newest(cpu, most, out);
+    fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+        self.system.queued(cpu, most, out);
     }
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.system.dirty(found);

@@ -81,10 +81,14 @@ impl Restless {
         let cpus = system.machine().cpus();
         let cpu = if self.pick(2) == 0 { system.task(from).cpu } else { CpuId(self.pick(cpus)) };
         let mut queue = std::mem::take(&mut self.queue);
-        system.queued(cpu, &mut queue);
+        system.queued(cpu, usize::MAX, &mut queue);
         if !queue.is_empty() {
             let any = queue[self.pick(queue.len() as u32) as usize];
-            let to = queue.iter().copied().find(|task| !system.waits_in_vain(*task)).unwrap_or(any);
+            let to = queue
+                .iter()
+                .copied()
+                .find(|task| !system.task(*task).still_waits(system.now()))
+                .unwrap_or(any);
             system.yield_to(from, to, Why::NONE);
         }
         self.queue = queue;
@@ -92,7 +96,7 @@ impl Restless {
 
     fn tick(&mut self, system: &mut dyn System, cpu: CpuId) {
         let mut queue = std::mem::take(&mut self.queue);
-        system.queued(cpu, &mut queue);
+        system.queued(cpu, usize::MAX, &mut queue);
         let to = CpuId((cpu.0 + 1) % system.machine().cpus());
         if let Some(task) = queue.first().filter(|task| to != cpu && system.allowed(**task, to)) {
             system.migrate(*task, to, Why::NONE);
@@ -143,7 +147,7 @@ impl Policy for Restless {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let from = CpuId(self.pick(system.machine().cpus()));
         let mut queue = std::mem::take(&mut self.queue);
-        system.queued(from, &mut queue);
+        system.queued(from, usize::MAX, &mut queue);
         if let Some(task) = queue.first().filter(|task| from != cpu && system.allowed(**task, cpu)) {
             system.migrate(*task, cpu, Why::NONE);
         }
@@ -153,7 +157,7 @@ impl Policy for Restless {
     fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let from = if self.pick(2) == 0 { cpu } else { CpuId(self.pick(system.machine().cpus())) };
         let mut queue = std::mem::take(&mut self.queue);
-        system.queued(from, &mut queue);
+        system.queued(from, usize::MAX, &mut queue);
         let chosen = queue.last().copied().filter(|task| system.allowed(*task, cpu));
         match (chosen, self.pick(3)) {
             (Some(task), 0) => {
@@ -190,7 +194,7 @@ impl Policy for Restless {
         let (used, left) = system.slice(task).unwrap_or_default();
         let to = CpuId((cpu.0 + 1) % system.machine().cpus());
         let gives_way =
-            system.best_dispatch_priority(to).is_none_or(|best| best < system.dispatch_priority(task));
+            system.best_dispatch_priority(to).is_none_or(|best| best < system.task(task).dispatch_priority);
         let odd = (used.ns() ^ left.ns()) % 3 == 0;
         if to != cpu && system.allowed(task, to) && (gives_way || odd || why == Preemption::Boosted) {
             system.migrate(task, to, Why::NONE);

@@ -143,7 +143,7 @@ impl Clockwork {
         let cpus = system.machine().cpus();
         let (cpu, to) = (CpuId(draw % cpus), CpuId((draw + 1) % cpus));
         let mut queue = Vec::new();
-        system.queued(cpu, &mut queue);
+        system.queued(cpu, usize::MAX, &mut queue);
         let current = system.current(cpu);
         match (draw / 16 % 4, queue.first().copied(), current) {
             (0, Some(task), _) | (1, _, Some(task)) if cpu != to => {
@@ -186,7 +186,7 @@ impl Policy for Clockwork {
         let home = system.task(task).cpu;
         let cpu = CpuId((home.0 + self.0 % 2 + u32::from(what == Awaited::Lock)) % cpus);
         let mut queue = Vec::new();
-        system.queued(cpu, &mut queue);
+        system.queued(cpu, usize::MAX, &mut queue);
         if let (Some(to), true) = (queue.last(), system.current(home) == Some(task)) {
             system.yield_to(task, *to, Why::NONE);
         }
@@ -203,7 +203,7 @@ impl Policy for Clockwork {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let from = CpuId((cpu.0 + 1) % system.machine().cpus());
         let mut queue = Vec::new();
-        system.queued(from, &mut queue);
+        system.queued(from, usize::MAX, &mut queue);
         if let Some(task) = queue.last().filter(|task| system.task(**task).state == TaskState::Queued) {
             system.migrate(*task, cpu, Why::NONE);
         }

@@ -51,7 +51,7 @@ impl Policy for Steal {
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let longest = system.machine().cpu_ids().max_by_key(|other| system.nr_running(*other));
-        system.queued(longest.unwrap_or(cpu), &mut self.waiting);
+        system.queued(longest.unwrap_or(cpu), usize::MAX, &mut self.waiting);
         if self.waiting.len() < self.min_waiting {
             return;
         }

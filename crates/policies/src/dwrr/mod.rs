@@ -210,7 +210,7 @@ impl Dwrr {
     fn all(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
         let mut waiting = std::mem::take(&mut self.waiting);
         let current = system.current(cpu);
-        system.queued(cpu, &mut waiting);
+        system.queued(cpu, usize::MAX, &mut waiting);
         waiting.extend(current);
         waiting
     }
@@ -278,7 +278,7 @@ impl Dwrr {
 
     fn set_priority(&mut self, system: &mut dyn System, task: TaskId, priority: u8, why: Why) {
         system.set_priority(task, priority, why);
-        if system.priority(task) != priority {
+        if system.task(task).priority != priority {
             self.takeable.distrust();
         }
     }
@@ -376,7 +376,7 @@ impl Dwrr {
             return None;
         }
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(other, &mut waiting);
+        system.queued(other, usize::MAX, &mut waiting);
         waiting.retain(|task| self.known(*task).round <= latest && system.allowed(*task, cpu));
         let fit = waiting.len() as u64;
         let oldest = waiting.iter().rev().min_by_key(|task| self.known(**task).round).copied();

@@ -369,7 +369,7 @@ impl Lewi {
             if from == to {
                 continue;
             }
-            system.queued(from, &mut self.queue);
+            system.queued(from, usize::MAX, &mut self.queue);
             let oldest = self.oldest(system, (from, to));
             if let Some(task) = oldest {
                 return Some((task, from));
@@ -381,7 +381,7 @@ impl Lewi {
             };
             // One that polls may stand in the queue after its turn, of which nobody tells.
             let turns =
-                system.current(from).is_some_and(|task| own(task) && system.wait_ends(task).is_some());
+                system.current(from).is_some_and(|task| own(task) && system.task(task).wait_ends.is_some());
             if !turns && !self.queue.iter().any(|task| own(*task)) {
                 self.crowded.set_barren(from);
             }
@@ -407,7 +407,7 @@ impl Lewi {
         let mut order: Vec<CpuId> = system.machine().cpu_ids().filter(crowded).collect();
         order.sort_by_key(|cpu| (std::cmp::Reverse(self.at_home(*cpu)), distance(*cpu), *cpu));
         order.into_iter().find_map(|from| {
-            system.queued(from, &mut self.queue);
+            system.queued(from, usize::MAX, &mut self.queue);
             self.oldest(system, (from, to)).map(|task| (task, from))
         })
     }
@@ -512,7 +512,7 @@ impl Policy for Lewi {
         let app = self.apps[system.task(task).app.index()].clone();
         for other in app.map(TaskId) {
             let Some(home) = self.tasks[other].home else { continue };
-            if self.tasks[other].works || system.waits_in_vain(other) {
+            if self.tasks[other].works || system.task(other).still_waits(system.now()) {
                 continue;
             }
             self.set_works(system.now(), other, true);

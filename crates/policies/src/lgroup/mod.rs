@@ -129,6 +129,8 @@ struct Lgroup {
     rechoose: Span,
     sticky: bool,
     steal: bool,
+    /// The period of the timer tick.
+    tick: Span,
     /// Cpus of a group.
     span: u32,
     groups: Vec<Group>,
@@ -151,6 +153,7 @@ impl Lgroup {
             rechoose: Span::from_ns(values.get("rechoose")),
             sticky: values.choice("ties") == "last",
             steal: values.flag("steal"),
+            tick: setting.kernel.tick,
             span,
             groups: vec![Group::default(); machine.cpus().div_ceil(span) as usize],
             threads: Vec::new(),
@@ -242,7 +245,7 @@ impl Lgroup {
                 None => self.lowest(view, task, home, last),
             };
             let takes =
-                view.best_dispatch_priority(cpu).is_none_or(|best| best < view.dispatch_priority(task));
+                view.best_dispatch_priority(cpu).is_none_or(|best| best < view.task(task).dispatch_priority);
             let idle = if takes { None } else { self.idle_near(view, task, cpu) };
             match idle {
                 Some(idle) => (idle, "placed: no lower priority on the chosen cpu, idle cpu nearby"),
@@ -269,7 +272,8 @@ impl Lgroup {
     /// `disp_lowpri_cpu`: the cpu at home with the lowest priority if that is idle or lower than the thread's, else the one of
     /// all others, else the best one at home, where it will wait. Among equals at home the search begins with `hint`.
     fn lowest(&self, view: &dyn View, task: TaskId, home: u32, hint: Option<CpuId>) -> (CpuId, &'static str) {
-        let (start, cpus, mine) = (home * self.span, view.machine().cpus(), view.dispatch_priority(task));
+        let (start, cpus, mine) =
+            (home * self.span, view.machine().cpus(), view.task(task).dispatch_priority);
         let size = self.span.min(cpus - start);
         let first = hint.filter(|hint| self.queues.group(*hint) == home).map_or(0, |hint| hint.0 - start);
         let near = (0..size).map(|i| CpuId(start + (first + i) % size));
@@ -325,7 +329,7 @@ impl Lgroup {
     ) -> (CpuId, &'static str) {
         let start = self.queues.group(cpu) * self.span;
         let next = CpuId(start + (cpu.0 - start + 1) % self.span.min(view.machine().cpus() - start));
-        let slack = if view.dispatch_priority(task) >= 16 { 2 } else { 0 };
+        let slack = if view.task(task).dispatch_priority >= 16 { 2 } else { 0 };
         let there = view.nr_running(next).saturating_sub(1);
         if there + slack < waiting && view.allowed(task, next) {
             (next, "placed: fewer threads wait on the next cpu of the group")
@@ -456,7 +460,7 @@ impl Lgroup {
                 continue;
             };
             at = cpu.0 + 1;
-            system.queued(cpu, &mut waiting);
+            system.queued(cpu, usize::MAX, &mut waiting);
             let task = waiting.iter().rev().copied().find(|task| system.allowed(*task, to));
             if let Some(task) = task {
                 let home = self.threads.get(task.0 as usize).and_then(|thread| thread.home);
@@ -534,13 +538,13 @@ impl Policy for Lgroup {
         };
         let Some((used, _)) = system.slice(task) else { return };
         // Quanta end at ticks: what began within the last one has just begun.
-        if runs && used < system.os().tick {
+        if runs && used < self.tick {
             self.queues.refresh(system);
             let (to, rule) = self.lowest(system, task, home, Some(seen.cpu));
             let best = system.best_dispatch_priority(to);
             // Elsewhere its own cpu counts as idle to it: only an idle one that comes before it is as good.
             let better = if self.queues.group(to) == home {
-                best.is_none_or(|best| best < system.dispatch_priority(task))
+                best.is_none_or(|best| best < system.task(task).dispatch_priority)
             } else {
                 best.is_none() && to < seen.cpu
             };

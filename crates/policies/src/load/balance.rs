@@ -147,7 +147,7 @@ impl Load {
         let heavy =
             |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.newest(busiest, self.options.nr_migrate, &mut waiting);
+        system.queued(busiest, self.options.nr_migrate, &mut waiting);
         // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as pinned.
         let running = system.current(busiest);
         let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);
@@ -171,8 +171,8 @@ impl Load {
 
     /// Cold enough, or there were enough failures (`can_migrate_task`).
     fn movable(&self, view: &dyn View, level: usize, me: CpuId, task: TaskId) -> bool {
-        let hot =
-            view.is_buddy(task) || view.now().since(view.task(task).last_ran) < self.options.migration_cost;
+        let seen = view.task(task);
+        let hot = seen.buddy || view.now().since(seen.last_ran) < self.options.migration_cost;
         !hot || self.progress[level][me].failed > self.domains[level].template.cache_nice_tries
     }
 
@@ -189,7 +189,7 @@ impl Load {
         // By the time it runs it counts itself in the queue, so even a lone task can be pushed.
         self.progress[level][me].failed = self.domains[level].template.cache_nice_tries + 1;
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(busiest, &mut waiting);
+        system.queued(busiest, usize::MAX, &mut waiting);
         waiting.push(running);
         let candidates = waiting.iter().copied().filter(|task| system.allowed(*task, me));
         let newest = candidates.max_by_key(|task| system.task(*task).entered);

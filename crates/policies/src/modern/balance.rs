@@ -191,7 +191,7 @@ impl Modern {
 
     fn oldest_first(&mut self, system: &mut dyn System, cpu: CpuId) -> Vec<TaskId> {
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(cpu, &mut waiting);
+        system.queued(cpu, usize::MAX, &mut waiting);
         waiting.sort_by_key(|task| {
             let seen = system.task(*task);
             (seen.last_ran, seen.entered)
@@ -202,8 +202,9 @@ impl Modern {
     /// Cold enough, or there were enough failures (`can_migrate_task`); threads of a core share their caches.
     fn movable(&self, view: &dyn View, level: usize, me: CpuId, task: TaskId) -> bool {
         let domain = &self.domains[level];
-        let recent = view.now().since(view.task(task).last_ran) < self.options.migration_cost;
-        let hot = domain.kind != Kind::Smt && (view.is_buddy(task) || recent);
+        let seen = view.task(task);
+        let recent = view.now().since(seen.last_ran) < self.options.migration_cost;
+        let hot = domain.kind != Kind::Smt && (seen.buddy || recent);
         !hot || self.progress[level][me].failed > domain.cache_nice_tries()
     }
 

@@ -174,7 +174,7 @@ impl Ule {
     /// passes over the first).
     fn take(&mut self, system: &mut dyn System, from: CpuId, to: CpuId, why: Why) -> bool {
         let mut waiting = std::mem::take(&mut self.waiting);
-        system.queued(from, &mut waiting);
+        system.queued(from, usize::MAX, &mut waiting);
         let mut movable = waiting.iter().rev().copied().filter(|task| system.allowed(*task, to));
         let first = movable.next();
         let task = movable.next().or(first);

@@ -150,7 +150,7 @@ impl Members {
 
     /// True when `other` is one that `task` waits for, and has something else to do than to wait.
     fn is_straggler(&self, view: &dyn View, (task, what): (TaskId, Awaited), other: TaskId) -> bool {
-        if other == task || !self.tasks.contains(&other.0) || view.waits_in_vain(other) {
+        if other == task || !self.tasks.contains(&other.0) || view.task(other).still_waits(view.now()) {
             return false;
         }
         match what {
@@ -199,7 +199,7 @@ impl YieldTo {
         wait: (TaskId, Awaited),
         cpu: CpuId,
     ) -> Option<TaskId> {
-        system.queued(cpu, &mut self.queue);
+        system.queued(cpu, usize::MAX, &mut self.queue);
         let stragglers =
             self.queue.iter().copied().filter(|other| members.is_straggler(system, wait, *other));
         stragglers.min_by_key(|other| (system.task(*other).last_ran, *other))

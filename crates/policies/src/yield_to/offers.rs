@@ -111,11 +111,11 @@ impl Offers {
             self.sorted.remove(&offer);
         }
         let current = system.current(cpu);
-        system.queued(cpu, &mut self.queue);
+        system.queued(cpu, usize::MAX, &mut self.queue);
         let now = system.now();
         let turn = system.yield_ends(cpu);
         let ends = current.into_iter().chain(self.queue.iter().copied());
-        let ends = ends.filter_map(|task| system.wait_ends(task)).filter(|end| !end.is_never());
+        let ends = ends.filter_map(|task| system.task(task).wait_ends).filter(|end| !end.is_never());
         let mut next = Time::NEVER;
         for end in ends {
             next = next.min(if end > now { end } else { turn });
@@ -124,11 +124,11 @@ impl Offers {
             place.due = next;
             self.due.push(Reverse((next, cpu)));
         }
-        let held = current.filter(|task| !system.waits_in_vain(*task));
+        let held = current.filter(|task| !system.task(*task).still_waits(now));
         for task in self.queue.iter().copied() {
             let seen = system.task(task);
             let Some(Some(members)) = apps.get(seen.app.index()) else { continue };
-            if seen.state != TaskState::Queued || system.waits_in_vain(task) {
+            if seen.state != TaskState::Queued || seen.still_waits(now) {
                 continue;
             }
             let runs = |party: Party| {

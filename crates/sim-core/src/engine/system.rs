@@ -6,7 +6,7 @@ use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
 use crate::observe::Observer;
-use crate::os::{Discipline, OsModel};
+use crate::os::Discipline;
 use crate::policy::{
     self, Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why,
 };
@@ -21,10 +21,6 @@ impl<O: Observer> View for Engine<'_, O> {
 
     fn machine(&self) -> &Machine {
         &self.shared.machine
-    }
-
-    fn os(&self) -> &OsModel {
-        &self.shared.model
     }
 
     fn seed(&self) -> u64 {
@@ -70,6 +66,10 @@ impl<O: Observer> View for Engine<'_, O> {
             weight: record.weight,
             last_ran: if runs { self.shared.now } else { record.last_ran },
             entered: record.entered,
+            buddy: self.is_buddy(task),
+            priority: record.priority,
+            dispatch_priority: self.dispatch_priority(task),
+            wait_ends: (record.waiting != Waiting::No).then_some(record.ready),
         }
     }
 
@@ -79,34 +79,6 @@ impl<O: Observer> View for Engine<'_, O> {
 
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
         self.shared.affinity(task).first(self.shared.machine.cpus())
-    }
-
-    fn is_buddy(&self, task: TaskId) -> bool {
-        let cpu = &self.cpus[self.shared.tasks[task].cpu];
-        cpu.next_buddy == task || cpu.last_buddy == task
-    }
-
-    fn priority(&self, task: TaskId) -> u8 {
-        self.shared.tasks[task].priority
-    }
-
-    fn waits_in_vain(&self, task: TaskId) -> bool {
-        self.shared.tasks[task].waiting != Waiting::No && self.shared.tasks[task].ready > self.shared.now
-    }
-
-    fn wait_ends(&self, task: TaskId) -> Option<Time> {
-        let record = &self.shared.tasks[task];
-        (record.waiting != Waiting::No).then_some(record.ready)
-    }
-
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        let Discipline::Ts(params) = &self.shared.model.discipline else { return 0 };
-        let record = &self.shared.tasks[task];
-        match record.state {
-            TaskState::New => i64::from(params.start),
-            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.history.share.waited),
-            _ => -record.vruntime,
-        }
     }
 
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
@@ -121,6 +93,22 @@ impl<O: Observer> View for Engine<'_, O> {
 }
 
 impl<O: Observer> Engine<'_, O> {
+    fn is_buddy(&self, task: TaskId) -> bool {
+        let cpu = &self.cpus[self.shared.tasks[task].cpu];
+        cpu.next_buddy == task || cpu.last_buddy == task
+    }
+
+    /// The priority of a task under the time-sharing class, 0 under other disciplines.
+    fn dispatch_priority(&self, task: TaskId) -> i64 {
+        let Discipline::Ts(params) = &self.shared.model.discipline else { return 0 };
+        let record = &self.shared.tasks[task];
+        match record.state {
+            TaskState::New => i64::from(params.start),
+            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.history.share.waited),
+            _ => -record.vruntime,
+        }
+    }
+
     /// Refuses an action: counts it and returns false.
     fn refuse(&mut self) -> bool {
         self.corrections += 1;
@@ -150,11 +138,7 @@ impl<O: Observer> System for Engine<'_, O> {
         self.cpus[cpu].current.some()
     }
 
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
-        self.newest(cpu, usize::MAX, out);
-    }
-
-    fn newest(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
+    fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         self.settle(cpu);
         out.clear();
         let mut at = self.cpus[cpu].head;

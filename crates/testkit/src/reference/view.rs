@@ -2,7 +2,6 @@
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
-use sim_core::os::OsModel;
 use sim_core::policy::{self, Affinity, AppView, System, THROTTLED, TaskState, TaskView, View, Why};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
@@ -16,10 +15,6 @@ impl View for Reference<'_> {
 
     fn machine(&self) -> &Machine {
         &self.machine
-    }
-
-    fn os(&self) -> &OsModel {
-        &self.model
     }
 
     fn seed(&self) -> u64 {
@@ -52,6 +47,7 @@ impl View for Reference<'_> {
 
     fn task(&self, task: TaskId) -> TaskView {
         let record = &self.tasks[task.0 as usize];
+        let cpu = &self.cpus[record.cpu];
         let runs = record.state == TaskState::Running;
         TaskView {
             app: AppId(record.app as u32),
@@ -61,6 +57,10 @@ impl View for Reference<'_> {
             weight: record.weight,
             last_ran: Time::from_ns(if runs { self.now } else { record.last_ran }),
             entered: record.entered,
+            buddy: [cpu.next_buddy, cpu.last_buddy].contains(&Some(task.0 as usize)),
+            priority: record.band,
+            dispatch_priority: self.priority_of(task.0 as usize),
+            wait_ends: (record.waiting != Waiting::No).then_some(Time::from_ns(record.ready)),
         }
     }
 
@@ -68,28 +68,9 @@ impl View for Reference<'_> {
         self.tasks[task.0 as usize].affinity.allows(cpu)
     }
 
-    fn waits_in_vain(&self, task: TaskId) -> bool {
-        let task = &self.tasks[task.0 as usize];
-        task.waiting != Waiting::No && task.ready > self.now
-    }
-
-    fn dispatch_priority(&self, task: TaskId) -> i64 {
-        self.priority_of(task.0 as usize)
-    }
-
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         let all = &self.cpus[cpu.0 as usize];
         all.current.into_iter().chain(all.queue.first().copied()).map(|t| self.priority_of(t)).max()
-    }
-
-    fn is_buddy(&self, task: TaskId) -> bool {
-        let t = task.0 as usize;
-        let cpu = &self.cpus[self.tasks[t].cpu];
-        cpu.next_buddy == Some(t) || cpu.last_buddy == Some(t)
-    }
-
-    fn priority(&self, task: TaskId) -> u8 {
-        self.tasks[task.0 as usize].band
     }
 }
 
@@ -114,11 +95,11 @@ impl System for Reference<'_> {
         self.cpus[cpu.0 as usize].current.map(|t| TaskId(t as u32))
     }
 
-    fn queued(&mut self, cpu: CpuId, out: &mut Vec<TaskId>) {
+    fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>) {
         let mut queue = self.cpus[cpu.0 as usize].queue.clone();
         queue.sort_by_key(|t| self.tasks[*t].entered);
         out.clear();
-        out.extend(queue.into_iter().rev().map(|t| TaskId(t as u32)));
+        out.extend(queue.into_iter().rev().take(most).map(|t| TaskId(t as u32)));
     }
 
     fn cpu_time(&mut self, task: TaskId) -> Span {
