@@ -398,7 +398,7 @@ pub trait System: View {
 /// use sim_core::engine::Simulation;
 /// use sim_core::ids::{CpuId, ProfileId, TaskId};
 /// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
-/// use sim_core::os::{CfsParams, Discipline, OsModel};
+/// use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 /// use sim_core::outcome::Options;
 /// use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
 /// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
@@ -438,6 +438,7 @@ pub trait System: View {
 ///     tick: Span::from_ms(4),
 ///     tick_skew: false,
 ///     discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+///     balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
 /// };
 /// let work = Work::from_span(Span::from_ms(100));
 /// let compute = Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) };

@@ -123,9 +123,9 @@ pub(crate) use setup::test_machine;
 /// use sim_core::engine::Simulation;
 /// use sim_core::ids::{CpuId, ProfileId, TaskId};
 /// use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
-/// use sim_core::os::{Discipline, OsModel};
+/// use sim_core::os::{Balancer, Discipline, OsModel, RoundRobinParams};
 /// use sim_core::outcome::{Options, Outcome};
-/// use sim_core::policy::{Placement, Policy, View};
+/// use sim_core::policy::{CpuChoice, Placement, Policy, View};
 /// use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 /// use sim_core::time::{Span, Work};
 /// use sim_core::wait::{BarrierKind, WaitMode};
@@ -134,8 +134,8 @@ pub(crate) use setup::test_machine;
 /// struct Fixed;
 ///
 /// impl Policy for Fixed {
-///     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuId {
-///         CpuId(view.task(task).rank % view.machine().cpus())
+///     fn select_cpu(&mut self, view: &dyn View, task: TaskId, _why: Placement) -> CpuChoice {
+///         CpuId(view.task(task).rank % view.machine().cpus()).into()
 ///     }
 /// }
 ///
@@ -152,7 +152,8 @@ pub(crate) use setup::test_machine;
 ///     name: "round robin".into(),
 ///     tick: Span::from_ms(1),
 ///     tick_skew: false,
-///     discipline: Discipline::RoundRobin { quantum: Span::from_ms(10) },
+///     discipline: Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) }),
+///     balancer: Balancer { policy: "LOAD", release: "" },
 /// };
 /// let compute = Op::Compute {
 ///     work: Work::from_span(Span::from_ms(3)),

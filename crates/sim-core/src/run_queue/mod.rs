@@ -159,6 +159,17 @@ pub(crate) trait Rules {
 macro_rules! disciplines {
     ($d:tt $($(#[$doc:meta])* $name:ident($params:ty),)*) => {
         /// A run-queue discipline with its parameters.
+        ///
+        /// ```
+        /// use sim_core::os::{CfsParams, Discipline, YieldMode};
+        /// use sim_core::time::Span;
+        ///
+        /// // CFS as Linux 2.6.28 sets it up on 16 cpus, but `sched_yield` puts its caller behind all others.
+        /// let cfs = CfsParams { yield_mode: YieldMode::Posix, ..CfsParams::linux_2_6_28(16) };
+        /// assert_eq!(cfs.latency, Span::from_ms(100));
+        /// let discipline = Discipline::Cfs(cfs);
+        /// assert_ne!(discipline, Discipline::Cfs(CfsParams::linux_2_6_28(16)));
+        /// ```
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Discipline {
             $($(#[$doc])* $name($params),)*
