@@ -52,7 +52,8 @@ impl Bench {
         &self.machine
     }
 
-    /// Seconds from the start-up barrier on (as programs time themselves) that `program` takes with one thread on each of these cpus, bound, under this runtime.
+    /// Seconds from the start-up barrier on (as programs time themselves) that `program` takes with one
+    /// thread on each of these cpus, bound, under this runtime.
     ///
     /// # Errors
     /// A sentence when it cannot be run or does not complete.

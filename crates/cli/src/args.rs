@@ -40,7 +40,8 @@ pub(crate) enum Command {
     /// Compare two results, or policies of one scenario, pair by pair: how large each difference is, and how certain.
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
-    /// Draw figures of a result, or of a scenario, which is run first. A CSV file next to each figure holds its numbers.
+    /// Draw figures of a result, or of a scenario, which is run first. A CSV file next to each figure holds
+    /// its numbers.
     #[command(after_help = help::PLOT)]
     Plot(Plot),
     /// Run a scenario and write one page for the browser: the setup, tables, figures, verdicts, and how to repeat it.
@@ -67,7 +68,8 @@ pub(crate) enum Command {
     /// Explain a name or a term: idea, rules, parameters, when to use it, an example. Without a name: list all pages.
     #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
-    /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles reproduce them.
+    /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles
+    /// reproduce them.
     #[command(after_help = help::CALIBRATE)]
     Calibrate(Calibrate),
     /// Run the published experiments and list every published claim next to the simulated outcome.
@@ -95,7 +97,8 @@ pub(crate) struct Calibrate {
     /// Only check that the built-in profiles equal those that the derivation writes.
     #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
     pub(crate) check: bool,
-    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of the sources.
+    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of
+    /// the sources.
     #[arg(long, value_name = "DIR")]
     pub(crate) write: Option<PathBuf>,
     /// Also show the effect of the constants that no measurement determines.
@@ -114,7 +117,8 @@ pub(crate) struct Reproduce {
     /// Only the claims about this machine; repeatable.
     #[arg(long = "machine", value_name = "NAME")]
     pub(crate) machines: Vec<String>,
-    /// A first impression in about a minute: one or two replicates, shortened programs, only the cells that claims need.
+    /// A first impression in about a minute: one or two replicates, shortened programs, only the cells that
+    /// claims need.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Also simulate the whole grid of every study that a claim needs, not only the cells of claims. This takes hours.
@@ -138,8 +142,8 @@ pub(crate) struct Reproduce {
     /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Directory for finished runs, so that an interrupted reproduction can continue. Default: oversim/reproduce in the user's
-    /// cache directory.
+    /// Directory for finished runs, so that an interrupted reproduction can continue. Default:
+    /// oversim/reproduce in the user's cache directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
     /// Do not use the runs that an interrupted reproduction has left.
@@ -186,25 +190,27 @@ pub(crate) struct Run {
     /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
-    /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a smaller --repeat.
-    /// The exit code still reports the signal.
+    /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a
+    /// smaller --repeat. The exit code still reports the signal.
     #[arg(long, requires = "output", conflicts_with_all = ["record_schedule", "replay_schedule", "explain_decisions", "trace", "best_partition"])]
     pub(crate) keep_finished: bool,
     /// Also write the actions of every policy in every run to this file, for --replay-schedule.
     #[arg(long, value_name = "FILE", group = "written")]
     pub(crate) record_schedule: Option<PathBuf>,
-    /// Use the actions of a recorded schedule instead of the policies, also on a changed scenario. Illegal actions are skipped.
+    /// Use the actions of a recorded schedule instead of the policies, also on a changed scenario. Illegal
+    /// actions are skipped.
     #[arg(long, value_name = "FILE", conflicts_with = "record_schedule")]
     pub(crate) replay_schedule: Option<PathBuf>,
-    /// Write every decision of every run with its reason to this file, one JSON object per line. `-` writes them to standard
-    /// output instead of the result.
+    /// Write every decision of every run with its reason to this file, one JSON object per line. `-` writes
+    /// them to standard output instead of the result.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
-    /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in the text form of
-    /// Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
+    /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in
+    /// the text form of Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
     pub(crate) trace: Option<PathBuf>,
-    /// Number of the run that --trace writes, from 0: dedicated runs first, then by configuration, policy and replicate.
+    /// Number of the run that --trace writes, from 0: dedicated runs first, then by configuration, policy and
+    /// replicate.
     #[arg(long, value_name = "N", requires = "trace")]
     pub(crate) trace_run: Option<usize>,
     /// Replace files that exist.
@@ -212,8 +218,8 @@ pub(crate) struct Run {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Also search the best static partition of the cores among the programs. This simulates up to 48 partitions for each
-    /// configuration.
+    /// Also search the best static partition of the cores among the programs. This simulates up to 48
+    /// partitions for each configuration.
     #[arg(long)]
     pub(crate) best_partition: bool,
     /// Simulate every poll of a waiting task as a separate event. This is slow and gives the same results.
@@ -232,8 +238,8 @@ pub(crate) struct Compare {
     /// Compare this metric (`oversim list metrics`) instead of run_time and makespan; repeatable.
     #[arg(long = "metric", value_name = "NAME", value_delimiter = ',', add = Completer::new(complete::metrics))]
     pub(crate) metrics: Vec<String>,
-    /// Smallest slowdown that matters, in per cent. A slowdown is marked with `!`, and the exit status is 1, if its whole
-    /// 95 % interval is larger than this.
+    /// Smallest slowdown that matters, in per cent. A slowdown is marked with `!`, and the exit status is 1,
+    /// if its whole 95 % interval is larger than this.
     #[arg(long, value_name = "PERCENT", default_value = DEFAULT_THRESHOLD, value_parser = percent)]
     pub(crate) threshold: f64,
     /// Form of the report.
@@ -246,20 +252,22 @@ pub(crate) struct Compare {
 /// Changes of a scenario that every command that reads one accepts.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Edits {
-    /// Use only these policies: A,B or repeated. The others are compared with the first one. SPEED/ULE is SPEED on top of ULE.
+    /// Use only these policies: A,B or repeated. The others are compared with the first one. SPEED/ULE is
+    /// SPEED on top of ULE.
     #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',', add = Completer::new(complete::policies))]
     pub(crate) policies: Vec<String>,
     /// Set one value by its path, for example `threads_per_core=2`; repeatable. A swept path then has only this value.
     #[arg(long = "set", value_name = "PATH=VALUE", add = Completer::new(complete::set))]
     pub(crate) set: Vec<String>,
-    /// Sweep a path over these values, for example `threads_per_core=1,2,4`; repeatable. This replaces the values of a swept
-    /// path, or sweeps another path in addition.
+    /// Sweep a path over these values, for example `threads_per_core=1,2,4`; repeatable. This replaces the
+    /// values of a swept path, or sweeps another path in addition.
     #[arg(long = "sweep", value_name = "PATH=A,B,C", add = Completer::new(complete::sweep))]
     pub(crate) sweep: Vec<String>,
     /// Seed of the first replicate; replicate i uses seed + i.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Refuse scenarios that need more memory than this, for example `4GiB`. Default: the memory that this process may use.
+    /// Refuse scenarios that need more memory than this, for example `4GiB`. Default: the memory that this
+    /// process may use.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) memory: Option<u64>,
 }
@@ -279,8 +287,8 @@ pub(crate) struct Changes {
 
 #[derive(Args, Debug)]
 pub(crate) struct Plot {
-    /// A result (the JSON of `oversim run`) or a scenario (a file or a built-in name), which is run first; `-` reads standard
-    /// input.
+    /// A result (the JSON of `oversim run`) or a scenario (a file or a built-in name), which is run first;
+    /// `-` reads standard input.
     #[arg(value_name = "SUBJECT", add = Completer::new(complete::scenario_or_result))]
     pub(crate) file: PathBuf,
     /// Write the figures to this directory.
@@ -389,8 +397,8 @@ pub(crate) struct Timeline {
     /// Show only these cpus, for example `0-3,8`.
     #[arg(long, value_name = "LIST")]
     pub(crate) cpus: Option<String>,
-    /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path alone, `threads_per_core`,
-    /// takes the values that the scenario sweeps.
+    /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path
+    /// alone, `threads_per_core`, takes the values that the scenario sweeps.
     #[arg(long, value_name = "PATH=A,B,C")]
     pub(crate) vary: Option<String>,
     #[command(flatten)]
@@ -428,15 +436,16 @@ pub(crate) enum New {
 
 #[derive(Args, Debug)]
 pub(crate) struct NewPolicy {
-    /// Name of the policy in scenarios: letters, digits, `_` and `-`, with a letter first. MY_POLICY gives the crate my-policy
-    /// and the type MyPolicy.
+    /// Name of the policy in scenarios: letters, digits, `_` and `-`, with a letter first. MY_POLICY gives
+    /// the crate my-policy and the type MyPolicy.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Write the crate to this directory, which must not exist. Default: the name of the crate, in the current directory.
+    /// Write the crate to this directory, which must not exist. Default: the name of the crate, in the
+    /// current directory.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) directory: Option<PathBuf>,
-    /// Checkout of oversim's repository that the crate depends on. Default: the address of the repository if the program
-    /// contains it, else the checkout around the current directory.
+    /// Checkout of oversim's repository that the crate depends on. Default: the address of the repository if
+    /// the program contains it, else the checkout around the current directory.
     #[arg(long, value_name = "CHECKOUT", value_hint = ValueHint::DirPath)]
     pub(crate) path: Option<PathBuf>,
 }
@@ -456,8 +465,9 @@ pub(crate) struct List {
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key, parameter or term, in upper or lower
-    /// case. `policy:NAME` searches only the policies, `SPEED.interval` is a parameter of one entry.
+    /// A policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key, parameter or term, in
+    /// upper or lower case. `policy:NAME` searches only the policies, `SPEED.interval` is a parameter of one
+    /// entry.
     #[arg(value_name = "NAME", add = Completer::new(complete::pages))]
     pub(crate) name: Option<String>,
     /// Form of the page.
@@ -487,7 +497,8 @@ pub(crate) struct MachineShow {
     /// A name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
     #[arg(value_name = "MACHINE", add = Completer::new(complete::machines))]
     pub(crate) machine: String,
-    /// Kernel whose balancing domains are shown (`oversim list kernels`). Default: the kernel of the machine, if it is listed.
+    /// Kernel whose balancing domains are shown (`oversim list kernels`). Default: the kernel of the machine,
+    /// if it is listed.
     #[arg(long, value_name = "NAME", add = Completer::new(complete::kernels))]
     pub(crate) kernel: Option<String>,
     /// Form of the output.

@@ -38,7 +38,8 @@ impl Failure {
             Self::Output(text) => (format!("{error} {}", neutral::lines(text)), BAD_END),
             Self::Stopped(text, code) => (format!("{error} {}", neutral::lines(text)), *code),
         };
-        // Colour goes to terminals only, and not where NO_COLOR is set. If standard error is closed, the exit code still reports.
+        // Colour goes to terminals only, and not where NO_COLOR is set. If standard error is closed, the exit
+        // code still reports.
         let _ = writeln!(anstream::stderr(), "{text}");
         ExitCode::from(code)
     }

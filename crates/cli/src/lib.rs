@@ -23,16 +23,16 @@ use experiment::{PolicyEntry, PolicyShelf};
 use args::{Arguments, Command, Machine, New};
 use failure::Failure;
 
-/// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a run did not
-/// complete or output failed, 2 wrong usage or scenario). SIGINT, SIGTERM and SIGHUP remove files in the making and end the
-/// process with 128 plus their number.
+/// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a
+/// run did not complete or output failed, 2 wrong usage or scenario). SIGINT, SIGTERM and SIGHUP remove files
+/// in the making and end the process with 128 plus their number.
 #[must_use]
 pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// As [`main()`], with these policies after the built-in ones: scenarios can name them; lists, completions and the schema
-/// show them.
+/// As [`main()`], with these policies after the built-in ones: scenarios can name them; lists, completions
+/// and the schema show them.
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     let done = match PolicyShelf::with(own) {
@@ -62,7 +62,8 @@ fn refused(error: clap::Error) -> ExitCode {
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let error = advice::improved(error, &words);
     match error.print() {
-        // Help that was asked for and could not be delivered. When standard error is closed, the exit code still reports.
+        // Help that was asked for and could not be delivered. When standard error is closed, the exit code
+        // still reports.
         Err(e) if !error.use_stderr() && e.kind() != ErrorKind::BrokenPipe => {
             return Failure::stdout(&e).report();
         }

@@ -51,7 +51,8 @@ fn group() -> Option<u64> {
     limits.min()
 }
 
-/// The path of a controller in `/proc/self/cgroup`: lines of number, controllers and path; version 2 names no controller.
+/// The path of a controller in `/proc/self/cgroup`: lines of number, controllers and path; version 2 names no
+/// controller.
 fn path_of<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -1,4 +1,5 @@
-//! Strings of scenarios, machine files, schedules, claims and results: refused in plain words, or harmless in every output.
+//! Strings of scenarios, machine files, schedules, claims and results: refused in plain words, or harmless in
+//! every output.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -47,8 +47,9 @@ fn is_empty(directory: &TempDir) -> bool {
     fs::read_dir(directory).unwrap().next().is_none()
 }
 
-/// Runs cargo in a new crate with the dependencies that the workspace has compiled for this test. Its own crates are compiled
-/// once more, because they are no members of the new workspace: without optimisation, so that this takes seconds.
+/// Runs cargo in a new crate with the dependencies that the workspace has compiled for this test. Its own
+/// crates are compiled once more, because they are no members of the new workspace: without optimisation, so
+/// that this takes seconds.
 fn cargo(package: &Path, words: &[&str], program: &[&str]) -> Output {
     let target = cargo_bin("oversim").ancestors().nth(2).unwrap().to_owned();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,4 +1,5 @@
-//! Scenarios that do not fit into memory are refused before anything is done, with the estimate, the limit and what fits.
+//! Scenarios that do not fit into memory are refused before anything is done, with the estimate, the limit
+//! and what fits.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

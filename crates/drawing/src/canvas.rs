@@ -1,7 +1,7 @@
 //! A canvas in pixels that becomes SVG text: the drawing library's backend, with marks, dashes and hatchings it lacks.
 //!
-//! The library rounds coordinates to whole units and guesses the width of a text; so the canvas counts quarters of a pixel and
-//! texts are placed by the widths of [`crate::font`].
+//! The library rounds coordinates to whole units and guesses the width of a text; so the canvas counts
+//! quarters of a pixel and texts are placed by the widths of [`crate::font`].
 
 use std::fmt::Display;
 
@@ -137,8 +137,8 @@ fn headed(text: &str, size: Point, title: &str) -> String {
     )
 }
 
-/// The picture for a page with a theme of its own: text, lines and paper in the colours of the page (CSS `color`, `--muted`, `--grid`
-/// and `--paper`), the others as they are.
+/// The picture for a page with a theme of its own: text, lines and paper in the colours of the page (CSS
+/// `color`, `--muted`, `--grid` and `--paper`), the others as they are.
 #[must_use]
 pub fn themed(svg: &str) -> String {
     let quoted = |colour: Colour| format!("\"{}\"", colour.hex());

@@ -1,4 +1,5 @@
-//! The entries of the registries as rows for lists: policies, workloads, machines, kernels, runtimes, metrics, scenarios.
+//! The entries of the registries as rows for lists: policies, workloads, machines, kernels, runtimes,
+//! metrics, scenarios.
 
 use std::io::{self, Write};
 
@@ -108,8 +109,8 @@ impl Extent {
 pub struct ParameterRow {
     /// Its name.
     pub name: String,
-    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag`, `choice`, `cpus` (a list)
-    /// or `counts` (a list).
+    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag`, `choice`,
+    /// `cpus` (a list) or `counts` (a list).
     pub kind: String,
     /// True when it can also be given for each application by name.
     #[serde(skip_serializing_if = "is_false")]

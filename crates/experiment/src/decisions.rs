@@ -1,6 +1,7 @@
 //! `--explain-decisions`: every decision of every run as one line of JSON, in run order whatever the number of threads.
 //!
-//! The lines are documented in `docs/results.md`. Each run writes to a separate spool, which is copied in the order of the runs.
+//! The lines are documented in `docs/results.md`. Each run writes to a separate spool, which is copied in the
+//! order of the runs.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -65,7 +66,8 @@ struct Line<'a> {
     text: String,
 }
 
-/// Numbers with nine decimals: seconds to the nanosecond. Ten days in nanoseconds have fifteen digits, which a double keeps.
+/// Numbers with nine decimals: seconds to the nanosecond. Ten days in nanoseconds have fifteen digits, which
+/// a double keeps.
 struct Nanoseconds;
 
 impl serde_json::ser::Formatter for Nanoseconds {
@@ -354,8 +356,9 @@ impl Drop for Alarm<'_, '_> {
     }
 }
 
-/// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of time. Memory and
-/// open files are bounded: a run does not start more than a few hundred before the one whose lines are due.
+/// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of
+/// time. Memory and open files are bounded: a run does not start more than a few hundred before the one whose
+/// lines are due.
 ///
 /// # Errors
 /// As [`crate::run::run`], and when `out` or a temporary file cannot be written.

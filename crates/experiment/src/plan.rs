@@ -86,7 +86,8 @@ pub struct RunPlan {
     /// Replicate, from 0; its seed is the experiment's plus this number, the same for all configurations and policies
     /// (common random numbers).
     pub replicate: u32,
-    /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in the number of threads.
+    /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in
+    /// the number of threads.
     pub serves: Vec<usize>,
     /// `Some(app)`: that application alone, one thread per core, pinned.
     pub alone: Option<usize>,

@@ -1,4 +1,5 @@
-//! Where a result comes from: everything needed to produce the same bytes again, and nothing that differs between hosts.
+//! Where a result comes from: everything needed to produce the same bytes again, and nothing that differs
+//! between hosts.
 
 use std::collections::BTreeSet;
 
@@ -42,15 +43,16 @@ pub struct Provenance {
     pub configurations: Vec<Configuration>,
     /// Labels of the policies in order; the first is the baseline of the comparisons.
     pub policies: Vec<String>,
-    /// For each of them the policy with the one under it: `LOAD`, `SPEED over DWRR`. Forms that differ between the configurations
-    /// are joined by `; `.
+    /// For each of them the policy with the one under it: `LOAD`, `SPEED over DWRR`. Forms that differ
+    /// between the configurations are joined by `; `.
     #[serde(default)]
     pub stacks: Vec<String>,
     /// Names of the applications in order.
     pub apps: Vec<String>,
     /// Names of the background applications among them.
     pub background: Vec<String>,
-    /// Foreground programs of a run, copies included: the largest number over all runs; absent in results of older versions.
+    /// Foreground programs of a run, copies included: the largest number over all runs; absent in results of
+    /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<usize>,
     /// Applications of which only a part of the iterations is simulated.

@@ -63,8 +63,9 @@ pub fn run(
     results(experiment, jobs, &reports)
 }
 
-/// As [`run`], but ends early when `stop` is set: runs in progress end, and no other one begins. The results are then those of
-/// the seeds that every policy and configuration has finished, as with a smaller `repeat`, without the best partition.
+/// As [`run`], but ends early when `stop` is set: runs in progress end, and no other one begins. The results
+/// are then those of the seeds that every policy and configuration has finished, as with a smaller `repeat`,
+/// without the best partition.
 ///
 /// # Errors
 /// As [`run`], and [`RunError::Stopped`] when not one seed is finished.

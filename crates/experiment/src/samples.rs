@@ -9,7 +9,8 @@ use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::references::{self, Dedicated, Found};
 use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
 
-/// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` = the whole machine).
+/// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
+/// the whole machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place {
     pub(crate) configuration: usize,
@@ -92,9 +93,10 @@ impl Samples {
         samples
     }
 
-    /// The run that references are calculated from, by configuration and replicate. They need the arrivals and the work of the programs,
-    /// which are the same under every policy but for rounding, which depends on the tasks that did the work. The completed run of the
-    /// policy whose label sorts first is taken, so that the order of the policies does not matter.
+    /// The run that references are calculated from, by configuration and replicate. They need the arrivals
+    /// and the work of the programs, which are the same under every policy but for rounding, which depends on
+    /// the tasks that did the work. The completed run of the policy whose label sorts first is taken, so that
+    /// the order of the policies does not matter.
     fn sources(experiment: &Experiment, reports: &[RunReport]) -> BTreeMap<(usize, u32), usize> {
         let label = |at: usize| experiment.policies.get(experiment.runs[at].policy);
         let mut sources: BTreeMap<(usize, u32), usize> = BTreeMap::new();
@@ -188,8 +190,8 @@ impl Samples {
         }
     }
 
-    /// The cells of a place: every metric that was measured there, reduced over the replicates, and what each of `repeat`
-    /// replicates measured.
+    /// The cells of a place: every metric that was measured there, reduced over the replicates, and what each
+    /// of `repeat` replicates measured.
     pub(crate) fn cells(
         &self,
         place: Place,

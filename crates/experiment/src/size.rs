@@ -1,4 +1,5 @@
-//! How much memory an experiment takes, estimated before anything large is allocated, and what to change where that is too much.
+//! How much memory an experiment takes, estimated before anything large is allocated, and what to change
+//! where that is too much.
 
 use std::mem::size_of;
 
@@ -11,9 +12,10 @@ use crate::metrics::{METRICS, Scope};
 use crate::number::plural;
 use crate::plan::{Experiment, RunPlan};
 
-// The constants below were measured in November 2026 as peak resident memory (`/usr/bin/time -v oversim run`) of one program of `spmd`
-// with 65,536 to 1,048,576 tasks on 4 cpus, with 4 tasks on as many cpus, and with 4,096 copies, under every policy and kernel. A test
-// (`crates/testkit/tests/size.rs`) compares them with the allocations of real runs.
+// The constants below were measured in November 2026 as peak resident memory (`/usr/bin/time -v oversim run`)
+// of one program of `spmd` with 65,536 to 1,048,576 tasks on 4 cpus, with 4 tasks on as many cpus, and with
+// 4,096 copies, under every policy and kernel. A test (`crates/testkit/tests/size.rs`) compares them with the
+// allocations of real runs.
 
 /// Bytes of the program itself before it runs anything.
 const BASE: u64 = 10 << 20;
@@ -35,8 +37,9 @@ const ADDRESSES: u64 = 66 << 20;
 const OTHER_THREADS: u64 = 1;
 /// Address space that memory in use takes, in per cent: a block that grows is in two places for a moment.
 const ADDRESSED: u64 = 130;
-/// Metrics that every application under a policy has at least. This constant and the next two were measured with the built-in
-/// scenarios; the test `the_room_that_results_need_is_estimated` of the command line compares them with real files.
+/// Metrics that every application under a policy has at least. This constant and the next two were measured
+/// with the built-in scenarios; the test `the_room_that_results_need_is_estimated` of the command line
+/// compares them with real files.
 const WRITTEN_METRICS: u64 = 20;
 /// Bytes of a metric in the files of a result, mostly JSON.
 const WRITTEN: u64 = 500;
@@ -67,8 +70,8 @@ pub struct Size {
     pub results: u64,
     /// Bytes of each run while it is simulated, the largest first.
     pub runs: Vec<u64>,
-    /// Operations that all tasks of all runs execute at most: compute, wait at a barrier and the like; endless programs count once.
-    /// Most are one to three events.
+    /// Operations that all tasks of all runs execute at most: compute, wait at a barrier and the like;
+    /// endless programs count once. Most are one to three events.
     pub operations: f64,
     /// Tasks and cpus of the largest run.
     tasks: u64,

@@ -1,4 +1,5 @@
-//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating-point numbers start here.
+//! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating-point
+//! numbers start here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,16 +119,17 @@ fn interval(sample: &[f64], mean: f64) -> Option<[f64; 2]> {
     Some([mean - t * error, mean + t * error])
 }
 
-/// Half the width of the 95 % confidence interval of the mean of `n` values in units of their standard deviation: t / sqrt(n).
-/// Infinite for fewer than two values.
+/// Half the width of the 95 % confidence interval of the mean of `n` values in units of their standard
+/// deviation: t / sqrt(n). Infinite for fewer than two values.
 #[must_use]
 pub fn half_widths(n: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, n as f64 - 1.0).map(|t| t.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)));
     t.map_or(f64::INFINITY, |t| t / (n as f64).sqrt())
 }
 
-/// The two-sided p-value of "the mean is zero" by Student's t-test, to three significant digits; `None` when n < 2 or a value is
-/// not finite. A sample without any variation is as certain as can be: 1 when it is all zero, else 0.
+/// The two-sided p-value of "the mean is zero" by Student's t-test, to three significant digits; `None` when
+/// n < 2 or a value is not finite. A sample without any variation is as certain as can be: 1 when it is all
+/// zero, else 0.
 #[must_use]
 pub fn p_value(sample: &[f64]) -> Option<f64> {
     if sample.len() < 2 || sample.iter().any(|x| !x.is_finite()) {
@@ -158,8 +160,9 @@ fn digits(value: f64, significant: usize) -> f64 {
     if near == 0.0 { 0.0 } else { near }
 }
 
-/// About how many values a sample with this mean and variation needs for its mean to differ significantly from zero with a
-/// probability of 80 % (two-sided t-test at 5 %); `None` when n < 2, the mean is zero, or more than [`MOST_NEEDED`] are needed.
+/// About how many values a sample with this mean and variation needs for its mean to differ significantly
+/// from zero with a probability of 80 % (two-sided t-test at 5 %); `None` when n < 2, the mean is zero, or
+/// more than [`MOST_NEEDED`] are needed.
 #[must_use]
 pub fn needed(sample: &[f64]) -> Option<u32> {
     if sample.len() < 2 || sample.iter().any(|x| !x.is_finite()) {

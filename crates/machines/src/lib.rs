@@ -1,7 +1,8 @@
-//! The shelf of machines and operating-system kernels: data files, synthetic descriptions, parameter tables.
+//! The built-in machines and operating systems: data files, synthetic descriptions, parameter tables.
 //!
 //! [`resolve`] turns a machine's name or a synthetic description into an [`Entry`]; [`build`] turns its
-//! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`os`] is the same for operating systems.
+//! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`os`] is the
+//! same for operating systems.
 
 mod file;
 pub mod os;

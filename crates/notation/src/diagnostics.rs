@@ -101,8 +101,8 @@ impl Sources {
             .unwrap_or("")
     }
 
-    /// All diagnostics in the order of their places, each once, without colour and without invisible characters. A source as a
-    /// whole is named with its first line and column.
+    /// All diagnostics in the order of their places, each once, without colour and without invisible
+    /// characters. A source as a whole is named with its first line and column.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic]) -> String {
         let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();

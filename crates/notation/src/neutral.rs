@@ -1,15 +1,18 @@
-//! Text from files and command lines as it may stand in an output: no character acts on a terminal, a document or a table.
+//! Text from files and command lines as it may stand in an output: no character acts on a terminal, a
+//! document or a table.
 //!
-//! Every writer uses one of these functions, so a name looks the same everywhere. Control characters become their pictures
-//! (`␛` for ESC), as in diagnostics. Other invisible characters, those of bidirectional text included, become `�`.
+//! Every writer uses one of these functions, so a name looks the same everywhere. Control characters become
+//! their pictures (`␛` for ESC), as in diagnostics. Other invisible characters, those of bidirectional text
+//! included, become `�`.
 
 use std::borrow::Cow;
 
 /// Stands in place of an invisible character that has no picture.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// True for characters that are not seen but have an effect: control characters, separators of lines and paragraphs, format
-/// characters of bidirectional text, characters without width, tags, and what no XML document may hold.
+/// True for characters that are not seen but have an effect: control characters, separators of lines and
+/// paragraphs, format characters of bidirectional text, characters without width, tags, and what no XML
+/// document may hold.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
@@ -50,8 +53,8 @@ pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
 
-/// A text of several lines, for terminals and plain text, and for documents that are made already. A line ends with a line
-/// feed; carriage returns before it are left out.
+/// A text of several lines, for terminals and plain text, and for documents that are made already. A line
+/// ends with a line feed; carriage returns before it are left out.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     let kept = |c| c == '\n';
@@ -156,8 +159,8 @@ pub fn xml(text: &str) -> String {
     done
 }
 
-/// A text in a cell of a CSV file. Programs for tables take a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage
-/// return for a formula: an apostrophe before it makes it a text. Numbers stay as they are.
+/// A text in a cell of a CSV file. Programs for tables take a cell that begins with `=`, `+`, `-`, `@`, a tab
+/// or a carriage return for a formula: an apostrophe before it makes it a text. Numbers stay as they are.
 #[must_use]
 pub fn cell(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);

@@ -24,8 +24,8 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, String> {
     read(text).map_err(|diagnostic| Sources::new(name, text).render(&[diagnostic]))
 }
 
-/// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry. Its keys and values
-/// hold no invisible characters but line feeds.
+/// Parses one YAML document into a tree of nodes with places; `source` is the number that the places carry.
+/// Its keys and values hold no invisible characters but line feeds.
 ///
 /// # Errors
 /// A diagnostic, to be rendered with the sources.

@@ -49,7 +49,8 @@ impl Choice {
             && self.perturb == other.perturb
     }
 
-    /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what stands beneath.
+    /// The kernel-level policy of a run on this kernel when that is another one than the chosen policy: what
+    /// stands beneath.
     #[must_use]
     pub fn beneath(&self, kernel: &OsModel) -> Option<Self> {
         match (self.entry.level, &self.over) {

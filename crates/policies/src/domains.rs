@@ -5,8 +5,8 @@ use sim_core::os::OsModel;
 
 use crate::domain_level::DomainLevel;
 
-/// The levels that the kernel's own policy balances on this machine, lowest first; levels with one group are left out, as the
-/// kernels remove them. Empty on a machine of one cpu.
+/// The levels that the kernel's own policy balances on this machine, lowest first; levels with one group are
+/// left out, as the kernels remove them. Empty on a machine of one cpu.
 #[must_use]
 pub fn domains(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     match kernel.balancer.policy {

@@ -1,5 +1,5 @@
-//! Lengths of all queues, kept up to date from the hooks: idle and crowded cpus by group, and the next cpu in order with so few or so many
-//! tasks, found in time that grows with the logarithm of the number of cpus.
+//! Lengths of all queues, kept up to date from the hooks: idle and crowded cpus by group, and the next cpu in
+//! order with so few or so many tasks, found in time that grows with the logarithm of the number of cpus.
 
 use std::ops::Range;
 
@@ -25,7 +25,8 @@ pub(crate) struct Queues {
     seen: usize,
 }
 
-/// A tree over cpus with the shortest and the longest queue below each node: the root is node 1, the children of n are 2n and 2n + 1.
+/// A tree over cpus with the shortest and the longest queue below each node: the root is node 1, the children
+/// of n are 2n and 2n + 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
     /// Leaves, a power of two.
@@ -177,7 +178,8 @@ impl Queues {
         })
     }
 
-    /// Before searches: brings lengths up to date that no hook has told yet. The counts of idle and crowded cpus follow the hooks only.
+    /// Before searches: brings lengths up to date that no hook has told yet. The counts of idle and crowded
+    /// cpus follow the hooks only.
     pub(crate) fn refresh(&mut self, view: &dyn View) {
         if std::mem::take(&mut self.told) {
             self.seen = 0;

@@ -21,8 +21,8 @@ pub(crate) fn threads_last(topology: &Topology, cpus: &mut [CpuId]) {
     cpus.sort_by_key(|cpu| cpu.0 % threads);
 }
 
-/// Neighbours in the list far apart: another package (or board) first, then another node, cache and core of the same, the
-/// second hardware threads last. This is `KMP_AFFINITY=scatter` of Intel's OpenMP runtime.
+/// Neighbours in the list far apart: another package (or board) first, then another node, cache and core of
+/// the same, the second hardware threads last. This is `KMP_AFFINITY=scatter` of Intel's OpenMP runtime.
 pub(crate) fn far_apart(topology: &Topology, cpus: &mut [CpuId]) {
     let mut spans: Vec<u32> = Level::ALL.map(|level| topology.span(level)).to_vec();
     spans.push(topology.cpus());

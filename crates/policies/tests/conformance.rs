@@ -81,7 +81,8 @@ fn run(choice: &Choice, seed: u64) -> RunReport {
     run_on(TWO_SOCKETS, "linux-2.6.28", choice, seed)
 }
 
-/// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and CFS queues.
+/// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and
+/// CFS queues.
 fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, seed: u64) -> RunReport {
     let (machine, apps) = (machine(levels), apps());
     let kernel = Arc::new(OsModel {

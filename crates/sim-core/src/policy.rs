@@ -1,10 +1,11 @@
 //! The policy contract: what a scheduling policy above the per-cpu run queues may see, do and decide.
 //!
-//! The engine owns every task and queue. The contract has three groups of functions: a policy sees through [`View`] and
-//! through those functions of [`System`] that bring a cpu up to date before they answer; it acts through the rest of
-//! [`System`]; and the hooks of [`Policy`] notify it. The engine validates, prices and counts actions. A refused or
-//! corrected action is a counter in every report. Hooks have the names of Linux `sched_ext` where one exists. A function
-//! has at least two users among the built-in policies, or its documentation states why it exists for one.
+//! The engine owns every task and queue. The contract has three groups of functions: a policy sees through
+//! [`View`] and through those functions of [`System`] that bring a cpu up to date before they answer; it acts
+//! through the rest of [`System`]; and the hooks of [`Policy`] notify it. The engine validates, prices and
+//! counts actions. A refused or corrected action is a counter in every report. Hooks have the names of Linux
+//! `sched_ext` where one exists. A function has at least two users among the built-in policies, or its
+//! documentation states why it exists for one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,7 +87,8 @@ pub struct Watches {
     pub preemptions: bool,
 }
 
-/// Why a task has lost its place on a cpu, under a discipline whose priorities change with time ([`Policy::preempted`]).
+/// Why a task has lost its place on a cpu, under a discipline whose priorities change with time
+/// ([`Policy::preempted`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preemption {
     /// A better one has taken the cpu; it waits before its equals (Solaris: `setfrontdq`).
@@ -97,8 +99,9 @@ pub enum Preemption {
     Boosted,
 }
 
-/// The priority ([`System::set_priority`]) whose tasks never run: a cpu with no others is idle, and they are still counted in its
-/// queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job control (`SIGSTOP`) does.
+/// The priority ([`System::set_priority`]) whose tasks never run: a cpu with no others is idle, and they are
+/// still counted in its queue. Strict co-scheduling needs it, as a bandwidth limit (throttled queues) or job
+/// control (`SIGSTOP`) does.
 pub const THROTTLED: u8 = u8::MAX;
 
 /// Facts that a reason can name.
@@ -337,39 +340,44 @@ pub trait View {
 pub trait System: View {
     /// The task that holds the cpu.
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
-    /// Replaces `out` by the waiting tasks of a cpu, newest entry first and at most `most` of them, which takes less time
-    /// where queues are long. The current task is not among them.
+    /// Replaces `out` by the waiting tasks of a cpu, newest entry first and at most `most` of them, which
+    /// takes less time where queues are long. The current task is not among them.
     fn queued(&mut self, cpu: CpuId, most: usize, out: &mut Vec<TaskId>);
-    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put back, has begun to
-    /// wait or to poll (also after a system call or an interruption), or has learnt when its wait ends; with more where
-    /// that is simpler. A change between polling tasks is left out ([`System::yield_ends`]). Only one policy of a run may
-    /// use it, and it has to [watch waits](Policy::watches).
+    /// Calls `found` with the cpus where, since the last call, a task has come, gone, been picked or put
+    /// back, has begun to wait or to poll (also after a system call or an interruption), or has learnt when
+    /// its wait ends; with more where that is simpler. A change between polling tasks is left out
+    /// ([`System::yield_ends`]). Only one policy of a run may use it, and it has to [watch
+    /// waits](Policy::watches).
     fn dirty(&mut self, found: &mut dyn FnMut(CpuId)) {
         self.machine().cpu_ids().collect::<Vec<_>>().into_iter().for_each(found);
     }
-    /// When the task that polls on a cpu will have polled and yielded once if nothing happens there until then; never where
-    /// no task polls. For YIELD_TO only: [`System::dirty`] leaves out these yields, because they are too many to list.
+    /// When the task that polls on a cpu will have polled and yielded once if nothing happens there until
+    /// then; never where no task polls. For YIELD_TO only: [`System::dirty`] leaves out these yields, because
+    /// they are too many to list.
     fn yield_ends(&mut self, cpu: CpuId) -> Time {
         let _ = cpu;
         self.now()
     }
     /// Cpu time (user and system, polling included) the task has used so far.
     fn cpu_time(&mut self, task: TaskId) -> Span;
-    /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to nanoseconds:
-    /// what a counter of useful instructions tells. Polling, system calls and stalls add nothing.
+    /// Work of its program the task has done so far, as the time it takes at nominal speed, rounded down to
+    /// nanoseconds: what a counter of useful instructions tells. Polling, system calls and stalls add
+    /// nothing.
     fn progress(&mut self, task: TaskId) -> Span;
-    /// What a task has used and what it has left of its quantum, under a discipline that lets a preempted task keep the rest
-    /// of it; none under others. For LGROUP only: `ts_tick` of Solaris looks for a cpu at the end of a quantum.
+    /// What a task has used and what it has left of its quantum, under a discipline that lets a preempted
+    /// task keep the rest of it; none under others. For LGROUP only: `ts_tick` of Solaris looks for a cpu at
+    /// the end of a quantum.
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
         let _ = task;
         None
     }
-    /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread when it runs).
+    /// Kernel: moves a runnable task to `to`'s queue (pull when it is queued; through the migration thread
+    /// when it runs).
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool;
     /// `sched_setaffinity`: sets the mask and moves the task at once when it sits on a forbidden cpu.
     fn set_affinity(&mut self, task: TaskId, affinity: Affinity, why: Why) -> bool;
-    /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only when no lower one can,
-    /// those of [`THROTTLED`] not at all.
+    /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only
+    /// when no lower one can, those of [`THROTTLED`] not at all.
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
     /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
@@ -459,9 +467,10 @@ pub trait System: View {
 /// # }
 /// ```
 ///
-/// Guarantees to the implementor: hooks are called at one instant after another, never nested; the task of `select_cpu`
-/// is alive and in no queue; `app_started` comes before any hook that names its tasks, `app_exited` after the last one.
-/// A cpu that `select_cpu` returns but affinity forbids is replaced by the first allowed one and counted as a correction.
+/// Guarantees to the implementor: hooks are called at one instant after another, never nested; the task of
+/// `select_cpu` is alive and in no queue; `app_started` comes before any hook that names its tasks,
+/// `app_exited` after the last one. A cpu that `select_cpu` returns but affinity forbids is replaced by the
+/// first allowed one and counted as a correction.
 pub trait Policy: Send {
     /// The run begins: nothing exists yet. Arm the first timers here.
     fn init(&mut self, system: &mut dyn System) {
@@ -485,9 +494,10 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// The cpu, free at this instant, is about to pick a task, none of its tasks has priority level 0, and not all are
-    /// throttled: last chance to pull one of level 0, or to change priorities. For DWRR only: a cpu changes rounds here,
-    /// as its paper does in `schedule()`, where the expired queue becomes the active one.
+    /// The cpu, free at this instant, is about to pick a task, none of its tasks has priority level 0, and
+    /// not all are throttled: last chance to pull one of level 0, or to change priorities. For DWRR only: a
+    /// cpu changes rounds here, as its paper does in `schedule()`, where the expired queue becomes the active
+    /// one.
     fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
@@ -505,8 +515,9 @@ pub trait Policy: Send {
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let _ = (system, task, cpu, why);
     }
-    /// A task has come to where it has to wait for others of its application, and begins to: by polling at first, whatever
-    /// it does later. Told when all cpus have decided at this instant; by then it may have been preempted.
+    /// A task has come to where it has to wait for others of its application, and begins to: by polling at
+    /// first, whatever it does later. Told when all cpus have decided at this instant; by then it may have
+    /// been preempted.
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let _ = (system, task, what);
     }
@@ -514,14 +525,14 @@ pub trait Policy: Send {
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let _ = (system, task);
     }
-    /// A task has become runnable on a cpu (created, woken, migrated to it); `system` shows the queue with it. The policy
-    /// may set priorities and arm timers here, but it moves no task. If several tasks came and went at this instant, the
-    /// task may have left the cpu again.
+    /// A task has become runnable on a cpu (created, woken, migrated to it); `system` shows the queue with
+    /// it. The policy may set priorities and arm timers here, but it moves no task. If several tasks came and
+    /// went at this instant, the task may have left the cpu again.
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
-    /// A task has left a cpu's queue (asleep, ended, migrated away); `system` shows the queue without it. The policy may
-    /// do here what it may do in [`Policy::runnable`].
+    /// A task has left a cpu's queue (asleep, ended, migrated away); `system` shows the queue without it. The
+    /// policy may do here what it may do in [`Policy::runnable`].
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }

@@ -51,7 +51,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The main form: 4 tasks per cpu, 1 ms +-10 %, a central barrier, waiting by POSIX yields, memory contention on nodes of 4 cpus.
+    /// The main form: 4 tasks per cpu, 1 ms +-10 %, a central barrier, waiting by POSIX yields, memory
+    /// contention on nodes of 4 cpus.
     #[must_use]
     pub const fn central(cpus: u32, intervals: u32) -> Self {
         Self {
@@ -95,8 +96,8 @@ impl Job {
         self.cpus as u64 * self.tasks_per_cpu as u64 * self.intervals as u64
     }
 
-    /// The machine: packages of `domain` cores with the costs and the memory of `base`. Creating tasks is free, it is not
-    /// what is measured.
+    /// The machine: packages of `domain` cores with the costs and the memory of `base`. Creating tasks is
+    /// free, it is not what is measured.
     ///
     /// # Errors
     /// Why there is no such machine.

@@ -19,8 +19,8 @@ impl Policy for Fixed {
     }
 }
 
-/// Does every legal thing at random instants and in every hook: moves queued and running tasks, sets affinities and bands,
-/// charges cpus, lets waiting tasks yield to others.
+/// Does every legal thing at random instants and in every hook: moves queued and running tasks, sets
+/// affinities and bands, charges cpus, lets waiting tasks yield to others.
 pub struct Restless {
     rng: ChaCha8Rng,
     period: Span,

@@ -55,7 +55,7 @@ pub fn random(seed: u64) -> Small {
 
 /// A random scenario with long queues of tasks of one weight that poll under the fair yield of CFS.
 #[must_use]
-pub fn crowded(seed: u64) -> Small {
+pub fn long_queues(seed: u64) -> Small {
     let mut small = random(seed);
     let mut rng = stream(seed, Purpose::Test, 2);
     let rng = &mut rng;

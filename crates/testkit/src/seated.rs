@@ -1,4 +1,5 @@
-//! A policy whose tasks begin evenly spread, whatever its own rule for new tasks: what its balancing costs, apart from what its placement does.
+//! A policy whose tasks begin evenly spread, whatever its own rule for new tasks: what its balancing costs,
+//! apart from what its placement does.
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Watches};

@@ -14,7 +14,8 @@ use crate::watchdog::Watchdog;
 pub struct Trial {
     /// Its report.
     pub report: RunReport,
-    /// What is wrong, in words: broken invariants, corrected decisions, accounts that do not add up, tasks that wait too long.
+    /// What is wrong, in words: broken invariants, corrected decisions, accounts that do not add up, tasks
+    /// that wait too long.
     pub found: Vec<String>,
     /// The reasons of its decisions.
     pub reasons: Reasons,

@@ -1,4 +1,5 @@
-//! A watchdog: who has work does not wait in a queue for ever, and a barrier at which all have arrived lets everybody go.
+//! A watchdog: who has work does not wait in a queue for ever, and a barrier at which all have arrived lets
+//! everybody go.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +11,13 @@ use sim_core::wait::Scope;
 
 use crate::invariants::Circles;
 
-/// Rounds of signals that a barrier of up to 16 tasks takes (dissemination): in each, who is to signal may have to queue first.
+/// Rounds of signals that a barrier of up to 16 tasks takes (dissemination): in each, who is to signal may
+/// have to queue first.
 const ROUNDS: u64 = 4;
 
-/// Measures how long tasks with work wait for a cpu, and how long tasks stay at a barrier after the last one has arrived. A
-/// task that polls shows itself only when it goes on, so of its waits only those at barriers are seen.
+/// Measures how long tasks with work wait for a cpu, and how long tasks stay at a barrier after the last one
+/// has arrived. A task that polls shows itself only when it goes on, so of its waits only those at barriers
+/// are seen.
 #[derive(Default)]
 pub struct Watchdog {
     circles: Circles,
@@ -43,8 +46,8 @@ impl Watchdog {
         }
     }
 
-    /// Who waited for a cpu for longer than `limit`, or at a complete barrier for that long in each of its rounds, in words; waits
-    /// for a cpu that still last at `end` count.
+    /// Who waited for a cpu for longer than `limit`, or at a complete barrier for that long in each of its
+    /// rounds, in words; waits for a cpu that still last at `end` count.
     #[must_use]
     pub fn over(mut self, limit: Span, end: Time) -> Option<String> {
         for task in self.waiting.keys().copied().collect::<Vec<_>>() {

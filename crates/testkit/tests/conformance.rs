@@ -1,5 +1,5 @@
-//! What every policy keeps to under every kernel, every way of waiting and on every shape of machine: legal decisions, nobody
-//! lost or starved, an exact account, the same run twice, a reason for everything it does.
+//! What every policy keeps to under every kernel, every way of waiting and on every shape of machine: legal
+//! decisions, nobody lost or starved, an exact account, the same run twice, a reason for everything it does.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -19,8 +19,9 @@ use sim_core::wait::{BarrierKind, WaitMode};
 use testkit::scenarios::Small;
 use testkit::trial::{Trial, watched};
 
-/// The longest turn that a queue gives a task while others wait: the quantum of the round-robin kernel and the timeslice of
-/// O(1) at nice 0. ULE's slices and the quanta of the time-sharing class from priority 10 on are no longer.
+/// The longest turn that a queue gives a task while others wait: the quantum of the round-robin kernel and
+/// the timeslice of O(1) at nice 0. ULE's slices and the quanta of the time-sharing class from priority 10 on
+/// are no longer.
 const TURN: Span = Span::from_ms(100);
 
 /// Flat; sockets with shared caches; nodes of cores with two threads.

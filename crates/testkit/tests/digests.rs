@@ -1,5 +1,5 @@
-//! The digest of every run of every scenario in a short form, of the benchmark's jobs, and of random scenarios: the same bytes before
-//! and after a change that must not change results.
+//! The digest of every run of every scenario in a short form, of the benchmark's jobs, and of random
+//! scenarios: the same bytes before and after a change that must not change results.
 //!
 //! `cargo test --release -p testkit --test digests` compares with `golden/digests.txt`; `OVERSIM_ONLY=cg_ft` runs what has that in
 //! its name; `OVERSIM_UPDATE=1` writes the file anew, after a change that is meant to move results.
@@ -27,8 +27,8 @@ use testkit::job::Job;
 use testkit::policies::{Fixed, Restless};
 use testkit::scenarios::random;
 
-/// Scenarios that take long: changes that make them short, every how many-th run, and after how many milliseconds runs are cut.
-/// What is not in the table runs in full, one repetition.
+/// Scenarios that take long: changes that make them short, every how many-th run, and after how many
+/// milliseconds runs are cut. What is not in the table runs in full, one repetition.
 const SHORT: &[(&str, &[&str], usize, u64)] = &[
     ("cg_ft_share", &["apps.cg.workload.class=A", "apps.ft.workload.class=A"], 1, 600),
     ("thousand_cores", &["apps.fine.workload.intervals=40"], 1, 150),

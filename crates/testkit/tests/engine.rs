@@ -7,7 +7,7 @@ use sim_core::policy::Policy;
 use sim_core::time::Span;
 use testkit::invariants::{Invariants, violations};
 use testkit::policies::{Fixed, Restless};
-use testkit::scenarios::{Small, crowded, random};
+use testkit::scenarios::{Small, long_queues, random};
 
 /// Random scenarios per test; `OVERSIM_SWARM=100000` for a long campaign.
 fn swarm() -> u64 {
@@ -40,7 +40,7 @@ fn closed_form_and_stepwise_give_the_same_bytes() {
         equals_stepwise(&random(seed), seed);
     }
     for seed in 0..swarm() / 10 {
-        equals_stepwise(&crowded(seed), seed);
+        equals_stepwise(&long_queues(seed), seed);
     }
 }
 

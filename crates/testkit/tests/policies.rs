@@ -33,8 +33,8 @@ fn seeds() -> std::ops::Range<u64> {
     first..first.saturating_add(runs)
 }
 
-/// A legal value: the default, one that fits the length of the scenarios, an end of the range, or anything in between with
-/// every order of magnitude as likely as the others.
+/// A legal value: the default, one that fits the length of the scenarios, an end of the range, or anything in
+/// between with every order of magnitude as likely as the others.
 fn value(rng: &mut ChaCha8Rng, parameter: &Parameter) -> u64 {
     let (min, max, default) = (parameter.min, parameter.max, parameter.default);
     match (parameter.kind, rng.random_range(0..8)) {
@@ -202,7 +202,8 @@ fn check(seed: u64) -> Option<String> {
     })
 }
 
-/// What once went wrong: DWRR's count relied on a thread inside the kernel; YIELD_TO lost stragglers that had moved, and turns after calls.
+/// What once went wrong: DWRR's count relied on a thread inside the kernel; YIELD_TO lost stragglers that had
+/// moved, and turns after calls.
 #[test]
 fn seeds_that_once_failed_pass() {
     for seed in [2_638, 12_899, 19_700, 24_865, 32_436, 84_048, 97_497, 103_099, 125_168] {

@@ -132,8 +132,9 @@ fn in_lock_step(seed: u64) -> Small {
     small
 }
 
-/// Acts at whole microseconds through timers, ticks and slots in turn: moves one task to the next cpu, changes its band,
-/// or charges a cpu. Tasks that begin to wait yield to a waiting one of their cpu or the next.
+/// Acts at whole microseconds through timers, ticks and slots in turn: moves one task to the next cpu,
+/// changes its band, or charges a cpu. Tasks that begin to wait yield to a waiting one of their cpu or the
+/// next.
 struct Clockwork(u32);
 
 impl Clockwork {

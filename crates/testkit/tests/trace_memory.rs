@@ -89,7 +89,8 @@ fn long_traces_take_no_more_memory_than_short_ones() {
         let (short, few) = traced(50, RECORDS, form);
         let (long, many) = traced(800, RECORDS, form);
         assert!(many > 14 * few, "{many} bytes after {few}: the long trace is no longer than the short one");
-        // 40 bytes per record and its place in the order, less than as much for blocks, and what tasks, cpus and buffers take.
+        // 40 bytes per record and its place in the order, less than as much for blocks, and what tasks, cpus
+        // and buffers take.
         assert!(long < 80 * RECORDS + 100_000, "{form:?}: {long} bytes for {many} bytes of trace");
         assert!(long < short + short / 10, "{form:?}: {long} bytes for {many} of trace, {short} for {few}");
     }

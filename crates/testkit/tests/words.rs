@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the sense in which they were used
-/// here, and what to write instead. `|` separates forms.
+/// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the
+/// sense in which they were used here, and what to write instead. `|` separates forms.
 const AVOID: &[(&str, &str)] = &[
     ("tell|tells|told|untold|telling", "report, notify, distinguish"),
     ("say|says|said|saying", "state, report, give"),

@@ -1,7 +1,8 @@
 //! Slices: from the facts of a run to who had each cpu from when to when, and what the time went into, as a stream.
 //!
-//! The slices of a cpu come in order, without gaps or overlaps, from the start of the run to its end; those of different
-//! cpus come as they end. Nothing is kept but what is open, so runs of any length take the same memory.
+//! The slices of a cpu come in order, without gaps or overlaps, from the start of the run to its end; those
+//! of different cpus come as they end. Nothing is kept but what is open, so runs of any length take the same
+//! memory.
 
 use sim_core::account::{Account, Category};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
@@ -134,9 +135,9 @@ pub struct Slice {
     pub to: Time,
     /// Who.
     pub who: Occupant,
-    /// What the time went into; its total is `to - from`. Switches, migrations and kernel work come before the rest where a
-    /// task gets the cpu; the order of the other parts is not told. Computing contains the timer ticks, which the
-    /// report of a run counts as kernel work.
+    /// What the time went into; its total is `to - from`. Switches, migrations and kernel work come before
+    /// the rest where a task gets the cpu; the order of the other parts is not told. Computing contains the
+    /// timer ticks, which the report of a run counts as kernel work.
     pub parts: Account,
 }
 
@@ -177,8 +178,8 @@ pub enum Mark {
         /// To.
         to: CpuId,
     },
-    /// The first task of an application went on from a barrier: all had arrived. Of the barriers of teams with one number,
-    /// the first to complete.
+    /// The first task of an application went on from a barrier: all had arrived. Of the barriers of teams
+    /// with one number, the first to complete.
     BarrierCompleted {
         /// Application.
         app: AppId,

@@ -26,8 +26,8 @@ impl Font {
         Self { size, bold: false, pale: false }
     }
 
-    /// The width of a line in pixels, in one of the widest fonts that `sans-serif` may stand for: what is laid out by it
-    /// fits in any.
+    /// The width of a line in pixels, in one of the widest fonts that `sans-serif` may stand for: what is
+    /// laid out by it fits in any.
     #[must_use]
     pub fn width(&self, text: &str) -> f64 {
         if self.bold { font::bold_width(text, self.size) } else { font::width(text, self.size) }

@@ -46,24 +46,27 @@ pub enum Aim {
     /// Where the second of several runs differs most from the first.
     #[default]
     Difference,
-    /// A few barriers, so that one can see who waits for whom; the difference where there are none. Always of a single run.
+    /// A few barriers, so that one can see who waits for whom; the difference where there are none. Always of
+    /// a single run.
     Barriers,
 }
 
 /// Chooses the window of runs with these labels.
 ///
-/// A few barriers, if that is the aim or there is one run, and it has more than 16: as long as five to seven mean intervals
-/// between barriers of the run in which these are shortest (of its applications the one in which they are longest), but at
-/// most 600 slices per cpu. Otherwise the whole run if few slices make it up. Otherwise as long as it takes for some 150
-/// slices on a cpu, or for four migrations or decisions, but at most 600 slices. Lengths are rounded down.
+/// A few barriers, if that is the aim or there is one run, and it has more than 16: as long as five to seven
+/// mean intervals between barriers of the run in which these are shortest (of its applications the one in
+/// which they are longest), but at most 600 slices per cpu. Otherwise the whole run if few slices make it up.
+/// Otherwise as long as it takes for some 150 slices on a cpu, or for four migrations or decisions, but at
+/// most 600 slices. Lengths are rounded down.
 ///
-/// Among all windows of this length that lie behind the first twentieth of the run (if they are shorter than that) and
-/// before the end of the first application in any run (of the shorter run, if an application ends in its first fifth), it
-/// is the one in which, of a few barriers, the most runs have a barrier, then a run migrates tasks, then most barriers are
-/// complete, then the run with the longest intervals has the most slices. Otherwise, with several runs, the one in which the second run differs most from
-/// the first: the sum over states of the differences in cpu time, three times, and the sum over applications and states,
-/// once. With one run it is the one with most migrations, and if there are none, with most time spent waiting. Of equals it
-/// is the earliest, of a row of equals the middle.
+/// Among all windows of this length that lie behind the first twentieth of the run (if they are shorter than
+/// that) and before the end of the first application in any run (of the shorter run, if an application ends
+/// in its first fifth), it is the one in which, of a few barriers, the most runs have a barrier, then a run
+/// migrates tasks, then most barriers are complete, then the run with the longest intervals has the most
+/// slices. Otherwise, with several runs, the one in which the second run differs most from the first: the sum
+/// over states of the differences in cpu time, three times, and the sum over applications and states, once.
+/// With one run it is the one with most migrations, and if there are none, with most time spent waiting. Of
+/// equals it is the earliest, of a row of equals the middle.
 #[must_use]
 pub fn choose(views: &mut [Overview], runs: &[&str], aim: Aim) -> Window {
     let width = views.iter().map(Overview::width).max().unwrap_or(1);
@@ -121,7 +124,8 @@ impl Few {
     }
 }
 
-/// How long a window of a few barriers is; none if the runs do not have enough of them, or too many slices between them.
+/// How long a window of a few barriers is; none if the runs do not have enough of them, or too many slices
+/// between them.
 fn few(views: &[Overview]) -> Option<Few> {
     let intervals: Vec<Option<u64>> = views.iter().map(|view| view.interval(FEW + 1)).collect();
     let known = || intervals.iter().enumerate().filter_map(|(at, interval)| Some((at, (*interval)?)));
@@ -217,8 +221,8 @@ fn differing(first: &Overview, second: &Overview, span: Places) -> usize {
     span.first + first_best(a.iter().zip(&b).map(score))
 }
 
-/// Where the most runs have a barrier, then the most migrate tasks, then most barriers are complete, then the slowest run
-/// has the most slices.
+/// Where the most runs have a barrier, then the most migrate tasks, then most barriers are complete, then the
+/// slowest run has the most slices.
 fn eventful(views: &[Overview], span: Places, slowest: usize) -> usize {
     let sums = |view: &Overview| slide(span, 3, |bin| view.events(bin).to_vec());
     let all: Vec<Vec<Vec<u64>>> = views.iter().map(sums).collect();

@@ -1,4 +1,5 @@
-//! Traces, decoded again: the slices are those that were observed, none is missing, none overlaps, and the importer's rules hold.
+//! Traces, decoded again: the slices are those that were observed, none is missing, none overlaps, and the
+//! importer's rules hold.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -170,8 +171,9 @@ fn a_perfetto_trace_holds_the_slices_that_were_observed() {
     }
 }
 
-/// The books of a cpu on which tasks poll may lag behind by one poll, and that time goes to whoever polls there then. Somebody who
-/// came from another cpu in the meantime would be in two places: there he begins where he left the other one.
+/// The books of a cpu on which tasks poll may lag behind by one poll, and that time goes to whoever polls
+/// there then. Somebody who came from another cpu in the meantime would be in two places: there he begins
+/// where he left the other one.
 fn in_one_place(cpus: &BTreeMap<u32, Vec<Ran>>) -> BTreeMap<u32, Vec<Ran>> {
     let mut by_name: BTreeMap<&str, Vec<(u64, u64, u32)>> = BTreeMap::new();
     for (cpu, ran) in cpus {

@@ -1,4 +1,5 @@
-//! What oversim promises to programs with additional policies. `oversim new policy` copies the rest of this crate, not this file.
+//! What oversim promises to programs with additional policies. `oversim new policy` copies the rest of this
+//! crate, not this file.
 
 use std::process::Command;
 

@@ -183,8 +183,8 @@ enum Source {
 }
 
 impl Source {
-    /// The checkout that the user names, else the repository if its address is known, else the checkout around the current
-    /// directory.
+    /// The checkout that the user names, else the repository if its address is known, else the checkout
+    /// around the current directory.
     fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(path) = named {
             let root = fs::canonicalize(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;

@@ -63,8 +63,8 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The worst policy above the best one, at the configuration of the best, in the most informative window. None when there is nothing
-/// to draw.
+/// The worst policy above the best one, at the configuration of the best, in the most informative window.
+/// None when there is nothing to draw.
 fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Changes) -> Option<Slot> {
     let table = Table::of(results);
     let extremes = Extremes::of(&table)?;

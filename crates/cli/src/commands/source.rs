@@ -59,8 +59,8 @@ fn check(experiment: &Experiment, jobs: Option<usize>, limit: Option<&Limit>) ->
     limit.map_or(Ok(()), |limit| size.check(jobs, limit)).map_err(Failure::Input)
 }
 
-/// The number of threads to run on: as the user says, else as many as this process may use and as fit into memory; the results do not
-/// depend on it.
+/// The number of threads to run on: as the user says, else as many as this process may use and as fit into
+/// memory; the results do not depend on it.
 pub(crate) fn jobs(changes: &Changes, experiment: &Experiment) -> Result<usize, Failure> {
     let limit = memory::limit(changes.edits.memory);
     let wanted = changes.jobs.map(NonZeroUsize::get);

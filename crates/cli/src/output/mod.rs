@@ -50,7 +50,8 @@ pub(crate) fn width() -> usize {
     size.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
 }
 
-/// Columns for what is drawn with characters: those of the terminal on standard output, else the variable COLUMNS, else 80.
+/// Columns for what is drawn with characters: those of the terminal on standard output, else the variable
+/// COLUMNS, else 80.
 pub(crate) fn columns() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok();

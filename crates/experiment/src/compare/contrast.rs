@@ -81,7 +81,8 @@ pub struct Contrast {
     pub difference: f64,
     /// Its 95 % confidence interval; `null` with fewer than two pairs.
     pub difference_ci95: Option<[f64; 2]>,
-    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive or the interval exceeds what a number can hold.
+    /// a / b: 2 means that b is twice as fast; `null` when a value is not positive or the interval exceeds
+    /// what a number can hold.
     pub speedup: Option<Ratio>,
     /// Two-sided p-value of "there is no difference"; `null` with fewer than two pairs.
     pub p: Option<f64>,

@@ -94,7 +94,8 @@ pub fn sentence(all: &Contrasts, one: &Contrast) -> String {
     format!("{words}: {mean_a} -> {mean_b} ({p}{pairs}{needed}{opposed})")
 }
 
-/// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much longer than the others.
+/// Whether the mean ratio and the ratio of the means are on different sides of 1: one replicate is much
+/// longer than the others.
 fn opposed(one: &Contrast) -> bool {
     let differs = one.verdict != Verdict::NoDifference && one.verdict != Verdict::Undecided;
     let of_means = one.mean_a.total_cmp(&one.mean_b);

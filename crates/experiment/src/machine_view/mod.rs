@@ -1,5 +1,5 @@
-//! A machine for display: its tree, caches, memory, speeds and costs with their sources, and the hierarchy of cpu groups
-//! that a kernel balances on it.
+//! A machine for display: its tree, caches, memory, speeds and costs with their sources, and the hierarchy of
+//! cpu groups that a kernel balances on it.
 
 mod text;
 

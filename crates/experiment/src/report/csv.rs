@@ -1,4 +1,5 @@
-//! CSV: one cell per row, a column for each swept parameter, without comment lines; an unknown interval is an empty field.
+//! CSV: one cell per row, a column for each swept parameter, without comment lines; an unknown interval is an
+//! empty field.
 
 use std::io::{self, Write};
 

@@ -108,8 +108,8 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The comparison of the policies at one configuration, by its number, as the text report shows it, without the account of the cpu
-/// time.
+/// The comparison of the policies at one configuration, by its number, as the text report shows it, without
+/// the account of the cpu time.
 #[must_use]
 pub fn comparison(index: &Table<'_>, configuration: usize) -> Grid {
     let table = table::Comparison::at(index, configuration);

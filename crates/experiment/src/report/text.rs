@@ -103,7 +103,8 @@ pub(super) fn setting(results: &Results) -> String {
     )
 }
 
-/// What a policy consists of when it is perturbed or stacked on another one than the kernel's own: `fast: SPEED over DWRR`.
+/// What a policy consists of when it is perturbed or stacked on another one than the kernel's own: `fast:
+/// SPEED over DWRR`.
 fn stack(kernels: &[String]) -> impl Fn((&String, &String)) -> Option<String> {
     move |(label, stack)| {
         let own = |kernel: &String| machines::os::resolve(kernel).map_or("", |entry| entry.balancer.policy);

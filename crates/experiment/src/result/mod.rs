@@ -71,8 +71,9 @@ pub struct Cell {
     /// Statistics over the replicates.
     #[serde(flatten)]
     pub summary: Summary,
-    /// The value of each replicate, in order of seed: `null` where a run did not complete or the metric cannot be measured. Empty
-    /// for a metric that all replicates together have once (`variation`, `recovered`).
+    /// The value of each replicate, in order of seed: `null` where a run did not complete or the metric
+    /// cannot be measured. Empty for a metric that all replicates together have once (`variation`,
+    /// `recovered`).
     pub values: Vec<Option<f64>>,
 }
 

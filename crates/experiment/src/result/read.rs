@@ -15,7 +15,8 @@ struct Head {
     schema: Option<String>,
 }
 
-/// Whether a text is a result rather than a scenario: one JSON object that names its schema. It may still be of another version.
+/// Whether a text is a result rather than a scenario: one JSON object that names its schema. It may still be
+/// of another version.
 #[must_use]
 pub fn is_result(text: &str) -> bool {
     text.trim_start().starts_with('{')

@@ -271,7 +271,8 @@ impl Draft<'_> {
     fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
         let built = self.built(reader, tasks)?;
         let mut runtime = self.runtime.build(tasks > self.usable);
-        // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each other at the start.
+        // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each
+        // other at the start.
         runtime.startup.barrier &= built.program.synchronises();
         runtime.processes |= built.processes;
         Some(AppSpec {

@@ -17,7 +17,8 @@ pub(crate) fn is_file(name: &str) -> bool {
     name.contains('/') || end.eq_ignore_ascii_case("yaml") || end.eq_ignore_ascii_case("yml")
 }
 
-/// Reads all machine files that a scenario and its sweep name into the reader, and returns their texts one after another.
+/// Reads all machine files that a scenario and its sweep name into the reader, and returns their texts one
+/// after another.
 pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reader: &mut Reader) -> String {
     let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
     let mut texts = String::new();

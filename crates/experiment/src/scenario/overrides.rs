@@ -25,8 +25,8 @@ pub struct Overrides {
     pub sweep: Vec<String>,
     /// One more axis, as in `sweep`; or the path of an axis of the scenario, `path`, whose values stay.
     pub vary: Option<String>,
-    /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario. `SPEED/DWRR`
-    /// is the first over the second and gets the label `SPEED-over-DWRR`.
+    /// Only these policies, by label in the scenario or by name in the registry; empty = as in the scenario.
+    /// `SPEED/DWRR` is the first over the second and gets the label `SPEED-over-DWRR`.
     pub policies: Vec<String>,
     /// Seed of the first replicate.
     pub seed: Option<u64>,
@@ -38,7 +38,8 @@ pub struct Overrides {
     pub best_partition: bool,
     /// Leave the sweep of the file out: one configuration, that of the file and of `set`.
     pub without_sweep: bool,
-    /// Warn of settings and axes without effect ([`Experiment::warnings`]); each setting takes another reading of the scenario.
+    /// Warn of settings and axes without effect ([`Experiment::warnings`]); each setting takes another
+    /// reading of the scenario.
     pub warn: bool,
     /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no limit.
     pub limit: Option<Limit>,

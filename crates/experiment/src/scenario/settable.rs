@@ -25,8 +25,8 @@ pub struct SettablePath {
     pub words: Vec<String>,
 }
 
-/// The paths that `--set` accepts, or `--sweep` if `swept`. Without the text of a scenario, or with an invalid one: those
-/// that every scenario has.
+/// The paths that `--set` accepts, or `--sweep` if `swept`. Without the text of a scenario, or with an
+/// invalid one: those that every scenario has.
 #[must_use]
 pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
     let root = text.and_then(|text| tree(0, text).ok());

@@ -48,8 +48,8 @@ impl<'a> Combination<'a> {
     }
 }
 
-/// The axes and their configurations; without a sweep a single configuration. A wrong path is left out, so that the other errors
-/// are found as well.
+/// The axes and their configurations; without a sweep a single configuration. A wrong path is left out, so
+/// that the other errors are found as well.
 pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Axis>, Vec<Combination<'a>>) {
     let (mut axes, mut combinations) = (Vec::new(), vec![Combination::first()]);
     let Some(sweep) = root.get("sweep") else {
@@ -82,7 +82,8 @@ pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Ax
     (axes, combinations)
 }
 
-/// A scenario with an empty `sweep`, which each configuration is made from: a long sweep must not be copied for every one.
+/// A scenario with an empty `sweep`, which each configuration is made from: a long sweep must not be copied
+/// for every one.
 pub(crate) fn without_axes(root: &Node) -> Node {
     let Content::Map(entries) = &root.content else { return root.clone() };
     let kept = |entry: &Entry| {

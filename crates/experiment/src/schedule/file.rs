@@ -23,7 +23,8 @@ use super::{Origin, RecordedRun, Recording, RunId, SCHEMA};
 const MAX_LINE: u64 = 1 << 28;
 /// Latest instant: no horizon comes near it, and sums with it stay in range.
 const MAX_INSTANT: u64 = 1 << 61;
-/// Most bytes of the different sets of cpus in a file: 512 sets of all cpus of the largest machine, many more of smaller ones.
+/// Most bytes of the different sets of cpus in a file: 512 sets of all cpus of the largest machine, many more
+/// of smaller ones.
 const MAX_SETS: u64 = 1 << 28;
 /// Longest work of a policy at one time: a minute.
 const MAX_CHARGE: u64 = 60_000_000_000;
@@ -259,8 +260,9 @@ fn ascending(list: &str) -> Result<Vec<(u32, u32)>, String> {
     Ok(ranges)
 }
 
-/// Reads a recording and the SHA-256 of its text, hex; `name` is its name in messages. `cpus` is the number of cpus of the
-/// largest machine that it is for: sets are read without other cpus, which a task could not run on.
+/// Reads a recording and the SHA-256 of its text, hex; `name` is its name in messages. `cpus` is the number
+/// of cpus of the largest machine that it is for: sets are read without other cpus, which a task could not
+/// run on.
 ///
 /// # Errors
 /// A sentence: it cannot be read, is no schedule, is cut short, or a line of it is wrong.

@@ -1,4 +1,5 @@
-//! The JSON Schema (draft-07) of scenario files, made from the registries: editors complete names and check values with it.
+//! The JSON Schema (draft-07) of scenario files, made from the registries: editors complete names and check
+//! values with it.
 
 pub mod output;
 

@@ -1,4 +1,5 @@
-//! The answer: whether sharing pays, what to use, what to avoid, and what the sweep changes, each sentence computed from the cells.
+//! The answer: whether sharing pays, what to use, what to avoid, and what the sweep changes, each sentence
+//! computed from the cells.
 
 use std::collections::BTreeMap;
 
@@ -354,7 +355,8 @@ struct Hit {
     slowdown: Summary,
 }
 
-/// Response times of tasks that sleep and wake: the shortest and the longest, over all configurations if these can be compared.
+/// Response times of tasks that sleep and wake: the shortest and the longest, over all configurations if
+/// these can be compared.
 fn response(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let shown = |c: &usize| extremes.comparable || *c == extremes.best.configuration;
     let of_app = |app: &String| {

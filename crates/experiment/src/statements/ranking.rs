@@ -6,8 +6,8 @@ use crate::number;
 use crate::result::DEDICATED;
 use crate::statistics::Summary;
 
-/// Work at two configurations counts as that of the same programs within this part of it: with more threads, programs communicate
-/// and start a little more.
+/// Work at two configurations counts as that of the same programs within this part of it: with more threads,
+/// programs communicate and start a little more.
 const SAME_WORK: f64 = 0.1;
 /// Dedicated run times count as equal within this part of them.
 const SAME_TIME: f64 = 0.01;
@@ -33,8 +33,8 @@ pub struct Standing<'a> {
 }
 
 impl Goal {
-    /// The work per second where several programs share the machine and also ran alone; else the run time of the only program, or the
-    /// makespan of all. `None` when no run completed.
+    /// The work per second where several programs share the machine and also ran alone; else the run time of
+    /// the only program, or the makespan of all. `None` when no run completed.
     #[must_use]
     pub fn of(table: &Table<'_>) -> Option<Self> {
         table.goal.get_or_init(|| Self::found(table)).clone()
@@ -107,8 +107,9 @@ pub fn level_with<'a>(one: &Standing<'a>, all: &[Standing<'a>]) -> Vec<Standing<
     all.iter().filter(other).filter(|s| table::level(s.value, one.value)).copied().collect()
 }
 
-/// All policies, the best over all configurations first, by the geometric mean of what they reached; of equals the one that the
-/// scenario names first. Policies that were not measured at every configuration come after the others.
+/// All policies, the best over all configurations first, by the geometric mean of what they reached; of
+/// equals the one that the scenario names first. Policies that were not measured at every configuration come
+/// after the others.
 #[must_use]
 pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
     let mut all: Vec<&'a str> = table.policies().iter().map(String::as_str).collect();
@@ -124,8 +125,8 @@ pub fn overall<'a>(table: &Table<'a>) -> Vec<&'a str> {
     scored.into_iter().map(|(_, policy)| policy).collect()
 }
 
-/// Whether values of different configurations can be compared: throughputs are relative to the same dedicated runs, times are of the
-/// same work.
+/// Whether values of different configurations can be compared: throughputs are relative to the same dedicated
+/// runs, times are of the same work.
 #[must_use]
 pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
     if table.sweep.configurations.len() < 2 {
@@ -138,7 +139,8 @@ pub fn comparable(table: &Table<'_>, goal: &Goal) -> bool {
     })
 }
 
-/// Whether a program is known to do different work at different configurations, so that its run times differ for that reason, too.
+/// Whether a program is known to do different work at different configurations, so that its run times differ
+/// for that reason, too.
 #[must_use]
 pub fn work_differs(table: &Table<'_>) -> bool {
     table.results.foreground().any(|app| !within(&work(table, app), SAME_WORK))

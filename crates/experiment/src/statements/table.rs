@@ -130,8 +130,8 @@ pub fn error(summary: &Summary, scale: f64) -> String {
     }
 }
 
-/// Decimals up to the first significant digit of the interval, so that mean and error fit each other; none where the interval has no
-/// width, and for numbers that are written as powers of ten.
+/// Decimals up to the first significant digit of the interval, so that mean and error fit each other; none
+/// where the interval has no width, and for numbers that are written as powers of ten.
 fn error_decimals(summary: &Summary, scale: f64) -> Option<usize> {
     let half = summary.half_width().filter(|half| *half > 0.0)? / scale;
     let first = -libm::floor(libm::log10(half));

@@ -39,8 +39,8 @@ pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<
     Some(format!("{what}: up to {} ({})", show(most.value), most.place))
 }
 
-/// A title and shorter forms of it that are as true, the better ones first: with `...` for the settings in its parentheses, without
-/// its last clause, without its places. What is level is always named or counted.
+/// A title and shorter forms of it that are as true, the better ones first: with `...` for the settings in
+/// its parentheses, without its last clause, without its places. What is level is always named or counted.
 #[must_use]
 pub fn forms(title: &str) -> Vec<String> {
     let mut forms = vec![title.to_owned(), without_shared(title), shortened(title, true)];
@@ -62,8 +62,8 @@ fn places(title: &str) -> Vec<&str> {
     title.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect()
 }
 
-/// The title without the program and policy of its places where both have the same one: `(a=1)` in place of `(code under PIN with
-/// a=1)`.
+/// The title without the program and policy of its places where both have the same one: `(a=1)` in place of
+/// `(code under PIN with a=1)`.
 fn without_shared(title: &str) -> String {
     match places(title).as_slice() {
         [a, b] => match (a.split_once(" with "), b.split_once(" with ")) {
@@ -91,8 +91,8 @@ fn last_clause(title: &str) -> Option<(&str, &str)> {
     cut.map(|at| (&title[..at], &title[at + 2..]))
 }
 
-/// The title with `...` for the settings in its parentheses; without places the parentheses keep only the number of policies that
-/// are level.
+/// The title with `...` for the settings in its parentheses; without places the parentheses keep only the
+/// number of policies that are level.
 fn shortened(title: &str, places: bool) -> String {
     let mut rest = title;
     let mut kept = String::new();

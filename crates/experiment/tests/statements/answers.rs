@@ -421,7 +421,8 @@ pub(crate) fn doubt(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, text: 
     let own = all.iter().find(|(c, _)| *c == case).and_then(|(_, s)| relative(s)).ok_or("no interval")?;
     ensure((own * 100.0 - width).abs() <= tolerance + 1e-9, || format!("it is {own}"))?;
     ensure(all.iter().filter_map(|(_, s)| relative(s)).all(|w| w <= own), || "another one is wider".into())?;
-    // The advice: enough seeds for a tenth with the variation seen, and not more than the next smaller round number needs.
+    // The advice: enough seeds for a tenth with the variation seen, and not more than the next smaller round
+    // number needs.
     let t = |n: f64| experiment::statistics::half_widths(n as usize);
     if let Some((_, advice)) = rest.split_once("--repeat ") {
         let (count, _, _) = number(advice).ok_or("no number of seeds")?;

@@ -80,7 +80,8 @@ impl<'a> Known<'a> {
         Self { one, pairs, ratio, timed: one.unit == "s" || one.metric == "slowdown", a, b }
     }
 
-    /// The factor at the beginning of a text is the ratio: of b over a, or the inverse. Returns the interval as printed.
+    /// The factor at the beginning of a text is the ratio: of b over a, or the inverse. Returns the interval
+    /// as printed.
     fn factor(&self, longer: bool, text: &str) -> Result<[f64; 2], String> {
         let ((value, tolerance), interval, _) = factor(text).ok_or("no factor")?;
         let (mean, ci) = self.ratio.ok_or("a factor without a ratio")?;

@@ -1,4 +1,5 @@
-//! A scenario and its results as one page for the browser: nothing is loaded from elsewhere, and it is whole without its script.
+//! A scenario and its results as one page for the browser: nothing is loaded from elsewhere, and it is whole
+//! without its script.
 
 mod answer;
 mod comparisons;

@@ -115,7 +115,7 @@ fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Discipline {
         ns => Span::from_ns(ns),
     };
     let (latency, least) = (set("latency", boot.latency), set("min_granularity", boot.min_granularity));
-    // As sched_nr_latency_handler: recomputed only when somebody writes one of the two.
+    // As sched_nr_latency_handler: recomputed only when one of the two is written.
     let written = values.get("latency") != 0 || values.get("min_granularity") != 0;
     let shared = latency.ns().div_ceil(least.ns().max(1)).clamp(1, u64::from(u32::MAX)) as u32;
     Discipline::Cfs(CfsParams {

@@ -1,4 +1,5 @@
-//! The shelf of kernels, one file each: what a scenario's `kernel:` may name, with the parameters that may be overridden.
+//! The built-in operating systems, one file each: what a scenario's `kernel:` may name, with the parameters
+//! that may be overridden.
 
 mod freebsd;
 mod linux_2_6;
@@ -13,7 +14,7 @@ use sim_core::time::Span;
 
 use notation::suggest::unknown;
 
-/// A kernel of the shelf.
+/// A built-in operating system.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name in scenarios.
@@ -76,7 +77,7 @@ const ENTRIES: &[Entry] = &[
     round_robin::ROUND_ROBIN,
 ];
 
-/// The kernels of the shelf.
+/// The built-in operating systems.
 #[must_use]
 pub const fn entries() -> &'static [Entry] {
     ENTRIES

@@ -1,8 +1,9 @@
 //! `DWRR`: distributed weighted round robin: every thread runs one slice per round, and no cpu begins a round while work of
 //! the last one waits elsewhere.
 //!
-//! Source: Li, Baumberger, Hahn, "Efficient and scalable multiprocessor fair scheduling using distributed weighted round-robin"
-//! (PPoPP 2009). Constants, and what is said below to be a reading of the paper, are uncertain.
+//! Source: Li, Baumberger, Hahn, "Efficient and scalable multiprocessor fair scheduling using distributed
+//! weighted round-robin" (PPoPP 2009). Constants, and what is said below to be a reading of the paper, are
+//! uncertain.
 
 mod placement;
 mod takeable;
@@ -310,8 +311,8 @@ impl Dwrr {
         taken
     }
 
-    /// A thread to take to `cpu`, where it waits, and how many could be taken there: the one of the oldest round, longest
-    /// in the queue among equals.
+    /// A thread to take to `cpu`, where it waits, and how many could be taken there: the one of the oldest
+    /// round, longest in the queue among equals.
     fn source(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> Option<(TaskId, CpuId, u64)> {
         if self.queues.crowded() == 0 {
             return None;
@@ -336,7 +337,8 @@ impl Dwrr {
         found
     }
 
-    /// The first cpu with the most threads to take, once round from the next one on. Bounds on their number tell where to look.
+    /// The first cpu with the most threads to take, once round from the next one on. Bounds on their number
+    /// tell where to look.
     fn search(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> Option<(TaskId, CpuId, u64)> {
         let cpus = system.machine().cpus();
         let mut best: Option<(u64, std::cmp::Reverse<u32>, TaskId, CpuId)> = None;
@@ -354,7 +356,8 @@ impl Dwrr {
                 if best.is_none_or(|best| (this.0, this.1) > (best.0, best.1)) {
                     best = Some(this);
                 }
-                // The others of this bound come later and have no more; those of a lower one may have as many and come first.
+                // The others of this bound come later and have no more; those of a lower one may have as many
+                // and come first.
                 if self.nearest || fit >= u64::from(bound) {
                     break;
                 }

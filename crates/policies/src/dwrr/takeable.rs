@@ -1,5 +1,5 @@
-//! How many threads could be taken from each cpu, at most, kept up to date so that the one with the most is found without a
-//! look at every queue.
+//! How many threads could be taken from each cpu, at most, kept up to date so that the one with the most is
+//! found without a look at every queue.
 
 use std::ops::Range;
 
@@ -57,8 +57,8 @@ impl Takeable {
         [self.highest.saturating_sub(1), self.highest, u64::MAX]
     }
 
-    /// One thread runs on a cpu and cannot be taken. A cpu that has threads that may run in its round runs one of them once it has
-    /// been seen to do so, unless priorities cannot be trusted.
+    /// One thread runs on a cpu and cannot be taken. A cpu that has threads that may run in its round runs
+    /// one of them once it has been seen to do so, unless priorities cannot be trusted.
     fn settle(&mut self, cpu: CpuId) {
         let here = self.cpus[cpu];
         let limits = self.limits();
@@ -69,7 +69,7 @@ impl Takeable {
         }
     }
 
-    /// Somebody does not do at once what is asked for: from now on threads in any priority may run.
+    /// A task may run that has another priority than its round asks for: actions no longer take effect at once.
     pub(super) fn distrust(&mut self) {
         if std::mem::replace(&mut self.trusts, false) {
             (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
@@ -116,8 +116,9 @@ impl Takeable {
         (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));
     }
 
-    /// Before searches. Where something has changed it is seen who runs: a thread that is counted, or one whose round is over and
-    /// that keeps the cpu until a call into the kernel ends. Cpus whose queues have changed without a hook having told so may have anything.
+    /// Before searches. Where something has changed it is seen who runs: a thread that is counted, or one
+    /// whose round is over and that keeps the cpu until a call into the kernel ends. Cpus whose queues have
+    /// changed without a hook having told so may have anything.
     pub(super) fn refresh(&mut self, system: &mut dyn System, round_of: impl Fn(TaskId) -> u64) {
         let mut touched = std::mem::take(&mut self.touched);
         touched.retain(|cpu| {

@@ -1,8 +1,8 @@
 //! `gang`: all tasks of an application run at the same time, in slots of an Ousterhout matrix.
 //!
 //! Idea: a program that synchronises often never waits for a task that is not running. Sources: Ousterhout,
-//! "Scheduling techniques for concurrent systems" (ICDCS 1982); Feitelson, Rudolph, "Gang scheduling performance benefits for
-//! fine-grain synchronization" (JPDC 1992).
+//! "Scheduling techniques for concurrent systems" (ICDCS 1982); Feitelson, Rudolph, "Gang scheduling
+//! performance benefits for fine-grain synchronization" (JPDC 1992).
 
 use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, TaskId};

@@ -148,8 +148,8 @@ fn buddies_get_whole_blocks() {
     assert_eq!(system.homes(apps[1]), [3, 4, 5].map(Some));
     assert_eq!(system.homes(apps[2]), [6, 7].map(Some));
     assert!(system.slots.is_empty(), "one slot");
-    // In blocks, 3 need 4: the two larger gangs fill the slot. All blocks of two are as loaded but the last of each four,
-    // where one column is empty.
+    // In blocks, 3 need 4: the two larger gangs fill the slot. All blocks of two are as loaded but the last
+    // of each four, where one column is empty.
     let (mut system, mut gang) = with(8, &[BUDDY]);
     let apps = start(&mut system, &mut *gang, &[3, 3, 2]);
     assert_eq!(system.homes(apps[0]), [0, 1, 2].map(Some));
@@ -217,8 +217,8 @@ fn migration_moves_a_gang_where_that_saves_a_slot() {
 
 #[test]
 fn migration_keeps_the_columns_it_can() {
-    // a on 0-2 and b on 3-5 fill the first slot, c on 0-3 and d on 4-5 the second; b ends. Slots a and c+d do not unite;
-    // with d gone too, c cannot go beside a (7 columns), with c gone instead d stays where it is.
+    // a on 0-2 and b on 3-5 fill the first slot, c on 0-3 and d on 4-5 the second; b ends. Slots a and c+d do
+    // not unite; with d gone too, c cannot go beside a (7 columns), with c gone instead d stays where it is.
     let (mut system, mut gang) = with(6, &[("migration", 1), ("unification", 0)]);
     let apps = start(&mut system, &mut *gang, &[3, 3, 4, 2]);
     gang.app_exited(&mut system, apps[1]);
@@ -241,7 +241,8 @@ fn slots_by_threads_are_as_long_as_their_gangs_are_large() {
     assert_eq!(ms, [200, 300, 375, 575]);
 }
 
-/// Plays turns in which each application uses this part (in per cent) of its columns, and returns who was active in each.
+/// Plays turns in which each application uses this part (in per cent) of its columns, and returns who was
+/// active in each.
 fn turns(
     system: &mut FakeSystem,
     gang: &mut dyn Policy,

@@ -1,6 +1,7 @@
 //! `JUGGLE`: proactive user-level balancing: every interval the threads that are behind take the places of those ahead.
 //!
-//! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers" (HPDC 2011).
+//! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers"
+//! (HPDC 2011).
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{AppId, TaskId};

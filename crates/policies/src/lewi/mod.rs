@@ -1,10 +1,11 @@
 //! `LEWI`: cpus whose owners all wait are lent to tasks that stand in a queue elsewhere, until an owner goes on.
 //!
-//! Idea: a process that waits in a message call does not need its cores, its neighbours do. Source: "Lend When Idle" of the
-//! Dynamic Load Balancing library: Garcia, Corbalan, Labarta, "LeWI: A Runtime Balancing Algorithm for Nested Parallelism"
-//! (ICPP 2009). The real one changes the number of OpenMP threads; here the threads exist and are bound elsewhere.
+//! Idea: a process that waits in a message call does not need its cores, its neighbours do. Source: "Lend
+//! When Idle" of the Dynamic Load Balancing library: Garcia, Corbalan, Labarta, "LeWI: A Runtime Balancing
+//! Algorithm for Nested Parallelism" (ICPP 2009). The real one changes the number of OpenMP threads; here the
+//! threads exist and are bound elsewhere.
 
-mod crowded;
+mod overloaded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,7 +20,7 @@ use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{allowed_cpus, shares};
-use crowded::{Crowded, rings};
+use overloaded::{Overloaded, rings};
 
 #[cfg(test)]
 mod tests;
@@ -145,7 +146,7 @@ struct Lewi {
     to_let: BTreeSet<CpuId>,
     /// Those that have been so for less than a grain, and when it will be over.
     resting: BTreeSet<(Time, CpuId)>,
-    crowded: Crowded,
+    overloaded: Overloaded,
     /// Cpus of each process that have no guests.
     unlent: BTreeMap<Process, u32>,
     /// Tasks of each application.
@@ -196,7 +197,7 @@ impl Lewi {
             to_call: BTreeSet::new(),
             to_let: BTreeSet::new(),
             resting: BTreeSet::new(),
-            crowded: Crowded::default(),
+            overloaded: Overloaded::default(),
             unlent: BTreeMap::new(),
             apps: Vec::new(),
             lent: 0,
@@ -219,7 +220,7 @@ impl Lewi {
         place.own.saturating_sub(place.away.len() as u32)
     }
 
-    /// Keeps the sets of dry and crowded cpus.
+    /// Keeps the sets of dry and overloaded cpus.
     fn note(&mut self, now: Time, cpu: CpuId) {
         let own = self.at_home(cpu);
         if own > 0 {
@@ -229,7 +230,7 @@ impl Lewi {
             self.cpus[cpu].dry_since.get_or_insert(now);
             self.list(now, cpu);
         }
-        self.crowded.set(cpu, own);
+        self.overloaded.set(cpu, own);
     }
 
     /// Takes a cpu off the lists of dry ones.
@@ -314,7 +315,7 @@ impl Lewi {
             self.resting.remove(&(from, cpu));
             self.to_let.insert(cpu);
         }
-        system.dirty(&mut |cpu| self.crowded.dirty(cpu));
+        system.dirty(&mut |cpu| self.overloaded.dirty(cpu));
         let mut next = 0;
         while let Some(cpu) = self.next_dry(next) {
             next = cpu.0 + 1;
@@ -341,7 +342,7 @@ impl Lewi {
     /// The next dry cpu that has a task elsewhere, or room for a guest when there may be one.
     fn next_dry(&self, from: u32) -> Option<CpuId> {
         let call = self.to_call.range(CpuId(from)..).next();
-        let room = if self.crowded.is_empty() { None } else { self.to_let.range(CpuId(from)..).next() };
+        let room = if self.overloaded.is_empty() { None } else { self.to_let.range(CpuId(from)..).next() };
         call.into_iter().chain(room).min().copied()
     }
 
@@ -361,11 +362,11 @@ impl Lewi {
         self.unlent.get(&process).is_none_or(|unlent| *unlent < 2)
     }
 
-    /// The task to be lent a cpu, and its own cpu: from the most crowded one that has it queued, the nearest first.
+    /// The task to be lent a cpu, and its own cpu: from the most overloaded one that has it queued, the nearest first.
     fn candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
         let here = self.cpus[to].guests.len() as u32;
-        let (rings, mut cursor) = (rings(&system.machine().topology, to), Crowded::START);
-        while let Some(from) = self.crowded.next(&rings, here + 1, &mut cursor) {
+        let (rings, mut cursor) = (rings(&system.machine().topology, to), Overloaded::START);
+        while let Some(from) = self.overloaded.next(&rings, here + 1, &mut cursor) {
             if from == to {
                 continue;
             }
@@ -383,13 +384,14 @@ impl Lewi {
             let turns =
                 system.current(from).is_some_and(|task| own(task) && system.task(task).wait_ends.is_some());
             if !turns && !self.queue.iter().any(|task| own(*task)) {
-                self.crowded.set_barren(from);
+                self.overloaded.set_barren(from);
             }
         }
         None
     }
 
-    /// The waiting task of `from`, among those in the room for a queue, that may go to `to` and has not run for longest.
+    /// The waiting task of `from`, among those in the room for a queue, that may go to `to` and has not run
+    /// for longest.
     fn oldest(&self, system: &dyn System, (from, to): (CpuId, CpuId)) -> Option<TaskId> {
         let fits = |task: &TaskId| {
             let member = &self.tasks[*task];
@@ -403,8 +405,8 @@ impl Lewi {
     fn plain_candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
         let here = self.cpus[to].guests.len() as u32;
         let distance = |cpu| system.machine().topology.distance(to, cpu);
-        let crowded = |cpu: &CpuId| *cpu != to && self.at_home(*cpu) > here + 1;
-        let mut order: Vec<CpuId> = system.machine().cpu_ids().filter(crowded).collect();
+        let overloaded = |cpu: &CpuId| *cpu != to && self.at_home(*cpu) > here + 1;
+        let mut order: Vec<CpuId> = system.machine().cpu_ids().filter(overloaded).collect();
         order.sort_by_key(|cpu| (std::cmp::Reverse(self.at_home(*cpu)), distance(*cpu), *cpu));
         order.into_iter().find_map(|from| {
             system.queued(from, usize::MAX, &mut self.queue);
@@ -425,7 +427,7 @@ impl Policy for Lewi {
     fn init(&mut self, system: &mut dyn System) {
         let cpus = system.machine().cpus();
         self.cpus = IdVec::filled(cpus as usize, Place::default());
-        self.crowded = Crowded::new(cpus);
+        self.overloaded = Overloaded::new(cpus);
         system.machine().cpu_ids().for_each(|cpu| self.note(Time::ZERO, cpu));
         let background: Vec<bool> = (0..system.apps()).map(|app| system.app(AppId(app)).background).collect();
         let count = background.iter().filter(|background| !**background).count() as u32;

@@ -1,7 +1,7 @@
 //! `LGROUP`: placement of Solaris: a home board (locality group) per thread, idle cpus anywhere, steals within microseconds.
 //!
-//! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`, `disp_getwork`, and the
-//! sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
+//! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`,
+//! `disp_getwork`, and the sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
 
 mod load;
 
@@ -413,7 +413,8 @@ impl Lgroup {
         (self.queues.group(cpu) != home).then_some(home)
     }
 
-    /// Moves a thread that waits in the queue of `cpu` to where the dispatcher puts it, or to an idle cpu that steals it there.
+    /// Moves a thread that waits in the queue of `cpu` to where the dispatcher puts it, or to an idle cpu
+    /// that steals it there.
     fn requeue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let Some(home) = self.threads.get(task.index()).and_then(|thread| thread.home) else { return };
         self.queues.refresh(system);

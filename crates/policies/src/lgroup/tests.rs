@@ -101,8 +101,8 @@ fn displaced_threads_are_stolen_or_handed_on() {
     let odd = TaskId(144);
     let cpu = system.tasks[odd.index()].view.cpu;
     let home = policy.threads[odd.index()].home.unwrap();
-    // Nothing is idle: at home it stays where it was, behind the one that took its cpu; at the end of a quantum it goes to
-    // the next cpu of the board, where fewer wait.
+    // Nothing is idle: at home it stays where it was, behind the one that took its cpu; at the end of a
+    // quantum it goes to the next cpu of the board, where fewer wait.
     assert_eq!(cpu.0 / 8, home);
     policy.preempted(&mut system, odd, cpu, Preemption::Preempted);
     assert_eq!(system.tasks[odd.index()].view.cpu, cpu);

@@ -1,4 +1,5 @@
-//! Pulling and pushing tasks: `rebalance_domains`, `load_balance`, `idle_balance`, active balancing of Linux 2.6.18 to 2.6.30.
+//! Pulling and pushing tasks: `rebalance_domains`, `load_balance`, `idle_balance`, active balancing of Linux
+//! 2.6.18 to 2.6.30.
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::CpuSet;
@@ -107,7 +108,8 @@ impl Load {
         attempt
     }
 
-    /// Looks for a queue and pulls from it; queues whose tasks are all pinned elsewhere are left out and the search repeated.
+    /// Looks for a queue and pulls from it; queues whose tasks are all pinned elsewhere are left out and the
+    /// search repeated.
     fn attempt(&mut self, system: &mut dyn System, level: usize, me: CpuId, as_a: Situation) -> Attempt {
         self.excluded = CpuSet::default();
         loop {
@@ -202,9 +204,9 @@ impl Load {
         (true, false)
     }
 
-    /// A cpu is about to go idle (`idle_balance`): pulls at the levels that do so, and brings its next ordinary attempt
-    /// forward. In 2.6.27 and 2.6.28 the walk ends at the first level without new-idle balancing unless a lower one found
-    /// nothing: the flag "something was pulled" starts out as set.
+    /// A cpu is about to go idle (`idle_balance`): pulls at the levels that do so, and brings its next
+    /// ordinary attempt forward. In 2.6.27 and 2.6.28 the walk ends at the first level without new-idle
+    /// balancing unless a lower one found nothing: the flag "something was pulled" starts out as set.
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.loads.ticks(cpu, system.now());
         let mut next = now.saturating_add(self.loads.ticks_of(Span::from_ms(1_000)));

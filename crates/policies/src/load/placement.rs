@@ -1,4 +1,5 @@
-//! Where new and woken tasks go: `sched_balance_self`, `select_task_rq_fair` and `wake_affine` of Linux 2.6.18 to 2.6.30.
+//! Where new and woken tasks go: `sched_balance_self`, `select_task_rq_fair` and `wake_affine` of Linux
+//! 2.6.18 to 2.6.30.
 
 use std::ops::Range;
 
@@ -25,8 +26,9 @@ impl Load {
         unless_masked(view, task, choice)
     }
 
-    /// Descends from the highest level into the idlest group. The averages are those of the last tick, so the local group
-    /// looks empty to a parent that forks many tasks within one: they pile up there once no remote group is empty.
+    /// Descends from the highest level into the idlest group. The averages are those of the last tick, so the
+    /// local group looks empty to a parent that forks many tasks within one: they pile up there once no
+    /// remote group is empty.
     fn idlest(&mut self, view: &dyn View, task: TaskId, parent: CpuId) -> (CpuId, Why) {
         let mut cpu = parent;
         let looks = self.domains.iter().any(|domain| domain.template.fork);

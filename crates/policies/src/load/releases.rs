@@ -1,13 +1,16 @@
-//! The balancers of Linux 2.6.18 to 2.6.30 as data: a template of flags and constants per level, and what differs between releases.
+//! The balancers of Linux 2.6.18 to 2.6.30 as data: a template of flags and constants per level, and what
+//! differs between releases.
 //!
-//! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release. 2.6.18 (the kernel
-//! of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as uncertain below.
+//! Values: include/linux/topology.h, include/linux/sched.h and arch/x86 `topology.h` of each release. 2.6.18
+//! (the kernel of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as
+//! uncertain below.
 
 use notation::parameter::Values;
 use sim_core::machine::{Level, Topology};
 use sim_core::os::OsModel;
 
-/// What the balancer does at a level (the `SD_*_INIT` macros). Intervals in milliseconds, `*_index` select a load average.
+/// What the balancer does at a level (the `SD_*_INIT` macros). Intervals in milliseconds, `*_index` select a
+/// load average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Template {
     pub(super) name: &'static str,
@@ -149,8 +152,8 @@ pub(super) struct Release {
     /// F of the small-imbalance test: one task is worth moving when MAX - THIS + F tasks >= 1 or 2 tasks
     /// (`SCHED_LOAD_SCALE_FUZZ` and its successor).
     pub(super) fuzz: u64,
-    /// Going idle looks at every level that allows it; otherwise the walk ends at the first level that does not, because
-    /// the flag "something was pulled" starts out as set (.27, .28).
+    /// Going idle looks at every level that allows it; otherwise the walk ends at the first level that does
+    /// not, because the flag "something was pulled" starts out as set (.27, .28).
     pub(super) newidle_walks_on: bool,
     /// Going idle always brings the next ordinary attempt forward (before .27 idle cpus look at every tick).
     pub(super) newidle_resets: bool,
@@ -227,8 +230,9 @@ pub(super) fn of(values: &Values, kernel: &OsModel) -> Release {
 }
 
 impl Release {
-    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here. Asked for (`on`)
-    /// on a machine whose tree has no caches below the package, it is the package: its cores share the last-level cache.
+    /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here.
+    /// Asked for (`on`) on a machine whose tree has no caches below the package, it is the package: its cores
+    /// share the last-level cache.
     pub(super) fn cache_span(&self, topology: &Topology, wanted: &str) -> u32 {
         if wanted == "on" && !topology.levels().iter().any(|(level, _)| *level == Level::Cache) {
             return topology.span(Level::Package).min(topology.span(Level::Node));

@@ -89,7 +89,8 @@ impl Modern {
         attempt
     }
 
-    /// Looks for a queue and pulls from it; queues whose tasks are all pinned elsewhere are left out and the search repeated.
+    /// Looks for a queue and pulls from it; queues whose tasks are all pinned elsewhere are left out and the
+    /// search repeated.
     pub(super) fn attempt(
         &mut self,
         system: &mut dyn System,
@@ -143,8 +144,8 @@ impl Modern {
         best.map(|(_, cpu)| cpu)
     }
 
-    /// Moves waiting tasks from `busiest` to `me`, least recently run first (`detach_tasks`). Whether any was moved; `None`
-    /// when affinity forbids this cpu to every task of the queue.
+    /// Moves waiting tasks from `busiest` to `me`, least recently run first (`detach_tasks`). Whether any was
+    /// moved; `None` when affinity forbids this cpu to every task of the queue.
     fn pull(
         &mut self,
         system: &mut dyn System,
@@ -234,8 +235,8 @@ impl Modern {
         })
     }
 
-    /// A cpu is about to go idle: pulls one task from the nearest level that has one to give, as long as the look costs less
-    /// than the cpu's idle times, and brings its next ordinary attempt forward.
+    /// A cpu is about to go idle: pulls one task from the nearest level that has one to give, as long as the
+    /// look costs less than the cpu's idle times, and brings its next ordinary attempt forward.
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.ticks.number(cpu, system.now());
         let mut next = now.saturating_add(self.ticks.of(Span::from_ms(1_000)));

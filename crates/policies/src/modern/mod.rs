@@ -1,7 +1,8 @@
 //! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle cpus.
 //!
-//! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy, that of a task its part of it; no asymmetric
-//! capacity, no NUMA balancing, no limit on the wake-up scan, no chains of wakers (`wake_wide`).
+//! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy, that
+//! of a task its part of it; no asymmetric capacity, no NUMA balancing, no limit on the wake-up scan, no
+//! chains of wakers (`wake_wide`).
 
 mod average;
 mod balance;
@@ -233,7 +234,8 @@ impl Policy for Modern {
                 self.cpus[old].load.remove(now, fine);
             }
             self.cpus[cpu].load.add(now, fine);
-            // A task brings its utilisation to an idle cpu; a new one half of what is left (`post_init_entity_util_avg`).
+            // A task brings its utilisation to an idle cpu; a new one half of what is left
+            // (`post_init_entity_util_avg`).
             let known = (fine * UNIT / weight.max(1)).min(UNIT << FINE);
             let record = &mut self.cpus[cpu];
             if record.count == 0 {

@@ -115,8 +115,8 @@ impl Modern {
         a.0 / self.cache == b.0 / self.cache
     }
 
-    /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when they share its
-    /// cache, then an idle core, then any idle cpu of the cache.
+    /// An idle cpu near `target` (`select_idle_sibling`): the target, the previous or the one before when
+    /// they share its cache, then an idle core, then any idle cpu of the cache.
     fn idle_sibling(
         &self,
         view: &dyn View,

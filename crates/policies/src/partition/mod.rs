@@ -1,9 +1,10 @@
 //! `PARTITION`: every application gets cores of its own, whole packages where there are enough; once, or anew at every change.
 //!
-//! Idea: space sharing. Source: the "partitioned by sockets" runs that Iancu, Hofmeyr, Blagojevic, Zheng, "Oversubscription on
-//! Multicore Processors" (IPDPS 2010), compare sharing with; the cut that follows arrivals and exits is the dynamic space sharing
-//! of Tucker and Gupta, "Process control and scheduling issues for multiprogrammed shared-memory multiprocessors" (SOSP 1989),
-//! without their control of the number of threads.
+//! Idea: space sharing. Source: the "partitioned by sockets" runs that Iancu, Hofmeyr, Blagojevic, Zheng,
+//! "Oversubscription on Multicore Processors" (IPDPS 2010), compare sharing with; the cut that follows
+//! arrivals and exits is the dynamic space sharing of Tucker and Gupta, "Process control and scheduling
+//! issues for multiprogrammed shared-memory multiprocessors" (SOSP 1989), without their control of the number
+//! of threads.
 
 mod cut;
 

@@ -180,7 +180,8 @@ fn an_inherited_mask_bounds_the_part() {
     assert_eq!(system.homes(a), [3, 3].map(Some));
 }
 
-/// The fewest tasks that must move so that their numbers on `cpus` cpus differ by at most one, by trying every assignment.
+/// The fewest tasks that must move so that their numbers on `cpus` cpus differ by at most one, by trying
+/// every assignment.
 fn fewest_moves(cpus: usize, old: &[Option<CpuId>]) -> usize {
     let mut best = usize::MAX;
     for code in 0..cpus.pow(old.len() as u32) {

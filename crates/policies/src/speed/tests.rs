@@ -125,7 +125,8 @@ fn the_queue_as_measure_sees_strangers_and_no_shares() {
 
 #[test]
 fn progress_as_measure_sees_a_thread_that_only_polls() {
-    // Alone on core 1, thread 1 has the cpu and does nothing: by cpu time core 1 is fast, by progress it is the slow one.
+    // Alone on core 1, thread 1 has the cpu and does nothing: by cpu time core 1 is fast, by progress it is
+    // the slow one.
     let polls = |system: &mut FakeSystem| system.tasks[1].view.weight = fake::POLLS;
     let by_share = looks(1, &[], polls).homes(AppId(0));
     assert_eq!(by_share.iter().filter(|home| **home == Some(1)).count(), 2, "{by_share:?}");

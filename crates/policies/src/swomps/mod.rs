@@ -1,8 +1,8 @@
 //! `SWOMPS`: binds the threads of each program near together or far apart, by what the program prefers.
 //!
-//! Idea: memory-bound programs want the caches and controllers of many packages (scatter), programs that share data want one
-//! (gather). Source: Yan et al., "SWOMPS" (IWOMP 2010). The printed pseudo-code has the sign of the preference the wrong
-//! way round; the prose is followed.
+//! Idea: memory-bound programs want the caches and controllers of many packages (scatter), programs that
+//! share data want one (gather). Source: Yan et al., "SWOMPS" (IWOMP 2010). The printed pseudo-code has the
+//! sign of the preference the wrong way round; the prose is followed.
 
 mod plan;
 
@@ -139,8 +139,8 @@ fn preference(values: &Values, app: &AppSpec, machine: &Machine) -> i64 {
     }
 }
 
-/// The memory-bound share of a program's work, weighted by the work of each operation and how often it is done, in hundredths
-/// of a per cent.
+/// The memory-bound share of a program's work, weighted by the work of each operation and how often it is
+/// done, in hundredths of a per cent.
 fn bound_share(app: &AppSpec, machine: &Machine) -> i64 {
     let (mut bound, mut all) = (0u128, 0u128);
     let (mut times, mut outer) = (1u128, Vec::new());

@@ -50,8 +50,9 @@ fn cores_run_out_in_the_order_of_preference() {
 
 #[test]
 fn the_three_programs_of_a_full_queue() {
-    // At most three at once with 6, 8 or 10 threads, the preferences of swim, applu and apsi: swim scatters 10 as
-    // 3 + 3 + 2 + 2, then applu its 8 as 1 + 1 + 3 + 3 is not what it does: it looks for the emptiest package each time.
+    // At most three at once with 6, 8 or 10 threads, the preferences of swim, applu and apsi: swim scatters
+    // 10 as 3 + 3 + 2 + 2, then applu its 8 as 1 + 1 + 3 + 3 is not what it does: it looks for the emptiest
+    // package each time.
     let quota = quota(&[(8, 6), (-114, 10), (-55, 8)], 4, 6, &[]);
     assert_eq!(quota[1], [3, 3, 2, 2]);
     // Free 3 3 4 4: one from packages 2 and 3, then one from each in turn, then two more from 0 and 1.

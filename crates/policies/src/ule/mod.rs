@@ -1,7 +1,8 @@
 //! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a second, idle steals.
 //!
-//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]). Priorities are not seen: a thread "could
-//! run now" on an idle cpu only, and the cpu with the lowest priority is the one with the fewest threads.
+//! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]). Priorities are not seen: a
+//! thread "could run now" on an idle cpu only, and the cpu with the lowest priority is the one with the
+//! fewest threads.
 
 mod seven;
 mod twelve;
@@ -170,8 +171,8 @@ impl Ule {
         }
     }
 
-    /// Moves a waiting thread of `from` that may go to `to`: the second in the queue, or the only one (`runq_steal_from`
-    /// passes over the first).
+    /// Moves a waiting thread of `from` that may go to `to`: the second in the queue, or the only one
+    /// (`runq_steal_from` passes over the first).
     fn take(&mut self, system: &mut dyn System, from: CpuId, to: CpuId, why: Why) -> bool {
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(from, usize::MAX, &mut waiting);

@@ -10,7 +10,8 @@ use sim_core::time::Span;
 use super::Ule;
 use crate::spread::first_allowed;
 
-/// Weight of a thread in the comparison of queues, of the preferred cpu, and the range of the random part (`cpu_search`).
+/// Weight of a thread in the comparison of queues, of the preferred cpu, and the range of the random part
+/// (`cpu_search`).
 const THREAD: u64 = 256;
 const PREFERRED: u64 = 64;
 const NOISE: u64 = 32;

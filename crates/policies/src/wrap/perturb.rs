@@ -43,7 +43,8 @@ priority levels are never vetoed, because a throttled task would not end",
     },
 ];
 
-/// Timer tokens of late decisions carry this bit; [`sim_core::wrap::Stacked`] uses the one above it, policies none of the two.
+/// Timer tokens of late decisions carry this bit; [`sim_core::wrap::Stacked`] uses the one above it, policies
+/// none of the two.
 const LATE: u64 = 1 << 62;
 
 /// A policy and what disturbs it.

@@ -1,7 +1,9 @@
-//! Replaying: the recorded calls of a policy once more, each when the same hook is called for the same thing as often as then.
+//! Replaying: the recorded calls of a policy once more, each when the same hook is called for the same thing
+//! as often as then.
 //!
-//! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the decisions are
-//! applied as long as they are legal, and those that are not are counted. When the recorded run is over, nobody stays parked.
+//! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the
+//! decisions are applied as long as they are legal, and those that are not are counted. When the recorded run
+//! is over, nobody stays parked.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -42,8 +44,8 @@ const OVER: u64 = u64::MAX;
 
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the end of a recorded run in which tasks were parked: a run that takes longer than the recorded one must
-    /// not wait for ever for a slot that never begins.
+    /// One instant after the end of a recorded run in which tasks were parked: a run that takes longer than
+    /// the recorded one must not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
     watches: Watches,

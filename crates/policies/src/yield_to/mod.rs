@@ -1,8 +1,9 @@
 //! `YIELD_TO`: a task that waits for others of its application gives its cpu to one of them that is late and waits for a cpu.
 //!
-//! Idea: `sched_yield` cannot say for whom. Source: proposed for fine-grained codes by Iancu, Hofmeyr, Blagojevic, Zheng,
-//! "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based coscheduling of Sobalvarro, Weihl
-//! (JSSPP 1995); the call is `yield_to` of Linux (kernel/sched, 2.6.39), made for spinning guests of KVM.
+//! Idea: `sched_yield` cannot say for whom. Source: proposed for fine-grained codes by Iancu, Hofmeyr,
+//! Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based
+//! coscheduling of Sobalvarro, Weihl (JSSPP 1995); the call is `yield_to` of Linux (kernel/sched, 2.6.39),
+//! made for spinning guests of KVM.
 
 mod offers;
 

@@ -1,4 +1,5 @@
-//! Stragglers that wait for a cpu which runs none of theirs, oldest first, looked up anew only where something has happened.
+//! Stragglers that wait for a cpu which runs none of theirs, oldest first, looked up anew only where
+//! something has happened.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -37,8 +38,8 @@ impl Party {
     }
 }
 
-/// A straggler as the search orders it: by party, then by when it last ran. The cpu keeps what a task offered before it moved apart from
-/// what it offers now, whichever cpu is looked at first.
+/// A straggler as the search orders it: by party, then by when it last ran. The cpu keeps what a task offered
+/// before it moved apart from what it offers now, whichever cpu is looked at first.
 type Offer = (AppId, Party, Time, TaskId, CpuId);
 
 /// What is known of a cpu.
@@ -52,8 +53,8 @@ struct Place {
     due: Time,
 }
 
-/// A straggler is a task of a party that has something else to do than to wait. It is on offer while it stands in a queue and the task
-/// that holds its cpu is no straggler of the party.
+/// A straggler is a task of a party that has something else to do than to wait. It is on offer while it
+/// stands in a queue and the task that holds its cpu is no straggler of the party.
 #[derive(Default)]
 pub(super) struct Offers {
     sorted: BTreeSet<Offer>,
@@ -103,8 +104,9 @@ impl Offers {
         self.doubtful = doubtful;
     }
 
-    /// Notes what a cpu has to offer, and until when: that changes without anything happening there when news of the end of a wait
-    /// come to it, and as long as a task whose wait is over takes turns with others that poll.
+    /// Notes what a cpu has to offer, and until when: that changes without anything happening there when news
+    /// of the end of a wait come to it, and as long as a task whose wait is over takes turns with others that
+    /// poll.
     fn look(&mut self, system: &mut dyn System, apps: &[Option<Members>], cpu: CpuId) {
         let place = &mut self.cpus[cpu];
         for offer in place.offers.drain(..) {

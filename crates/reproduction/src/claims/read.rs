@@ -31,7 +31,8 @@ const OPTIONAL: [&str; 3] = ["source", "wait", "unit"];
 /// Those of them that name files, headings and rows of reports.
 const NAMES: [&str; 3] = ["id", "group", "metric"];
 
-/// The predictions of a file; entries of the kind `calibration` are inputs and left out, other keys than those of a [`Claim`] ignored.
+/// The predictions of a file; entries of the kind `calibration` are inputs and left out, other keys than
+/// those of a [`Claim`] ignored.
 ///
 /// # Errors
 /// All that is wrong with it, rendered with file, line and column.

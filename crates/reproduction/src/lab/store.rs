@@ -27,9 +27,9 @@ struct Entry {
     runs: Vec<RunSample>,
 }
 
-/// A file of finished cells, one JSON object per line: `{"sha256":"...","cell":...,"runs":[...]}`, with the checksum of what follows
-/// it. The file is only good for the program that wrote it, with all its built-in data: its name holds the program's checksum. A
-/// line that is damaged or cut off is left out.
+/// A file of finished cells, one JSON object per line: `{"sha256":"...","cell":...,"runs":[...]}`, with the
+/// checksum of what follows it. The file is only good for the program that wrote it, with all its built-in
+/// data: its name holds the program's checksum. A line that is damaged or cut off is left out.
 #[derive(Debug)]
 pub struct Store {
     file: Option<Mutex<File>>,
@@ -46,8 +46,9 @@ impl Store {
         Self { file: None, found: BTreeMap::new(), damaged: 0 }
     }
 
-    /// Opens the file of this program in a directory, which is made; `variant` tells quick campaigns from full ones. Files of other
-    /// builds of the program are removed after a week, and no other files. With `fresh` what is there is thrown away.
+    /// Opens the file of this program in a directory, which is made; `variant` tells quick campaigns from
+    /// full ones. Files of other builds of the program are removed after a week, and no other files. With
+    /// `fresh` what is there is thrown away.
     ///
     /// # Errors
     /// The file cannot be read or written, or another program made it.

@@ -7,7 +7,8 @@ use notation::neutral;
 
 use crate::reproduce::Reproduction;
 
-/// Writes it: study, policy, settings; application; replicates; mean, interval and extremes of its timed run time in seconds.
+/// Writes it: study, policy, settings; application; replicates; mean, interval and extremes of its timed run
+/// time in seconds.
 ///
 /// # Errors
 /// The table cannot be written.

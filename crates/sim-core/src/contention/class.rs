@@ -23,13 +23,13 @@ pub(super) struct Key {
     pub(super) profile: u32,
     /// Page node; the number of nodes stands for interleaved pages.
     pub(super) slot: u32,
-    /// Where it computes: all cpus of a place are on one node, one bus and one shared cache; or ([`AFAR`]) they are on other
-    /// nodes than the pages, all at the same distance.
+    /// Where it computes: all cpus of a place are on one node, one bus and one shared cache; or ([`REMOTE`])
+    /// they are on other nodes than the pages, all at the same distance.
     pub(super) place: u32,
 }
 
 /// Flag of a place that is a distance.
-pub(super) const AFAR: u32 = 1 << 31;
+pub(super) const REMOTE: u32 = 1 << 31;
 
 impl Key {
     #[inline]

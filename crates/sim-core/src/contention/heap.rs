@@ -101,8 +101,8 @@ impl Heaps {
         members[CpuId(slot.cpu)].place = at as u32;
     }
 
-    /// Removes a member: the hole goes down to the lowest level, by three comparisons without a branch each, and the last member
-    /// goes up from there, most often nowhere.
+    /// Removes a member: the hole goes down to the lowest level, by three comparisons without a branch each,
+    /// and the last member goes up from there, most often nowhere.
     #[inline]
     pub(super) fn remove(&mut self, class: u32, cpu: CpuId) {
         let (heap, members) = (&mut self.heaps[class as usize], &mut self.members);

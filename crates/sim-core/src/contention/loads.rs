@@ -1,4 +1,5 @@
-//! What the resources carry: exact sums of demands, the stretches that follow, and which classes each resource concerns.
+//! What the resources carry: exact sums of demands, the stretches that follow, and which classes each
+//! resource concerns.
 
 use super::class::{Class, NO_CLASS};
 use super::law::{ONE, stretch, stretch_table};
@@ -7,7 +8,8 @@ use crate::machine::Machine;
 /// A list of classes: its kind, and which one of the kind.
 pub(super) type List = (usize, u32);
 
-/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes; by bus, by cache group.
+/// Kinds of lists of classes: all with spread accesses; of the others by page node and all that cross nodes;
+/// by bus, by cache group.
 pub(super) const SLOT: usize = 0;
 const SPREAD: usize = 1;
 pub(super) const FAR: usize = 2;
@@ -36,9 +38,9 @@ pub(super) struct Loads {
     /// Traffic of tasks on each node's cpus to pages spread over all nodes; empty when there are none such.
     spread: Vec<Load>,
     spread_sum: Load,
-    /// The cost of an access to another node than one's own, summed over all nodes (32 fraction bits); kept where there are spread
-    /// accesses, one factor of distance for all of them, and no buses.
-    remote: Option<Afar>,
+    /// The cost of an access to another node than one's own, summed over all nodes (32 fraction bits); kept
+    /// where there are spread accesses, one factor of distance for all of them, and no buses.
+    remote: Option<Remote>,
     /// Traffic between nodes; kept where there is a crossbar.
     far_sum: Load,
     crossbar: u64,
@@ -49,8 +51,8 @@ pub(super) struct Loads {
     pub(super) dirty_groups: Vec<u32>,
     spread_is_dirty: bool,
     far_is_dirty: bool,
-    /// First class with spread accesses, first of the others that cross nodes. A class that has lost its last member stays in its
-    /// lists until they are next gone through.
+    /// First class with spread accesses, first of the others that cross nodes. A class that has lost its last
+    /// member stays in its lists until they are next gone through.
     spread_head: u32,
     far_head: u32,
     /// Lists whose resource has a new stretch.
@@ -58,7 +60,8 @@ pub(super) struct Loads {
     pub(super) moved: Vec<u32>,
     /// Something has changed since the last refresh.
     pub(super) touched: bool,
-    /// The speed of a class depends on its page node only: no accesses are spread, there are no buses, no crossbar, no caches that count.
+    /// The speed of a class depends on its page node only: no accesses are spread, there are no buses, no
+    /// crossbar, no caches that count.
     pub(super) plain: bool,
 }
 
@@ -80,7 +83,7 @@ struct NodeLoad {
 
 /// A sum over all nodes of the stretch on the way there from another node, times the factor of distance, 1/65,536.
 #[derive(Clone, Copy)]
-struct Afar {
+struct Remote {
     factor: u32,
     sum: u128,
 }
@@ -123,8 +126,9 @@ fn change(load: &mut Load, by: Load, add: bool) {
 }
 
 impl Loads {
-    /// The resources of a machine with so many buses and cache groups (none: shared caches do not count), for so many classes; `spread`: some accesses are spread over
-    /// all nodes; `afar`: the factor of distance, where there is one for all.
+    /// The resources of a machine with so many buses and cache groups (none: shared caches do not count), for
+    /// so many classes; `spread`: some accesses are spread over all nodes; `remote`: the factor of distance,
+    /// where there is one for all.
     pub(super) fn new(
         machine: &Machine,
         (buses, groups): (u32, u32),
@@ -136,7 +140,8 @@ impl Loads {
         let (nodes, buses, groups) = (machine.nodes() as usize, buses as usize, groups as usize);
         let lists = nodes + 2 + buses + groups;
         let idle = NodeLoad { home: 0, far: 0, controller: ONE, port: ONE, head: NO_CLASS, dirty: 0 };
-        let one_factor = |factor| Afar { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
+        let one_factor =
+            |factor| Remote { factor, sum: nodes as u128 * u128::from(ONE) * u128::from(factor) };
         Self {
             table: stretch_table(memory.stretch_exponent),
             node_bandwidth: memory.node_bandwidth,
@@ -241,7 +246,8 @@ impl Loads {
         }
     }
 
-    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they cross nodes.
+    /// Kinds of lists that classes with this share of spread accesses belong in, a bit each; [`FAR`] if they
+    /// cross nodes.
     pub(super) fn kinds(&self, spread: u64) -> u8 {
         u8::from(spread == 0) << SLOT
             | u8::from(spread > 0) << SPREAD
@@ -347,10 +353,10 @@ impl Loads {
 
     /// The mean over all nodes of what spread accesses meet.
     fn settle_afar(&mut self) {
-        let Some(Afar { factor, .. }) = self.remote else { return };
+        let Some(Remote { factor, .. }) = self.remote else { return };
         let far = |node: &NodeLoad| node.controller.max(node.port).max(self.crossbar).min(MOST);
         let sum = self.nodes.iter().map(|node| u128::from(far(node) * u64::from(factor))).sum();
-        self.remote = Some(Afar { factor, sum });
+        self.remote = Some(Remote { factor, sum });
     }
 
     /// The crossbar; true when its stretch is not what it was.
@@ -382,7 +388,7 @@ impl Loads {
     /// Mean over all nodes of the stretch on the way times the distance (32 fraction bits).
     pub(super) fn mean_cost(&self, class: &Class, distance: impl Fn(u32) -> u32) -> u128 {
         let nodes = self.nodes.len();
-        if let Some(Afar { factor, sum }) = self.remote {
+        if let Some(Remote { factor, sum }) = self.remote {
             let own = |far| self.way(class, class.node, far);
             let (near, far) = (own(false) * ONE, own(true) * u64::from(factor));
             return part(sum - u128::from(far) + u128::from(near), nodes);

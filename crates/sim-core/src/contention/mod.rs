@@ -1,13 +1,15 @@
 //! How fast running tasks run: the stretch law per resource, shared caches, and virtual clocks per class of tasks.
 //!
-//! Tasks alike in profile, page node and place (all cpus of one node, bus and cache group) form a class: they share a
-//! clock on which their completions are fixed, so a change of load costs one update per occupied class of the resource
-//! that changed, not one per cpu. Without buses and shared caches that count, tasks away from their pages differ by their
-//! distance only, and form a class wherever they are. Classes are created when first used; their order has no influence on results.
+//! Tasks alike in profile, page node and place (all cpus of one node, bus and cache group) form a class: they
+//! share a clock on which their completions are fixed, so a change of load costs one update per occupied
+//! class of the resource that changed, not one per cpu. Without buses and shared caches that count, tasks
+//! away from their pages differ by their distance only, and form a class wherever they are. Classes are
+//! created when first used; their order has no influence on results.
 //!
-//! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho = sum of the
-//! unthrottled demands over the capacity, each less by what distance alone slows its task down. An access costs (greatest stretch on its way) x (factor R of distance). A
-//! task with memory-bound share b, whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
+//! A resource (controller, link, bus, crossbar) of load rho stretches accesses by s = (1 + rho^p)^(1/p), rho
+//! = sum of the unthrottled demands over the capacity, each less by what distance alone slows its task down.
+//! An access costs (greatest stretch on its way) x (factor R of distance). A task with memory-bound share b,
+//! whose demand has grown by m in a shared cache, runs at 1 / ((1 - b) + b m x mean cost).
 
 mod class;
 mod heap;
@@ -19,7 +21,7 @@ use crate::ids::{CpuId, NodeId};
 use crate::machine::{Level, Machine, PerCpu};
 use crate::program::{MemoryProfile, Pages};
 use crate::time::{Span, Speed, Time, Work};
-use class::{AFAR, Class, Classes, Key, Spans};
+use class::{Class, Classes, Key, REMOTE, Spans};
 use heap::Heaps;
 use law::{CacheLaw, Demand, Distances};
 use loads::Loads;
@@ -72,7 +74,8 @@ impl Contention {
             demands,
             distances,
             classes: Classes::with_capacity(usual),
-            // Room for all of a place, unless that is very large. Of those who are away from their pages any number can be in one class.
+            // Room for all of a place, unless that is very large. Of those who are away from their pages any
+            // number can be in one class.
             heaps: Heaps::new(cpus, usual, place.min(1_024) as usize),
             entries: PerCpu::filled(if cache.span > 0 { cpus as usize } else { 0 }, (0, 0)),
             cache,
@@ -89,7 +92,7 @@ impl Contention {
         let slot = self.slot(profile, home);
         let node = cpu.0 / self.spans.node;
         let place = if self.by_distance && demand.spread == 0 && slot != node {
-            AFAR | self.distances.between(node, slot) as u32
+            REMOTE | self.distances.between(node, slot) as u32
         } else {
             cpu.0 / self.spans.place
         };
@@ -128,7 +131,8 @@ impl Contention {
         }
     }
 
-    /// What a task demands before growth: at its core's own speed at most what one core can draw, slowed by `factor` (1/65,536).
+    /// What a task demands before growth: at its core's own speed at most what one core can draw, slowed by
+    /// `factor` (1/65,536).
     #[inline]
     pub(crate) fn offer(&self, profile: u32, own: Speed, factor: u64) -> u64 {
         (self.draw(profile, own) * factor) >> 16
@@ -168,9 +172,9 @@ impl Contention {
         }
     }
 
-    /// A task starts to compute: after `lead` of overhead (done at the class's present speed) it needs `work`, scaled to
-    /// the cpu, and would demand `bytes` per second before growth if its pages were local. A core has so many requests under
-    /// way and no more: when each takes longer, it makes fewer (Little 1961).
+    /// A task starts to compute: after `overhead` (done at the class's present speed) it needs `work`, scaled
+    /// to the cpu, and would demand `bytes` per second before growth if its pages were local. A core has so
+    /// many requests under way and no more: when each takes longer, it makes fewer (Little 1961).
     #[inline]
     pub(crate) fn start(
         &mut self,
@@ -311,8 +315,9 @@ mod tests {
         assert_eq!(memory.classes.records.len(), 500);
     }
 
-    /// Eight nodes of two cpus at one distance: as one factor; as a matrix, for which the mean over nodes is summed for each class;
-    /// with buses that never matter, which keep classes of tasks away from their pages apart.
+    /// Eight nodes of two cpus at one distance: as one factor; as a matrix, for which the mean over nodes is
+    /// summed for each class; with buses that never matter, which keep classes of tasks away from their pages
+    /// apart.
     fn equals() -> [Machine; 3] {
         use crate::machine::{Memory, Topology};
         let mut machine = crate::engine::test_machine(16);

@@ -50,8 +50,8 @@ mod tests {
         assert_eq!(taken(&mut dirty), []);
         dirty.note(CpuId(2));
         assert_eq!(taken(&mut dirty), [2]);
-        let mut nobody = Dirty::default();
-        nobody.note(CpuId(1));
-        assert_eq!(taken(&mut nobody), []);
+        let mut unwatched = Dirty::default();
+        unwatched.note(CpuId(1));
+        assert_eq!(taken(&mut unwatched), []);
     }
 }

@@ -42,7 +42,7 @@ pub struct CfsParams {
     pub latency: Span,
     /// Slice per task beyond `nr_latency` tasks.
     pub min_granularity: Span,
-    /// Overhead in virtual runtime a woken task needs to pre-empt.
+    /// A woken task pre-empts the current one if its virtual runtime is smaller by more than this.
     pub wakeup_granularity: Span,
     /// Number of tasks that share one latency period.
     pub nr_latency: u32,
@@ -107,7 +107,7 @@ impl Waker {
         self.issued = Some(cpu_time.ns());
     }
 
-    /// It goes to sleep: without having woken anybody it counts as one that wakes seldom.
+    /// It goes to sleep. If it has woken no task, it counts as one that seldom wakes others.
     pub(crate) const fn sleeps(&mut self, params: &CfsParams) {
         if self.issued.take().is_none() {
             self.sample(params.wakeup_granularity.ns());
@@ -194,8 +194,9 @@ fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry
     tasks[id].vruntime = placed;
 }
 
-/// Wake-up pre-emption (`check_preempt_wakeup`): the entering task needs pending overhead of more than one wake-up
-/// granularity. It becomes the next buddy and the current task the last buddy whether it pre-empts or not.
+/// Wake-up pre-emption (`check_preempt_wakeup`): the virtual runtime of the entering task must be smaller by
+/// more than one wake-up granularity. The task becomes the next buddy and the current task the last buddy
+/// whether it pre-empts or not.
 fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
     if params.buddies {
         if params.release != CfsRelease::V27 {
@@ -203,11 +204,11 @@ fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: T
         }
         cpu.next_buddy = id;
     }
-    let overhead = tasks[cpu.current].vruntime - tasks[id].vruntime;
+    let behind = tasks[cpu.current].vruntime - tasks[id].vruntime;
     if params.release == CfsRelease::V30 {
-        return overhead > adaptive(params, tasks, cpu, id, now);
+        return behind > adaptive(params, tasks, cpu, id, now);
     }
-    overhead > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
+    behind > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
 }
 
 /// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each runnable task,

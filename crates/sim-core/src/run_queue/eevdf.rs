@@ -115,8 +115,9 @@ impl Average {
     }
 }
 
-/// The pick (`pick_eevdf`): the current task (`None`) when it is eligible and protected, else the earliest deadline among
-/// the eligible, the current one last among equals. Of the waiting ones the first among equals wins.
+/// The pick (`pick_eevdf`): the current task (`None`) when it is eligible and protected, else the earliest
+/// deadline among the eligible, the current one last among equals. Of the waiting ones the first among equals
+/// wins.
 pub(crate) fn best<T>(
     average: &Average,
     current: Option<(Contender, i64)>,
@@ -178,7 +179,7 @@ fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
 }
 
 /// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the kernel is to
-/// pick again then, or when the protection is used up, if anybody competes.
+/// pick again then, or when the protection is used up, if other tasks compete.
 fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     if now <= cpu.charged {
@@ -209,8 +210,8 @@ fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
-/// Whom the kernel would pick, be it a delayed task. The lowest priority that another task runnable stands in counts; no task
-/// who is throttled is picked.
+/// Whom the kernel would pick, be it a delayed task. The lowest priority that another task runnable stands in
+/// counts; no task who is throttled is picked.
 fn pick(tasks: &Tasks, cpu: &Cpu) -> Option<TaskId> {
     let runnable = cpu.current.some().into_iter().chain(cpu.head.some());
     let priority = runnable.map(|id| tasks[id].priority).min().filter(|priority| *priority < THROTTLED)?;
@@ -322,8 +323,8 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
     };
 }
 
-/// A task of a cpu changes its priority, with its lag, its deadline and its protection as they are relative to itself. It must
-/// not be linked unless it is the current one.
+/// A task of a cpu changes its priority, with its lag, its deadline and its protection as they are relative
+/// to itself. It must not be linked unless it is the current one.
 fn change_priority(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id);
     let task = &mut tasks[id];

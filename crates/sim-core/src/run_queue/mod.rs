@@ -1,11 +1,13 @@
 //! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the disciplines
 //! that decide its order.
 //!
-//! A discipline is one file with its parameters and its [`Rules`], and one line in the list of [`Discipline`]. The functions of
-//! this file hold for all of them: they keep the list, and ask the rules of the discipline for keys and picks.
+//! A discipline is one file with its parameters and its [`Rules`], and one line in the list of
+//! [`Discipline`]. The functions of this file hold for all of them: they keep the list, and ask the rules of
+//! the discipline for keys and picks.
 //!
-//! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the same list with
-//! arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of their own.
+//! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the
+//! same list with arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of
+//! their own.
 
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
@@ -29,8 +31,8 @@ use ule::UleParams;
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
 
-/// The rules by which an operating system orders the run queue of a cpu and picks from it. Within a priority level, the list is
-/// sorted by [`Rules::key`]; of equal keys the first come is first.
+/// The rules by which an operating system orders the run queue of a cpu and picks from it. Within a priority
+/// level, the list is sorted by [`Rules::key`]; of equal keys the first come is first.
 pub(crate) trait Rules {
     /// What the list is sorted by.
     #[inline]
@@ -65,7 +67,8 @@ pub(crate) trait Rules {
         let _ = (tasks, cpu);
     }
 
-    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because of another task.
+    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or
+    /// because of another task.
     #[inline]
     fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
         let _ = (tasks, cpu, now, over);
@@ -124,7 +127,8 @@ pub(crate) trait Rules {
         Some(self.buddy(tasks, cpu, (current, best), now).unwrap_or(best))
     }
 
-    /// True when a waiting task that another task yielded to is picked instead of the best one. Its key is `gap` behind the best.
+    /// True when a waiting task that another task yielded to is picked instead of the best one. Its key is
+    /// `gap` behind the best.
     fn prefers(&self, tasks: &Tasks, cpu: &Cpu, target: TaskId, gap: i64) -> bool;
 
     /// Gives the current task its key for going back into the queue after a pre-emption.
@@ -224,22 +228,12 @@ fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
     let after = place_between(tasks, cpu.head, cpu.tail, goes_before);
     let before = if after.is_none() { cpu.head } else { tasks[after].next };
-    tasks[id].previous = after;
-    tasks[id].next = before;
-    if after.is_none() {
-        cpu.head = id;
-    } else {
-        tasks[after].next = id;
-    }
-    if before.is_none() {
-        cpu.tail = id;
-    } else {
-        tasks[before].previous = id;
-    }
+    link(tasks, cpu, after, id);
+    link(tasks, cpu, id, before);
 }
 
-/// The last task of a list that does not go before a new one (`goes_before` tells which do); without any, what stands before
-/// the list. Looks from both ends, because new tasks mostly come near one of them.
+/// The last task of a list that does not go before a new one (`goes_before` tells which do); without any,
+/// what stands before the list. Looks from both ends, because new tasks mostly come near one of them.
 #[inline]
 pub(crate) fn place_between(
     tasks: &Tasks,
@@ -262,20 +256,25 @@ pub(crate) fn place_between(
     back
 }
 
+/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter
+/// that was the last.
+#[inline]
+pub(crate) fn link(tasks: &mut Tasks, cpu: &mut Cpu, former: TaskId, latter: TaskId) {
+    match former.some() {
+        Some(former) => tasks[former].next = latter,
+        None => cpu.head = latter,
+    }
+    match latter.some() {
+        Some(latter) => tasks[latter].previous = former,
+        None => cpu.tail = former,
+    }
+}
+
 /// Takes a task out of the list.
 #[inline]
 pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let (previous, next) = (tasks[id].previous, tasks[id].next);
-    if previous.is_none() {
-        cpu.head = next;
-    } else {
-        tasks[previous].next = next;
-    }
-    if next.is_none() {
-        cpu.tail = previous;
-    } else {
-        tasks[next].previous = previous;
-    }
+    link(tasks, cpu, previous, next);
     tasks[id].previous = TaskId::NONE;
     tasks[id].next = TaskId::NONE;
 }
@@ -330,7 +329,8 @@ pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     each!(discipline, rules => rules.note_pick(tasks, cpu));
 }
 
-/// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because of another task.
+/// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because
+/// of another task.
 pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
     if cpu.current.some().is_some() {
         each!(discipline, rules => rules.interrupted(tasks, cpu, now, over));
@@ -389,8 +389,8 @@ pub(crate) fn choose(
     each!(discipline, rules => rules.choose(tasks, cpu, current, now))
 }
 
-/// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy of CFS and EEVDF
-/// is; elsewhere it is the first among its equals.
+/// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy
+/// of CFS and EEVDF is; elsewhere it is the first among its equals.
 pub(crate) fn prefers(
     discipline: &Discipline,
     tasks: &Tasks,

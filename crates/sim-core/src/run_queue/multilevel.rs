@@ -1,7 +1,8 @@
 //! What the disciplines with priorities have in common: a slice that is used up over several turns, after which the
 //! task gets a new priority and goes behind its equals; a task that was pre-empted before that comes first among them.
 //!
-//! Slices are used up to the nanosecond and end at the next tick; the kernels charge whole ticks to whoever they hit.
+//! Slices are used up to the nanosecond and end at the next tick; the kernels charge whole ticks to the task
+//! that runs at the tick.
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
@@ -45,7 +46,7 @@ pub(crate) struct Setting {
     /// The queue's `min_vruntime`: under O(1) the key of the active array.
     pub(crate) base: i64,
     pub(crate) running: u32,
-    /// Somebody else waits.
+    /// Another task competes.
     pub(crate) contested: bool,
     /// Start of the stretch of running.
     pub(crate) from: Time,

@@ -79,7 +79,8 @@ fn fade(params: &UleParams, share: &mut Share) {
     }
 }
 
-/// A forked thread has at most a tenth of the history of its parent (`sched_interact_fork`), a woken one its sleep more.
+/// A forked thread has at most a tenth of the history of its parent (`sched_interact_fork`), a woken one its
+/// sleep more.
 fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>, entry: Entry, now: Time) {
     match entry {
         Entry::Move => return,

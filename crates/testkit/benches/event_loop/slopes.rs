@@ -1,5 +1,5 @@
-//! How the time of a run grows with its size: tasks per cpu, cpus of a machine without packages, applications. Each at n, 2n and 4n; the
-//! time should double with the size.
+//! How the time of a run grows with its size: tasks per cpu, cpus of a machine without packages,
+//! applications. Each at n, 2n and 4n; the time should double with the size.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -1,4 +1,5 @@
-//! Task-steps per second under PIN and LOAD on more and more cpus, with other barriers and yields, and hogs on their own.
+//! Task-steps per second under PIN and LOAD on more and more cpus, with other barriers and yields, and hogs
+//! on their own.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use sim_core::os::YieldMode;
@@ -10,7 +11,8 @@ use crate::support::{add, base, group, policy};
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = group(criterion, "task_steps");
     for (cpus, intervals) in [(16, 2_000), (256, 200), (4_096, 20), (65_536, 5)] {
-        // LOAD puts new tasks on the first 64 cpus or so; where they begin evenly spread (LOAD+) there is only its balancing.
+        // LOAD puts new tasks on the first 64 cpus or so; where they begin evenly spread (LOAD+) there is
+        // only its balancing.
         for name in ["PIN", "LOAD+", "LOAD"] {
             if cpus < 65_536 || name != "LOAD" {
                 add(&mut group, name, &cpus.to_string(), Job::central(cpus, intervals));

@@ -1,6 +1,6 @@
-//! A probe of what a scheduler costs: virtual run times, a queue per cpu, slices, switches and polls worked out ahead; but no
-//! memory contention, no accounts, no observers, no policy. On a machine where nothing else costs anything it is the
-//! kernel's schedule to the nanosecond.
+//! A probe of what a scheduler costs: virtual run times, a queue per cpu, slices, switches and polls worked
+//! out ahead; but no memory contention, no accounts, no observers, no policy. On a machine where nothing else
+//! costs anything it is the kernel's schedule to the nanosecond.
 
 use sim_core::os::CfsParams;
 
@@ -9,8 +9,8 @@ use crate::job::Job;
 
 /// No task: the end of a queue.
 const NOBODY: u32 = u32::MAX;
-/// What an arrival at the barrier takes of the line of its counter, and what its release takes, nanoseconds (as in the kernel, where
-/// a transfer of a line takes at least that).
+/// What an arrival at the barrier takes of the line of its counter, and what its release takes, nanoseconds
+/// (as in the kernel, where a transfer of a line takes at least that).
 const LINE: u64 = 1;
 
 /// What a cpu's current task does next.

@@ -84,7 +84,8 @@ struct Reference<'o> {
     deciding: Option<usize>,
     /// Entries to (true) and exits from queues that the policy has not been told.
     notices: Vec<(usize, usize, bool)>,
-    /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it wants to be.
+    /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it
+    /// wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
     watched: bool,
     /// The policy wants to know who is displaced, under the time-sharing class.

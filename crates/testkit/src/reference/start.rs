@@ -133,7 +133,8 @@ impl Reference<'_> {
         startup.barrier
     }
 
-    /// Begins to write its data, or everybody's, once at the rate of one core; false when there is nothing left to write.
+    /// Begins to write its data, or everybody's, once at the rate of one core; false when there is nothing
+    /// left to write.
     fn touches(&mut self, c: usize, t: usize, lead: Lead) -> bool {
         if self.tasks[t].home.is_some() {
             return false;

@@ -196,7 +196,8 @@ fn the_timed_section_begins_when_all_have_met() {
     assert!((20 * MS + 15 * FORK..20 * MS + 16 * FORK).contains(&time), "{time} ns");
 }
 
-/// Rank 1 is created on cpu 0 of node 0 and moved to cpu 12 of node 3 at 7.5 ms; the others stay where they are created.
+/// Rank 1 is created on cpu 0 of node 0 and moved to cpu 12 of node 3 at 7.5 ms; the others stay where they
+/// are created.
 struct Mover;
 
 impl Policy for Mover {
@@ -237,7 +238,8 @@ fn moved(touch: Touch) -> f64 {
 
 #[test]
 fn who_touches_before_it_is_moved_leaves_its_pages_behind() {
-    // Rank 1 exists from 4 ms on (7 ms where rank 0 touches first) and is moved at 7.5 ms; rank 2 exists from 8 (11) ms on.
+    // Rank 1 exists from 4 ms on (7 ms where rank 0 touches first) and is moved at 7.5 ms; rank 2 exists from
+    // 8 (11) ms on.
     let [work, each, master] = [Touch::Work, Touch::Each, Touch::Master].map(moved);
     // Touched after the move: all accesses are near, a second and 8 ms of creating tasks.
     assert!((work - 1.008).abs() < 0.005, "{work} s");

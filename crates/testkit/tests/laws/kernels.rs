@@ -80,8 +80,8 @@ fn on_many_cpus_ule_of_freebsd_7_leaves_a_queue_of_two_to_the_long_term_balancer
 
 #[test]
 fn a_cpu_that_goes_idle_takes_a_waiting_thread_at_once() {
-    // One thread of 50 ms on a cpu, two of 100 ms on the other, on different boards. When the first ends, its cpu takes one
-    // of the two; these are done 50 to 100 ms later, depending on who had run before.
+    // One thread of 50 ms on a cpu, two of 100 ms on the other, on different boards. When the first ends, its
+    // cpu takes one of the two; these are done 50 to 100 ms later, depending on who had run before.
     for (kernel, policy) in [("freebsd-7", "ULE"), ("solaris-9", "LGROUP"), ("linux-6.18", "LOAD")] {
         let trial =
             Trial::on("numa:2 core:1").free().under(kernel, &[]).policy(policy, &[]).placed([0, 1, 1]);

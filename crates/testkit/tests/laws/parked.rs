@@ -16,8 +16,8 @@ use testkit::invariants::violations;
 
 use crate::support::{MS, Trial, app, compute, hogs, on_cpu};
 
-/// Parks the first task at 100 ms and lets it go on at 300 ms, if at all. Counts the calls of `idle`, and notes when it is
-/// told that a task was lifted.
+/// Parks the first task at 100 ms and lets it go on at 300 ms, if at all. Counts the calls of `idle`, and
+/// notes when it is told that a task was lifted.
 struct Parking {
     lets_go: bool,
     idle: u32,
@@ -114,7 +114,8 @@ fn who_is_never_let_go_waits_to_the_horizon() {
 
 #[test]
 fn who_is_lifted_while_parked_is_told_of_at_once() {
-    // No cpu has anything to decide then. The priority has sunk to 39 and rises to 54 and 59, one update after the other.
+    // No cpu has anything to decide then. The priority has sunk to 39 and rises to 54 and 59, one update
+    // after the other.
     let (_, policy) = park("solaris-9", vec![hogs(1, 500)], false);
     assert_eq!(policy.lifted, [1_000, 2_000].map(|ms| Time::from_ns(ms * MS)));
 }

@@ -1,4 +1,5 @@
-//! Collects what a trace is made of while a run goes on: slices, facts and decisions as records, sorted in bounded memory.
+//! Collects what a trace is made of while a run goes on: slices, facts and decisions as records, sorted in
+//! bounded memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Writes a trace for Perfetto: protobuf, with the generic kernel events from which it makes its scheduling tracks.
 //!
-//! The importer wants: the process tree first; no CREATED for those in it; never RUNNING twice in a row for a thread; at a
-//! switch the one that leaves before the one that comes, at the same instant; nothing after DEAD; idle time as no slice;
-//! no thread 0.
+//! The importer wants: the process tree first; no CREATED for those in it; never RUNNING twice in a row for a
+//! thread; at a switch the one that leaves before the one that comes, at the same instant; nothing after
+//! DEAD; idle time as no slice; no thread 0.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};

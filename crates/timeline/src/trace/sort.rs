@@ -1,4 +1,5 @@
-//! Sorts what a run tells by time in bounded memory: pieces that fit are sorted, put aside in a temporary file and merged.
+//! Sorts what a run tells by time in bounded memory: pieces that fit are sorted, put aside in a temporary
+//! file and merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Records that are sorted at a time: 24 MB, and 16 MB for their order.
 const PIECE: usize = 1 << 20;
-/// Records of a piece that are read back at a time, at most and at least: all blocks together are no more than a piece, as long
-/// as there are not more than 32,768 of them.
+/// Records of a piece that are read back at a time, at most and at least: all blocks together are no more
+/// than a piece, as long as there are not more than 32,768 of them.
 const BLOCK: (usize, usize) = (1 << 12, 32);
 /// Bytes of a record in the file.
 const BYTES: usize = 21;
@@ -209,7 +210,8 @@ fn nth<'a>(piece: &'a [Record], order: &[u128], at: usize) -> Option<&'a Record>
     piece.get((*order.get(at)? as u32) as usize)
 }
 
-/// A sorted piece: what has not been looked at yet, and the block that is being read. The last piece is in memory: no blocks.
+/// A sorted piece: what has not been looked at yet, and the block that is being read. The last piece is in
+/// memory: no blocks.
 struct Run {
     next: u64,
     left: u64,

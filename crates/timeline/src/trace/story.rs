@@ -1,5 +1,5 @@
-//! Tells a trace in order: who leaves and who gets each cpu, who becomes runnable, queues, barriers, moves. Instant by instant,
-//! so that all who leave at an instant are told before all who come.
+//! Tells a trace in order: who leaves and who gets each cpu, who becomes runnable, queues, barriers, moves.
+//! Instant by instant, so that all who leave at an instant are told before all who come.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -102,8 +102,8 @@ pub(super) struct Story<'a> {
     /// The same of threads that another one has replaced, until they are told to be dead.
     past: BTreeMap<Tid, Told>,
     nodes: Vec<(u32, u32)>,
-    /// Threads whose slice begins before their last one on another cpu has ended (books of pollers lag by a poll): where
-    /// they will go on then.
+    /// Threads whose slice begins before their last one on another cpu has ended (books of pollers lag by a
+    /// poll): where they will go on then.
     late: BTreeMap<Tid, u32>,
     /// What this instant has changed.
     touched: Touched,

@@ -171,7 +171,8 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{kept}...")
 }
 
-/// The tables with an empty line before each, in at most so many lines: rows are cut from the last table first, which may be left out.
+/// The tables with an empty line before each, in at most so many lines: rows are cut from the last table
+/// first, which may be left out.
 pub(super) fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) -> Vec<String> {
     let all = |limits: &[usize]| -> Vec<String> {
         let each = grids.iter().zip(limits).filter(|(_, limit)| **limit > 0);

@@ -1,5 +1,5 @@
-//! The answer first: what was compared, the answer, the ranking over the sweep, slowdowns, causes, doubts and the next commands, in at
-//! most 40 lines of at most 100 columns.
+//! The answer first: what was compared, the answer, the ranking over the sweep, slowdowns, causes, doubts and
+//! the next commands, in at most 40 lines of at most 100 columns.
 
 mod grid;
 mod tables;
@@ -172,7 +172,8 @@ fn next(table: &Table<'_>, extremes: Option<&Extremes<'_>>, view: &View<'_>) -> 
     lines
 }
 
-/// The worst policy and the best one, at the configuration of the worst, in a timeline; `None` when that does not fit a line.
+/// The worst policy and the best one, at the configuration of the worst, in a timeline; `None` when that does
+/// not fit a line.
 fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize) -> Option<String> {
     let configuration = extremes.worst.as_ref().unwrap_or(&extremes.best).configuration;
     let here = &extremes.rankings[configuration];

@@ -55,7 +55,8 @@ struct Ranked<'a, 'b> {
     roomy: bool,
 }
 
-/// The ranking: a row per policy and a column per configuration; the other way round for a single policy, and where only that fits.
+/// The ranking: a row per policy and a column per configuration; the other way round for a single policy, and
+/// where only that fits.
 fn ranking(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[String], width: usize) -> Grid {
     let goal = &extremes.goal;
     let longest = extremes.rankings.iter().flatten().map(|s| s.value.mean).fold(0.0, f64::max);
@@ -114,7 +115,8 @@ fn by_policy(ranked: &Ranked<'_, '_>, title: String, rows: &[String], columns: &
     grid
 }
 
-/// A row per configuration and a column per policy. With a single policy the best row is the first, if rows can be compared.
+/// A row per configuration and a column per policy. With a single policy the best row is the first, if rows
+/// can be compared.
 fn by_configuration(ranked: &Ranked<'_, '_>, title: String, policies: &[String]) -> Grid {
     let Ranked { table, extremes, longest, .. } = ranked;
     let goal = &extremes.goal;

@@ -11,7 +11,7 @@ use crate::account::Category;
 use crate::engine::Engine;
 use crate::engine::polling::general::DISPATCHES_PREDICTED;
 use crate::engine::polling::rotation::{polls, visible_at};
-use crate::engine::state::{Cpu, Overhead, ProcessId, Task};
+use crate::engine::state::{Overhead, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
 use crate::observe::Observer;
@@ -44,7 +44,7 @@ struct Member {
 
 impl Member {
     /// Sorts behind all others.
-    const NOBODY: Self = Self {
+    const NO_TASK: Self = Self {
         vruntime: i64::MAX,
         visible_at: Time::NEVER,
         process: ProcessId::NONE,
@@ -52,7 +52,7 @@ impl Member {
         polls: false,
     };
 
-    const fn is_nobody(&self) -> bool {
+    const fn is_no_task(&self) -> bool {
         self.vruntime == i64::MAX
     }
 
@@ -90,7 +90,7 @@ pub(crate) struct FairPolling {
     /// Those that have run; those before `front` have left the queue again.
     moved: Vec<Member>,
     front: usize,
-    /// The first task of the cpu's queue that has not run (else [`Member::NOBODY`]), and the task behind it,
+    /// The first task of the cpu's queue that has not run (else [`Member::NO_TASK`]), and the task behind it,
     /// which is not loaded.
     ahead: Member,
     following: TaskId,
@@ -134,10 +134,10 @@ struct Origin {
 impl Default for FairPolling {
     fn default() -> Self {
         Self {
-            current: Member::NOBODY,
+            current: Member::NO_TASK,
             moved: Vec::with_capacity(2 * USUAL),
             front: 0,
-            ahead: Member::NOBODY,
+            ahead: Member::NO_TASK,
             following: TaskId::NONE,
             priority: 0,
             records: Vec::with_capacity(USUAL),
@@ -178,7 +178,7 @@ impl FairPolling {
     #[inline]
     fn load(&mut self, tasks: &Tasks, id: TaskId) -> Member {
         let Some(task) = id.some().map(|id| &tasks[id]).filter(|task| task.priority == self.priority) else {
-            return Member::NOBODY;
+            return Member::NO_TASK;
         };
         let member = Member::of(task, self.records.len());
         self.records.push(Record {
@@ -230,7 +230,7 @@ impl FairPolling {
             let check = self.since + self.overhead + self.poll;
             let current = &self.current;
             let rival = self.rival();
-            if rival.is_nobody() {
+            if rival.is_no_task() {
                 return self.stop(limit, check, u64::MAX);
             }
             let first = weighted((check + self.call).since(self.charged), self.weight);
@@ -367,7 +367,7 @@ impl FairPolling {
                 continue;
             }
             let task = following.some().map(|id| &tasks[id]).filter(|task| task.priority == self.priority);
-            ahead = task.map_or(Member::NOBODY, |task| Member::of(task, usize::MAX));
+            ahead = task.map_or(Member::NO_TASK, |task| Member::of(task, usize::MAX));
             following = task.map_or(TaskId::NONE, |task| task.next);
         };
         // The dispatch that has begun must be like the later ones.
@@ -512,7 +512,7 @@ impl<O: Observer> Engine<'_, O> {
             following = at.some().map_or(TaskId::NONE, |id| self.shared.tasks[id].next);
         }
         let ended = || at.some().is_none_or(|id| self.shared.tasks[id].priority != priority);
-        (!polling.ahead.is_nobody() || ended()) && polling.origin == self.origin_of(cpu)
+        (!polling.ahead.is_no_task() || ended()) && polling.origin == self.origin_of(cpu)
     }
 
     fn load_fair(&mut self, cpu: CpuId, slot: usize) {
@@ -548,15 +548,8 @@ impl<O: Observer> Engine<'_, O> {
         overhead.pay(overhead.total(), &mut record.account);
         // The last switch is still pending when its dispatch has not completed a cycle.
         record.account.add(Category::Switch, polling.switching - polling.overhead);
-        record.overhead = Overhead::switch(polling.overhead);
-        record.since = polling.since;
-        record.charged = polling.charged;
-        record.picked = polling.since;
-        record.pair_start = polling.since;
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
-        record.polled.0 += polling.cycles;
-        record.polled.1 += polling.switches;
+        let overhead = Overhead::switch(polling.overhead);
+        record.poll_on(polling.since, polling.charged, overhead, (polling.cycles, polling.switches));
         for member in std::iter::once(&polling.current).chain(&polling.moved[polling.front..]) {
             let record = &polling.records[member.number as usize];
             if record.cycles == 0 {
@@ -585,16 +578,16 @@ impl<O: Observer> Engine<'_, O> {
         let task_of = |member: &Member| polling.records[member.number as usize].task;
         record.last_process = polling.before;
         // The first task that has not run, or what follows the priority.
-        let mut at = if polling.ahead.is_nobody() { polling.following } else { task_of(&polling.ahead) };
-        link(tasks, record, TaskId::NONE, at);
+        let mut at = if polling.ahead.is_no_task() { polling.following } else { task_of(&polling.ahead) };
+        run_queue::link(tasks, record, TaskId::NONE, at);
         for member in &polling.moved[polling.front..] {
             let behind = |task: &Task| (task.priority, task.vruntime) > (polling.priority, member.vruntime);
             let previous = run_queue::place_between(tasks, at, record.tail, behind);
             at = previous.some().map_or(at, |previous| tasks[previous].next);
             let id = task_of(member);
             tasks[id].state = TaskState::Queued;
-            link(tasks, record, previous, id);
-            link(tasks, record, id, at);
+            run_queue::link(tasks, record, previous, id);
+            run_queue::link(tasks, record, id, at);
         }
         record.current = task_of(&polling.current);
         let current = &mut tasks[record.current];
@@ -615,19 +608,5 @@ impl<O: Observer> Engine<'_, O> {
             None => current,
         };
         record.min_vruntime = record.min_vruntime.max(least);
-    }
-}
-
-/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter
-/// that was the last.
-#[inline]
-fn link(tasks: &mut Tasks, record: &mut Cpu, former: TaskId, latter: TaskId) {
-    match former.some() {
-        Some(former) => tasks[former].next = latter,
-        None => record.head = latter,
-    }
-    match latter.some() {
-        Some(latter) => tasks[latter].previous = former,
-        None => record.tail = former,
     }
 }

@@ -171,20 +171,12 @@ impl<O: Observer> Engine<'_, O> {
         let mut paid = polling.paid;
         let total = paid.total();
         paid.pay(total, &mut record.account);
-        record.since = polling.since;
-        record.overhead = polling.overhead;
-        record.charged = polling.charged;
+        record.poll_on(polling.since, polling.charged, polling.overhead, (polling.cycles, polling.switches));
         if matches!(self.shared.model.discipline, Discipline::O1(_)) && polling.minimum > record.min_vruntime
         {
             record.expired_since = Time::NEVER;
         }
         record.min_vruntime = polling.minimum;
-        record.picked = polling.since;
-        record.pair_start = polling.since;
-        record.next_buddy = TaskId::NONE;
-        record.last_buddy = TaskId::NONE;
-        record.polled.0 += polling.cycles;
-        record.polled.1 += polling.switches;
         let switched = polling.switches > 0;
         for member in &polling.members {
             let task = &mut self.shared.tasks[member.task];

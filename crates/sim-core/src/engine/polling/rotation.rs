@@ -70,7 +70,7 @@ struct Place {
     cost: Span,
 }
 
-const NOBODY: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
+const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
 /// The first of the polls at `look`, `look + period`, ... that is not before an instant.
 #[inline]
@@ -246,7 +246,7 @@ impl<O: Observer> Shared<'_, O> {
         let turn = record.switch_charge + cycle;
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
-        let (mut turns, mut switching, mut place) = (0, Span::ZERO, NOBODY);
+        let (mut turns, mut switching, mut place) = (0, Span::ZERO, NO_PLACE);
         for number in 0..rounds.members {
             let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
             if number > 0 {

@@ -184,6 +184,19 @@ impl Cpu {
         self.overhead.add(&std::mem::take(&mut self.deferred));
     }
 
+    /// The current task continues to poll from `since`. `polled`: completed cycles, and switches between polling tasks.
+    pub(crate) fn poll_on(&mut self, since: Time, charged: Time, overhead: Overhead, polled: (u64, u64)) {
+        self.since = since;
+        self.charged = charged;
+        self.overhead = overhead;
+        self.picked = since;
+        self.pair_start = since;
+        self.next_buddy = TaskId::NONE;
+        self.last_buddy = TaskId::NONE;
+        self.polled.0 += polled.0;
+        self.polled.1 += polled.1;
+    }
+
     /// A segment is cut short: what is left of its overhead for kernel and daemon work and a migration is
     /// deferred. Returns what is left of a refill.
     #[cold]

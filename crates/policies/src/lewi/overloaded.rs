@@ -1,4 +1,5 @@
-//! Cpus with two or more working tasks of their own, the most crowded first, of equals the nearest: found without looking at all.
+//! Cpus with two or more working tasks of their own, the most overloaded first, of equals the nearest: found
+//! without looking at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +9,7 @@ use sim_core::machine::{Level, PerCpu, Topology};
 
 /// The cpus by how many work there. One on which nothing was found to take is left out until something happens there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crowded {
+pub(super) struct Overloaded {
     by_count: BTreeMap<u32, BTreeSet<CpuId>>,
     /// Of each cpu: how many work there, and that nothing was found to take.
     cpus: PerCpu<(u32, bool)>,
@@ -22,7 +23,7 @@ pub(super) struct Cursor {
     from: u32,
 }
 
-impl Crowded {
+impl Overloaded {
     pub(super) fn new(cpus: u32) -> Self {
         Self { by_count: BTreeMap::new(), cpus: PerCpu::filled(cpus as usize, (0, false)) }
     }
@@ -36,14 +37,14 @@ impl Crowded {
         }
     }
 
-    /// Something has happened on a cpu: there may be somebody to take again.
+    /// Something has happened on a cpu: there may be a task to take again.
     pub(super) fn dirty(&mut self, cpu: CpuId) {
         if self.cpus[cpu].1 {
             self.set(cpu, self.cpus[cpu].0);
         }
     }
 
-    /// There is nobody to take, and will not be until something happens there.
+    /// There is no task to take until something changes there.
     pub(super) fn set_barren(&mut self, cpu: CpuId) {
         self.unlist(cpu);
         self.cpus[cpu].1 = true;
@@ -64,7 +65,7 @@ impl Crowded {
         }
     }
 
-    /// Where a search for the most crowded begins.
+    /// Where a search for the most overloaded begins.
     pub(super) const START: Cursor = Cursor { count: u32::MAX, ring: 0, from: 0 };
 
     /// The next cpu with more than `least` at work, in the order of `rings`, which hold each other.
@@ -96,7 +97,8 @@ impl Crowded {
     }
 }
 
-/// The cpus no further from one than its core, its cache, its package or node, and the machine: as [`Topology::distance`] tells them apart.
+/// The cpus no further from one than its core, its cache, its package or node, and the machine: as
+/// [`Topology::distance`] tells them apart.
 pub(super) fn rings(topology: &Topology, cpu: CpuId) -> [Range<u32>; 4] {
     let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
     let near = if node < topology.cpus() { node.max(package) } else { package };
@@ -119,12 +121,12 @@ mod tests {
             [(Level::Package, 2), (Level::Node, 2), (Level::Cache, 2), (Level::Core, 2), (Level::Thread, 2)];
         let topology = Topology::new(&levels).unwrap();
         let cpus = topology.cpus();
-        let mut crowded = Crowded::new(cpus);
+        let mut overloaded = Overloaded::new(cpus);
         let counts: Vec<u32> = (0..cpus).map(|cpu| cpu * 7 % 5).collect();
         for (cpu, count) in counts.iter().enumerate() {
-            crowded.set(CpuId(cpu as u32), *count);
+            overloaded.set(CpuId(cpu as u32), *count);
         }
-        crowded.set_barren(CpuId(2));
+        overloaded.set_barren(CpuId(2));
         for to in (0..cpus).map(CpuId) {
             for least in 1..4 {
                 let fits = |cpu: &CpuId| counts[cpu.0 as usize] > least && cpu.0 != 2 && *cpu != to;
@@ -133,8 +135,8 @@ mod tests {
                     (std::cmp::Reverse(counts[cpu.0 as usize]), topology.distance(to, *cpu), *cpu)
                 };
                 plain.sort_by_key(key);
-                let (rings, mut cursor) = (rings(&topology, to), Crowded::START);
-                let found = std::iter::from_fn(|| crowded.next(&rings, least, &mut cursor));
+                let (rings, mut cursor) = (rings(&topology, to), Overloaded::START);
+                let found = std::iter::from_fn(|| overloaded.next(&rings, least, &mut cursor));
                 assert_eq!(
                     found.filter(|cpu| *cpu != to).collect::<Vec<_>>(),
                     plain,
@@ -142,8 +144,8 @@ mod tests {
                 );
             }
         }
-        crowded.dirty(CpuId(2));
+        overloaded.dirty(CpuId(2));
         let rings = rings(&topology, CpuId(2));
-        assert_eq!(crowded.next(&rings, 3, &mut { Crowded::START }), Some(CpuId(2)));
+        assert_eq!(overloaded.next(&rings, 3, &mut { Overloaded::START }), Some(CpuId(2)));
     }
 }
