@@ -255,6 +255,10 @@ impl Line<'_> {
                     level => format!("moved to priority level {level}"),
                 }
             }
+            Action::Dispatched(cpu) => {
+                (self.action, self.to) = ("dispatch", Some(cpu.0));
+                format!("dispatched to {cpu}")
+            }
             Action::Yielded { .. } => {
                 self.action = "yield";
                 format!("yields to {}.{}", self.to_app.unwrap_or_default(), self.to_rank.unwrap_or_default())

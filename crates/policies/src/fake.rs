@@ -8,7 +8,9 @@ use notation::parameter::Values;
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::{Costs, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
-use sim_core::policy::{Affinity, AppView, Policy, System, TaskState, TaskView, Timer, View, Why};
+use sim_core::policy::{
+    Affinity, AppView, Policy, QueueEntry, System, TaskState, TaskView, Timer, View, Why,
+};
 use sim_core::program::{AppSpec, Op, Program, Runtime, StartUp};
 use sim_core::time::{Span, Time};
 
@@ -37,6 +39,7 @@ pub(crate) struct FakeSystem {
     pub(crate) timers: Vec<(Time, u64)>,
     pub(crate) ticks: Vec<(CpuId, Time)>,
     pub(crate) slots: Vec<Time>,
+    pub(crate) dispatched: Vec<(TaskId, CpuId, QueueEntry)>,
     pub(crate) buddy: Option<TaskId>,
     /// Reasons and remarks in the order given.
     pub(crate) reasons: Vec<Why>,
@@ -93,6 +96,7 @@ impl FakeSystem {
             timers: Vec::new(),
             ticks: Vec::new(),
             slots: Vec::new(),
+            dispatched: Vec::new(),
             buddy: None,
             reasons: Vec::new(),
             reads: Cell::new(0),
@@ -116,6 +120,7 @@ impl FakeSystem {
                     entered: 0,
                     buddy: false,
                     priority: 0,
+                    held: false,
                     dispatch_priority: 0,
                     wait_ends: None,
                 },
@@ -278,6 +283,11 @@ impl System for FakeSystem {
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
         self.reasons.push(why);
         self.tasks[task.index()].priority = priority;
+        true
+    }
+    fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool {
+        self.reasons.push(why);
+        self.dispatched.push((task, cpu, entry));
         true
     }
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {

@@ -1,12 +1,15 @@
 //! What an operating-system kernel's scheduler does on one cpu, as parameters: tick and run-queue discipline.
 
+use crate::policy::Order;
 pub use crate::run_queue::Discipline;
+pub use crate::run_queue::by_policy::ByPolicy;
 pub use crate::run_queue::cfs::{CfsParams, CfsRelease, YieldMode};
 pub use crate::run_queue::eevdf::EevdfParams;
 pub use crate::run_queue::o1::O1Params;
 pub use crate::run_queue::round_robin::RoundRobinParams;
 pub use crate::run_queue::ts::TsParams;
 pub use crate::run_queue::ule::UleParams;
+pub use crate::run_queue::virtual_time::VirtualTimeParams;
 use crate::time::Span;
 
 /// A kernel's per-cpu scheduling.
@@ -22,6 +25,20 @@ pub struct OsModel {
     pub discipline: Discipline,
     /// Its own placement and balancing between the cpus.
     pub balancer: Balancer,
+}
+
+impl OsModel {
+    /// The operating system with the order that a policy brings.
+    #[must_use]
+    pub fn ordered(&self, order: Order) -> Self {
+        let discipline = match order {
+            Order::System => self.discipline.clone(),
+            Order::Fifo { slice } => Discipline::RoundRobin(RoundRobinParams { quantum: slice }),
+            Order::VirtualTime { slice } => Discipline::VirtualTime(VirtualTimeParams { slice }),
+            Order::Policy => Discipline::ByPolicy(ByPolicy),
+        };
+        Self { discipline, ..self.clone() }
+    }
 }
 
 /// The placement and balancing that an operating system comes with: user-level policies are stacked on it.

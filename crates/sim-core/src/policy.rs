@@ -87,6 +87,49 @@ pub struct Watches {
     pub preemptions: bool,
 }
 
+/// Who orders the run queues of the cpus ([`Policy::order`]).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Order {
+    /// The discipline of the operating system.
+    #[default]
+    System,
+    /// First come, first served: a task that enters, yields or has used its slice goes behind all others of its
+    /// cpu.
+    Fifo {
+        /// The slice; at least 1 us.
+        slice: Span,
+    },
+    /// By virtual time: the task with the least runs next. It grows with cpu time times 1,024 / weight. A task that
+    /// enters a queue starts at the least virtual time there, or at its own if that is later. No task preempts.
+    VirtualTime {
+        /// A task runs for this long, up to the next timer tick, before another one is picked; at least 1 us.
+        slice: Span,
+    },
+    /// The policy, which is asked for each task that enters, yields or has used its slice ([`Policy::enqueue`]). Every
+    /// poll of a waiting task is simulated, which takes more time than under the other orders.
+    Policy,
+}
+
+/// Where a runnable task goes in the queue of its cpu, and for how long it runs ([`Policy::enqueue`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueEntry {
+    /// The task with the smallest key runs first; of equal keys the first come.
+    pub key: i64,
+    /// The policy is asked again at the first timer tick after the task has run for this long;
+    /// [`Span::MAX`]: when the task yields or is preempted.
+    pub slice: Span,
+    /// It takes the cpu at once from a task with a larger key.
+    pub preempts: bool,
+}
+
+impl QueueEntry {
+    /// An entry that does not preempt.
+    #[must_use]
+    pub const fn new(key: i64, slice: Span) -> Self {
+        Self { key, slice, preempts: false }
+    }
+}
+
 /// Why a task has lost its place on a cpu, under a discipline whose priorities change with time
 /// ([`Policy::preempted`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -189,6 +232,8 @@ pub enum Action {
     Bound(Affinity),
     /// A task was put into a priority.
     PrioritySet(u8),
+    /// A task that the policy held was put into the queue of a cpu.
+    Dispatched(CpuId),
     /// A waiting task gives its cpu away in favour of another one.
     Yielded {
         /// The other one.
@@ -256,6 +301,8 @@ pub struct TaskView {
     pub buddy: bool,
     /// Its priority level ([`System::set_priority`]).
     pub priority: u8,
+    /// The policy holds it outside the queues ([`Policy::enqueue`]).
+    pub held: bool,
     /// Under the time-sharing class of Solaris its priority, 0 to 59, larger is better: of a sleeping task the one with
     /// which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. It
     /// includes what has run since when the policy [watches preemptions](Watches::preemptions).
@@ -379,6 +426,9 @@ pub trait System: View {
     /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only
     /// when no lower one can, those of [`THROTTLED`] not at all.
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
+    /// Puts a task that the policy holds into the queue of a cpu (`scx_bpf_dsq_insert` of sched_ext); one of another cpu
+    /// is moved there. False, and nothing happens, unless the task is held and may run on the cpu.
+    fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool;
     /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
     /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
     /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
@@ -494,12 +544,34 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// The cpu, free at this instant, is about to pick a task, none of its tasks has priority level 0, and
-    /// not all are throttled: last chance to pull one of level 0, or to change priorities. For DWRR only: a
-    /// cpu changes rounds here, as its paper does in `schedule()`, where the expired queue becomes the active
-    /// one.
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+    /// The cpu is about to pick a task and finds none of priority level 0 in its queue: the last chance to pull one, to
+    /// change priorities, or to [dispatch](System::dispatch) a task that the policy holds. Without
+    /// [`Order::Policy`] it is called only if a task of a higher level could run.
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
+    }
+    /// Who orders the run queues; asked once, before the run begins. Of stacked policies the one of the
+    /// operating system is asked.
+    fn order(&self) -> Order {
+        Order::System
+    }
+    /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had the cpu and yields,
+    /// has used its slice or is preempted. None: the policy holds the task until it
+    /// [dispatches](System::dispatch) it. A task that is moved keeps its key, and a held one stays held. The
+    /// policy moves no task here.
+    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        let _ = (system, task, cpu);
+        Some(QueueEntry::new(0, Span::MAX))
+    }
+    /// Under [`Order::Policy`]: the task begins to run on the cpu, or continues after [`Policy::enqueue`]. The policy
+    /// moves no task here.
+    fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let _ = (system, task, cpu);
+    }
+    /// Under [`Order::Policy`]: the task has run on the cpu since [`Policy::running`] and sleeps, ends, is moved, or is
+    /// about to be enqueued again. The policy moves no task here.
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let _ = (system, task, cpu);
     }
     /// A timer that the policy armed with [`System::at`] fires.
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {

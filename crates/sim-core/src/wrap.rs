@@ -8,8 +8,8 @@
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    Affinity, AppView, Awaited, CpuChoice, Placement, Policy, Preemption, System, TaskView, Timer, View,
-    Watches, Why,
+    Affinity, AppView, Awaited, CpuChoice, Order, Placement, Policy, Preemption, QueueEntry, System,
+    TaskView, Timer, View, Watches, Why,
 };
 use crate::time::{Span, Time};
 
@@ -26,8 +26,8 @@ pub enum Notice {
     Exited(AppId),
     /// [`Policy::idle`].
     Idle(CpuId),
-    /// [`Policy::emptied`].
-    Emptied(CpuId),
+    /// [`Policy::dispatch`].
+    Dispatch(CpuId),
     /// [`Policy::timer`].
     Timer(Timer),
     /// [`Policy::runnable`].
@@ -40,6 +40,10 @@ pub enum Notice {
     Proceeds(TaskId),
     /// [`Policy::preempted`].
     Preempted(TaskId, CpuId, Preemption),
+    /// [`Policy::running`].
+    Running(TaskId, CpuId),
+    /// [`Policy::stopping`].
+    Stopping(TaskId, CpuId),
 }
 
 impl Notice {
@@ -51,13 +55,15 @@ impl Notice {
             Self::Ready(app) => policy.app_ready(system, app),
             Self::Exited(app) => policy.app_exited(system, app),
             Self::Idle(cpu) => policy.idle(system, cpu),
-            Self::Emptied(cpu) => policy.emptied(system, cpu),
+            Self::Dispatch(cpu) => policy.dispatch(system, cpu),
             Self::Timer(timer) => policy.timer(system, timer),
             Self::Runnable(task, cpu) => policy.runnable(system, task, cpu),
             Self::Quiescent(task, cpu) => policy.quiescent(system, task, cpu),
             Self::Waits(task, what) => policy.waits(system, task, what),
             Self::Proceeds(task) => policy.proceeds(system, task),
             Self::Preempted(task, cpu, why) => policy.preempted(system, task, cpu, why),
+            Self::Running(task, cpu) => policy.running(system, task, cpu),
+            Self::Stopping(task, cpu) => policy.stopping(system, task, cpu),
         }
     }
 }
@@ -66,6 +72,10 @@ impl Notice {
 pub trait Wrapper: Send {
     /// [`Policy::watches`].
     fn wants(&self) -> Watches;
+    /// [`Policy::order`].
+    fn ordering(&self) -> Order;
+    /// [`Policy::enqueue`].
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry>;
     /// [`Policy::select_cpu`].
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice;
     /// Every other hook.
@@ -78,6 +88,18 @@ impl<W: Wrapper> Policy for W {
     }
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         self.place(view, task, placement)
+    }
+    fn order(&self) -> Order {
+        self.ordering()
+    }
+    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        self.insert(system, task, cpu)
+    }
+    fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.notify(system, Notice::Running(task, cpu));
+    }
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.notify(system, Notice::Stopping(task, cpu));
     }
     fn init(&mut self, system: &mut dyn System) {
         self.notify(system, Notice::Init);
@@ -94,8 +116,8 @@ impl<W: Wrapper> Policy for W {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.notify(system, Notice::Idle(cpu));
     }
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.notify(system, Notice::Emptied(cpu));
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.notify(system, Notice::Dispatch(cpu));
     }
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
         self.notify(system, Notice::Timer(timer));
@@ -126,6 +148,8 @@ pub enum Request {
     Bind(TaskId, Affinity),
     /// [`System::set_priority`].
     Band(TaskId, u8),
+    /// [`System::dispatch`].
+    Dispatch(TaskId, CpuId, QueueEntry),
     /// [`System::yield_to`]: from, to.
     YieldTo(TaskId, TaskId),
     /// [`System::charge`]; true for a daemon.
@@ -139,9 +163,11 @@ impl Request {
     #[must_use]
     pub const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Migrate(task, _) | Self::Bind(task, _) | Self::Band(task, _) | Self::YieldTo(task, _) => {
-                Some(*task)
-            }
+            Self::Migrate(task, _)
+            | Self::Bind(task, _)
+            | Self::Band(task, _)
+            | Self::Dispatch(task, ..)
+            | Self::YieldTo(task, _) => Some(*task),
             Self::Charge(..) | Self::At(..) => None,
         }
     }
@@ -152,6 +178,7 @@ impl Request {
             Self::Migrate(task, to) => return system.migrate(*task, *to, why),
             Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone(), why),
             Self::Band(task, priority) => return system.set_priority(*task, *priority, why),
+            Self::Dispatch(task, cpu, entry) => return system.dispatch(*task, *cpu, *entry, why),
             Self::YieldTo(from, to) => return system.yield_to(*from, *to, why),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
             Self::At(at, timer) => system.at(*at, *timer),
@@ -254,6 +281,9 @@ impl System for Tapped<'_> {
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
         self.ask(Request::Band(task, priority), why)
     }
+    fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool {
+        self.ask(Request::Dispatch(task, cpu, entry), why)
+    }
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
         self.ask(Request::YieldTo(from, to), why)
     }
@@ -307,6 +337,14 @@ impl Wrapper for Stacked {
 
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         self.kernel.select_cpu(view, task, placement)
+    }
+
+    fn ordering(&self) -> Order {
+        self.kernel.order()
+    }
+
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        self.kernel.enqueue(system, task, cpu)
     }
 
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {

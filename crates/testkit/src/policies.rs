@@ -4,8 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, CpuChoice, Placement, Policy, Preemption, System, THROTTLED, TaskState, Timer, View,
-    Watches, Why,
+    Affinity, Awaited, CpuChoice, Order, Placement, Policy, Preemption, QueueEntry, System, THROTTLED,
+    TaskState, Timer, View, Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -24,6 +24,7 @@ impl Policy for Fixed {
 pub struct Restless {
     rng: ChaCha8Rng,
     period: Span,
+    order: Order,
     tasks: u32,
     queue: Vec<TaskId>,
     /// Ticks that are not followed by another one.
@@ -34,7 +35,38 @@ impl Restless {
     /// One that acts about every `period`.
     #[must_use]
     pub fn new(seed: u64, period: Span) -> Self {
-        Self { rng: stream(seed, Purpose::Policy, 99), period, tasks: 0, queue: Vec::new(), single: 0 }
+        let rng = stream(seed, Purpose::Policy, 99);
+        Self { rng, period, order: Order::System, tasks: 0, queue: Vec::new(), single: 0 }
+    }
+
+    /// One that also orders the queues, by a random order.
+    #[must_use]
+    pub fn ordering(seed: u64, period: Span) -> Self {
+        let mut restless = Self::new(seed, period);
+        let slice = Span::from_ns(restless.rng.random_range(1_000..400_000));
+        restless.order = match restless.pick(4) {
+            0 => Order::Fifo { slice },
+            1 => Order::VirtualTime { slice },
+            _ => Order::Policy,
+        };
+        restless
+    }
+
+    /// A random place in a queue.
+    fn entry(&mut self) -> QueueEntry {
+        let slices = [Span::ZERO, Span::from_us(20), Span::from_us(300), Span::MAX];
+        let slice = slices[self.pick(4) as usize];
+        QueueEntry { key: i64::from(self.pick(6)), slice, preempts: self.pick(3) == 0 }
+    }
+
+    /// Puts one of the held tasks, if any, into the queue of a cpu.
+    fn put_one(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let start = self.pick(self.tasks);
+        let mut tasks = (0..self.tasks).map(|i| TaskId((start + i) % self.tasks));
+        if let Some(task) = tasks.find(|task| system.task(*task).held && system.allowed(*task, cpu)) {
+            let entry = self.entry();
+            system.dispatch(task, cpu, entry, Why::NONE);
+        }
     }
 
     fn pick(&mut self, below: u32) -> u32 {
@@ -44,6 +76,9 @@ impl Restless {
     /// Something about a task.
     fn act(&mut self, system: &mut dyn System, task: TaskId) {
         let cpu = CpuId(self.pick(system.machine().cpus()));
+        if self.order == Order::Policy && self.pick(2) == 0 {
+            return self.put_one(system, cpu);
+        }
         match self.pick(8) {
             0 | 1 => {
                 let runnable = matches!(system.task(task).state, TaskState::Queued | TaskState::Running);
@@ -140,6 +175,10 @@ impl Policy for Restless {
     fn timer(&mut self, system: &mut dyn System, timer: Timer) {
         match timer {
             Timer::Tick(cpu) => self.tick(system, cpu),
+            Timer::Token(1) => {
+                let task = TaskId(self.pick(self.tasks));
+                self.act(system, task);
+            }
             _ => self.act_and_rearm(system),
         }
     }
@@ -154,7 +193,35 @@ impl Policy for Restless {
         self.queue = queue;
     }
 
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn order(&self) -> Order {
+        self.order
+    }
+
+    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) -> Option<QueueEntry> {
+        // What a task has used counts to the nanosecond.
+        let odd = system.cpu_time(task).ns() % 2 == 1;
+        let held = if odd { self.pick(4) == 0 } else { self.pick(2) == 0 };
+        (!held).then(|| self.entry())
+    }
+
+    fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        assert_eq!(system.current(cpu), Some(task), "it is told to run");
+        if self.pick(8) == 0 {
+            system.at(system.now() + self.period, Timer::Token(1));
+        }
+    }
+
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        if self.pick(16) == 0 {
+            let span = Span::from_ns(system.cpu_time(task).ns() % 3_000);
+            system.charge(system.task(task).cpu, span, false);
+        }
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        if self.order == Order::Policy && self.pick(8) > 0 {
+            return self.put_one(system, cpu);
+        }
         let from = if self.pick(2) == 0 { cpu } else { CpuId(self.pick(system.machine().cpus())) };
         let mut queue = std::mem::take(&mut self.queue);
         system.queued(from, usize::MAX, &mut queue);

@@ -23,6 +23,7 @@ const fn kind(action: &Action) -> &'static str {
         Action::Migrated { .. } => "migrate",
         Action::Bound(_) => "bind",
         Action::PrioritySet(_) => "band",
+        Action::Dispatched(_) => "dispatch",
         Action::Yielded { .. } => "yield",
         Action::Remarked => "remark",
     }

@@ -2,7 +2,7 @@
 //! apart from what its placement does.
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Watches};
+use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, View, Watches};
 use sim_core::wrap::{Notice, Wrapper};
 
 /// Rank r starts on cpu r modulo the number of cpus; everything else is up to the policy inside.
@@ -17,6 +17,12 @@ impl Wrapper for Seated {
             Placement::Fork { .. } => CpuId(view.task(task).rank % view.machine().cpus()).into(),
             Placement::Wake { .. } => self.0.select_cpu(view, task, placement),
         }
+    }
+    fn ordering(&self) -> Order {
+        self.0.order()
+    }
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        self.0.enqueue(system, task, cpu)
     }
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         notice.deliver(&mut *self.0, system);

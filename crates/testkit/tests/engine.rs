@@ -15,10 +15,11 @@ fn swarm() -> u64 {
 }
 
 fn policy(seed: u64) -> Box<dyn Policy> {
-    if seed.is_multiple_of(3) {
-        Box::new(Fixed)
-    } else {
-        Box::new(Restless::new(seed, Span::from_us(1 + seed % 300)))
+    let period = Span::from_us(1 + seed % 300);
+    match seed % 4 {
+        0 => Box::new(Fixed),
+        1 => Box::new(Restless::ordering(seed, period)),
+        _ => Box::new(Restless::new(seed, period)),
     }
 }
 

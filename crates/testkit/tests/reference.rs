@@ -35,9 +35,11 @@ impl Observer for Log {
 }
 
 fn policy(seed: u64) -> Box<dyn Policy> {
+    let period = Span::from_us([7, 60, 400][(seed / 4 % 3) as usize] + seed % 13);
     match seed % 4 {
         0 => Box::new(Fixed),
-        n => Box::new(Restless::new(seed, Span::from_us([7, 60, 400][n as usize - 1] + seed % 13))),
+        1 | 2 => Box::new(Restless::ordering(seed, period)),
+        _ => Box::new(Restless::new(seed, period)),
     }
 }
 

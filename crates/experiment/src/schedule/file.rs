@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
-use sim_core::policy::{Affinity, Timer};
+use sim_core::policy::{Affinity, Order, QueueEntry, Timer};
 use sim_core::time::{Span, Time};
 
 use crate::provenance::hex;
@@ -41,6 +41,30 @@ struct RunLine {
     end: u64,
     /// Number of calls.
     calls: usize,
+    /// Who orders the queues, if not the operating system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<OrderWord>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OrderWord {
+    /// Slice in nanoseconds.
+    Fifo(u64),
+    /// Slice in nanoseconds.
+    VirtualTime(u64),
+    Policy,
+}
+
+/// What the policy answered when it was asked for a task's place.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EntryWord {
+    Held,
+    /// Key, slice in nanoseconds.
+    Queued(i64, u64),
+    /// The same for a task that preempts.
+    Preempts(i64, u64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,6 +81,8 @@ struct CallLine {
     cpu: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry: Option<EntryWord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asks: Vec<Ask>,
 }
@@ -75,9 +101,10 @@ enum Word {
     Slot,
     Waits,
     Proceeds,
-    /// `drained` in the files of earlier programs.
-    #[serde(alias = "drained")]
-    Emptied,
+    /// `drained` or `emptied` in the files of earlier programs.
+    #[serde(alias = "drained", alias = "emptied")]
+    Dispatch,
+    Insert,
     Enqueued,
     /// `displaced` in the files of earlier programs.
     #[serde(alias = "displaced")]
@@ -94,6 +121,8 @@ enum Ask {
     /// Task, priority level.
     #[serde(rename = "priority_level")]
     Level(u32, u8),
+    /// Task, cpu, place in its queue.
+    Dispatch(u32, u32, EntryWord),
     /// Task that yields, task in whose favour.
     YieldTo(u32, u32),
     /// Cpu, nanoseconds: kernel work.
@@ -126,6 +155,7 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
             digest: format!("{:016x}", run.digest),
             end: soon(run.schedule.end),
             calls: run.schedule.calls.len(),
+            order: order_word(run.schedule.order),
         };
         line(out, &head)?;
         for call in &run.schedule.calls {
@@ -153,7 +183,8 @@ fn call_line(call: &Call) -> CallLine {
         Hook::Slot => (Word::Slot, 0),
         Hook::Waits(task) => (Word::Waits, u64::from(task.0)),
         Hook::Proceeds(task) => (Word::Proceeds, u64::from(task.0)),
-        Hook::Emptied(cpu) => (Word::Emptied, u64::from(cpu.0)),
+        Hook::Dispatch(cpu) => (Word::Dispatch, u64::from(cpu.0)),
+        Hook::Insert(task) => (Word::Insert, u64::from(task.0)),
         Hook::Enqueued(task) => (Word::Enqueued, u64::from(task.0)),
         Hook::Preempted(task) => (Word::Preempted, u64::from(task.0)),
     };
@@ -164,7 +195,48 @@ fn call_line(call: &Call) -> CallLine {
         nth: u64::from(call.nth),
         cpu: call.cpu.map(|cpu| cpu.0),
         node: call.node.map(|node| node.0),
+        entry: call.entry.map(entry_word),
         asks: call.asked.iter().map(ask).collect(),
+    }
+}
+
+fn order_word(order: Order) -> Option<OrderWord> {
+    match order {
+        Order::System => None,
+        Order::Fifo { slice } => Some(OrderWord::Fifo(slice.ns())),
+        Order::VirtualTime { slice } => Some(OrderWord::VirtualTime(slice.ns())),
+        Order::Policy => Some(OrderWord::Policy),
+    }
+}
+
+fn order(word: Option<OrderWord>) -> Result<Order, String> {
+    let slice = |ns: u64| match ns {
+        0..1_000 => Err(format!("a slice of {ns} ns: it must be at least 1us")),
+        _ => Ok(Span::from_ns(ns.min(MAX_INSTANT))),
+    };
+    Ok(match word {
+        None => Order::System,
+        Some(OrderWord::Fifo(ns)) => Order::Fifo { slice: slice(ns)? },
+        Some(OrderWord::VirtualTime(ns)) => Order::VirtualTime { slice: slice(ns)? },
+        Some(OrderWord::Policy) => Order::Policy,
+    })
+}
+
+fn entry_word(entry: Option<QueueEntry>) -> EntryWord {
+    match entry {
+        None => EntryWord::Held,
+        Some(QueueEntry { key, slice, preempts: false }) => EntryWord::Queued(key, slice.ns()),
+        Some(QueueEntry { key, slice, preempts: true }) => EntryWord::Preempts(key, slice.ns()),
+    }
+}
+
+const fn entry(word: &EntryWord) -> Option<QueueEntry> {
+    match word {
+        EntryWord::Held => None,
+        EntryWord::Queued(key, slice) => Some(QueueEntry::new(*key, Span::from_ns(*slice))),
+        EntryWord::Preempts(key, slice) => {
+            Some(QueueEntry { preempts: true, ..QueueEntry::new(*key, Span::from_ns(*slice)) })
+        }
     }
 }
 
@@ -173,6 +245,7 @@ fn ask(request: &Request) -> Ask {
         Request::Migrate(task, to) => Ask::Migrate(task.0, to.0),
         Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
         Request::Band(task, level) => Ask::Level(task.0, *level),
+        Request::Dispatch(task, cpu, entry) => Ask::Dispatch(task.0, cpu.0, entry_word(Some(*entry))),
         Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
         Request::Charge(cpu, span, true) => Ask::Daemon(cpu.0, span.ns()),
@@ -326,7 +399,8 @@ impl Lines<'_> {
             let line = self.value()?;
             calls.push(call(&line, &mut self.sets)?);
         }
-        Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule: Schedule { calls, end } })
+        let schedule = Schedule { order: order(head.order)?, calls, end };
+        Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule })
     }
 }
 
@@ -344,12 +418,16 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         Word::Slot => Hook::Slot,
         Word::Waits => Hook::Waits(TaskId(of()?)),
         Word::Proceeds => Hook::Proceeds(TaskId(of()?)),
-        Word::Emptied => Hook::Emptied(CpuId(of()?)),
+        Word::Dispatch => Hook::Dispatch(CpuId(of()?)),
+        Word::Insert => Hook::Insert(TaskId(of()?)),
         Word::Enqueued => Hook::Enqueued(TaskId(of()?)),
         Word::Preempted => Hook::Preempted(TaskId(of()?)),
     };
     if matches!(line.hook, Word::Place) != line.cpu.is_some() {
         return Err("each `place` needs a `cpu`, and no other hook has one".into());
+    }
+    if matches!(line.hook, Word::Insert) != line.entry.is_some() {
+        return Err("each `insert` needs an `entry`, and no other hook has one".into());
     }
     let nth = u32::try_from(line.nth).map_err(|_| "`nth` is out of range")?;
     let asked = line.asks.iter().map(|ask| request(ask, sets)).collect::<Result<_, _>>()?;
@@ -359,6 +437,7 @@ fn call(line: &CallLine, sets: &mut Sets) -> Result<Call, String> {
         nth,
         cpu: line.cpu.map(CpuId),
         node: line.node.map(NodeId),
+        entry: line.entry.as_ref().map(entry),
         asked,
     })
 }
@@ -378,6 +457,10 @@ fn request(ask: &Ask, sets: &mut Sets) -> Result<Request, String> {
         Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
         Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), sets.affinity(cpus)?),
         Ask::Level(task, level) => Request::Band(TaskId(*task), *level),
+        Ask::Dispatch(task, cpu, word) => match entry(word) {
+            Some(entry) => Request::Dispatch(TaskId(*task), CpuId(*cpu), entry),
+            None => return Err("a task is dispatched into a queue: `queued` or `preempts`".into()),
+        },
         Ask::YieldTo(from, to) => Request::YieldTo(TaskId(*from), TaskId(*to)),
         Ask::Charge(cpu, ns) => charge(*cpu, *ns, false)?,
         Ask::Daemon(cpu, ns) => charge(*cpu, *ns, true)?,

@@ -453,7 +453,7 @@ impl Policy for Dwrr {
         }
     }
 
-    fn emptied(&mut self, system: &mut dyn System, cpu: CpuId) {
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let round = self.cpus[cpu].round;
         if self.balance(system, cpu, round) == 0 {
             self.begin(system, cpu);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Watches, Why};
+use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
@@ -136,6 +136,10 @@ impl Tap for Disturb {
         let Some(task) = request.task() else {
             return request.ask(system, why);
         };
+        // Who runs next is no decision that can come late: the cpu would stand still.
+        if matches!(request, Request::Dispatch(..)) {
+            return request.ask(system, why);
+        }
         // What came late or never makes some decisions of the policy impossible: no fault of its own.
         if !is_legal(&request, system, self.tasks) {
             return false;
@@ -159,6 +163,14 @@ impl Tap for Disturb {
 impl Wrapper for Perturbed {
     fn wants(&self) -> Watches {
         self.inner.watches()
+    }
+
+    fn ordering(&self) -> Order {
+        self.inner.order()
+    }
+
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        self.inner.enqueue(&mut Tapped::new(system, &mut self.disturb), task, cpu)
     }
 
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Watches, Why};
+use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why};
 use sim_core::time::Time;
 use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 
@@ -32,8 +32,10 @@ pub enum Hook {
     Waits(TaskId),
     /// [`Policy::proceeds`].
     Proceeds(TaskId),
-    /// [`Policy::emptied`].
-    Emptied(CpuId),
+    /// [`Policy::dispatch`].
+    Dispatch(CpuId),
+    /// [`Policy::enqueue`].
+    Insert(TaskId),
     /// [`Policy::runnable`].
     Enqueued(TaskId),
     /// [`Policy::preempted`].
@@ -41,7 +43,7 @@ pub enum Hook {
 }
 
 impl Hook {
-    /// The hook of a notice; none for [`Policy::quiescent`], in which no built-in policy acts.
+    /// The hook of a notice; none for those in which no built-in policy acts.
     pub(crate) const fn of(notice: Notice) -> Option<Self> {
         Some(match notice {
             Notice::Init => Self::Init,
@@ -49,7 +51,7 @@ impl Hook {
             Notice::Ready(app) => Self::Ready(app),
             Notice::Exited(app) => Self::Exited(app),
             Notice::Idle(cpu) => Self::Idle(cpu),
-            Notice::Emptied(cpu) => Self::Emptied(cpu),
+            Notice::Dispatch(cpu) => Self::Dispatch(cpu),
             Notice::Timer(Timer::Token(token)) => Self::Timer(token),
             Notice::Timer(Timer::Tick(cpu)) => Self::Tick(cpu),
             Notice::Timer(Timer::Slot) => Self::Slot,
@@ -57,7 +59,7 @@ impl Hook {
             Notice::Waits(task, _) => Self::Waits(task),
             Notice::Proceeds(task) => Self::Proceeds(task),
             Notice::Preempted(task, ..) => Self::Preempted(task),
-            Notice::Quiescent(..) => return None,
+            Notice::Quiescent(..) | Notice::Running(..) | Notice::Stopping(..) => return None,
         })
     }
 }
@@ -75,6 +77,8 @@ pub struct Call {
     pub cpu: Option<CpuId>,
     /// The node that the pages of the created task go to, if the policy said so.
     pub node: Option<NodeId>,
+    /// What [`Hook::Insert`] gave: a place in the queue, or none for a task that the policy holds.
+    pub entry: Option<Option<QueueEntry>>,
     /// What was asked for, in order.
     pub asked: Vec<Request>,
 }
@@ -82,6 +86,8 @@ pub struct Call {
 /// All a policy did in a run, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
+    /// Who orders the queues.
+    pub order: Order,
     /// The calls.
     pub calls: Vec<Call>,
     /// When the run ended.
@@ -133,7 +139,7 @@ impl Recorder {
     /// What was recorded in a run that ended at `end`.
     #[must_use]
     pub fn into_schedule(self, end: Time) -> Schedule {
-        Schedule { calls: self.calls, end }
+        Schedule { order: self.inner.order(), calls: self.calls, end }
     }
 }
 
@@ -147,8 +153,23 @@ impl Wrapper for Recorder {
         let hook = Hook::Place(task);
         let nth = self.counts.next(hook);
         let node = choice.memory_node.filter(|_| matches!(placement, Placement::Fork { .. }));
-        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, asked: Vec::new() });
+        let asked = Vec::new();
+        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, entry: None, asked });
         choice
+    }
+
+    fn ordering(&self) -> Order {
+        self.inner.order()
+    }
+
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+        let mut asked = Asked::default();
+        let entry = self.inner.enqueue(&mut Tapped::new(system, &mut asked), task, cpu);
+        let hook = Hook::Insert(task);
+        let nth = self.counts.next(hook);
+        let (at, asked) = (system.now(), asked.0);
+        self.calls.push(Call { at, hook, nth, cpu: None, node: None, entry: Some(entry), asked });
+        entry
     }
 
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
@@ -157,7 +178,8 @@ impl Wrapper for Recorder {
         let Some(hook) = Hook::of(notice) else { return };
         let nth = self.counts.next(hook);
         if !asked.0.is_empty() {
-            self.calls.push(Call { at: system.now(), hook, nth, cpu: None, node: None, asked: asked.0 });
+            let (at, asked) = (system.now(), asked.0);
+            self.calls.push(Call { at, hook, nth, cpu: None, node: None, entry: None, asked });
         }
     }
 }

@@ -3,12 +3,14 @@
 //!
 //! On the same scenario and seed that is the same run. On another one (other costs, other speeds) the
 //! decisions are applied as long as they are legal, and those that are not are counted. When the recorded run
-//! is over, nobody stays parked.
+//! is over, no task stays throttled or held.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sim_core::ids::TaskId;
-use sim_core::policy::{CpuChoice, Placement, System, THROTTLED, Timer, View, Watches, Why};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{
+    CpuChoice, Order, Placement, QueueEntry, System, THROTTLED, Timer, View, Watches, Why,
+};
 use sim_core::time::{Span, Time};
 use sim_core::wrap::{Notice, Request, Wrapper};
 
@@ -39,15 +41,20 @@ impl Tally {
 /// The reason of a decision that happens as recorded.
 const REPLAYED: Why = Why::rule("replayed");
 
+/// The place of a task that the schedule says nothing about.
+const FIRST_COME: QueueEntry = QueueEntry::new(0, Span::from_ms(20));
+
 /// Token of the timer at the end of the schedule; no policy's tokens come near it.
 const OVER: u64 = u64::MAX;
 
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the end of a recorded run in which tasks were parked: a run that takes longer than
+    /// One instant after the end of a recorded run in which tasks were throttled or held: a run that takes longer than
     /// the recorded one must not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
+    order: Order,
+    held: BTreeSet<TaskId>,
     watches: Watches,
     parked: BTreeSet<TaskId>,
     calls: BTreeMap<Hook, VecDeque<Call>>,
@@ -66,10 +73,13 @@ impl Replayer {
         }
         let parks =
             |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, THROTTLED)));
-        let parks = schedule.calls.iter().any(parks);
+        let holds = |call: &Call| call.entry == Some(None);
+        let waits = schedule.calls.iter().any(|call| parks(call) || holds(call));
         Self {
-            end: parks.then(|| schedule.end + Span::from_ns(1)),
+            end: waits.then(|| schedule.end + Span::from_ns(1)),
             over: false,
+            order: schedule.order,
+            held: BTreeSet::new(),
             watches: Watches {
                 waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
                 preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
@@ -87,7 +97,7 @@ impl Replayer {
     pub fn tally(&self) -> Tally {
         let decisions = |call: &Call| {
             let asked = call.asked.iter().filter(|request| request.task().is_some()).count();
-            asked as u64 + u64::from(call.cpu.is_some())
+            asked as u64 + u64::from(call.cpu.is_some()) + u64::from(call.entry.is_some())
         };
         let unreached = self.calls.values().flatten().map(decisions).sum();
         Tally { unreached, ..self.tally }
@@ -118,6 +128,9 @@ impl Replayer {
         if legal {
             legal = request.ask(system, REPLAYED);
         }
+        if let (Request::Dispatch(task, ..), true) = (request, legal) {
+            self.held.remove(task);
+        }
         if request.task().is_some() {
             let count = if legal { &mut self.tally.applied } else { &mut self.tally.illegal };
             *count += 1;
@@ -126,7 +139,7 @@ impl Replayer {
 }
 
 impl Replayer {
-    /// The schedule is over: whoever is parked runs.
+    /// The schedule is over: every task may run.
     fn release(&mut self, system: &mut dyn System) {
         self.over = true;
         for task in std::mem::take(&mut self.parked) {
@@ -135,6 +148,11 @@ impl Replayer {
                 0,
                 Why::rule("replayed: the schedule is over, no task stays throttled"),
             );
+        }
+        for task in std::mem::take(&mut self.held) {
+            let why = Why::rule("replayed: the schedule is over, no task stays held");
+            let cpu = system.task(task).cpu;
+            system.dispatch(task, cpu, FIRST_COME, why);
         }
     }
 }
@@ -161,6 +179,27 @@ impl Wrapper for Replayer {
         let first = || view.machine().cpu_ids().find(|cpu| view.allowed(task, *cpu));
         let cpu = if view.allowed(task, near) { near } else { first().unwrap_or(near) };
         CpuChoice { cpu, why, memory_node }
+    }
+
+    fn ordering(&self) -> Order {
+        self.order
+    }
+
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) -> Option<QueueEntry> {
+        let recorded = self.take(Hook::Insert(task));
+        if let Some(call) = &recorded {
+            for request in &call.asked {
+                self.act(system, request);
+            }
+        }
+        let entry = recorded.and_then(|call| call.entry);
+        let count = if entry.is_some() { &mut self.tally.applied } else { &mut self.tally.unforeseen };
+        *count += 1;
+        let entry = entry.filter(|entry| entry.is_some() || !self.over).unwrap_or(Some(FIRST_COME));
+        if entry.is_none() {
+            self.held.insert(task);
+        }
+        entry
     }
 
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {

@@ -12,6 +12,9 @@ pub(crate) fn is_legal(request: &Request, view: &dyn View, tasks: u32) -> bool {
         Request::Migrate(task, to) => exists(*task) && to.0 < cpus && can_move(view, *task, *to),
         Request::Bind(task, affinity) => exists(*task) && affinity.first(cpus).is_some(),
         Request::Band(task, _) => exists(*task),
+        Request::Dispatch(task, cpu, _) => {
+            exists(*task) && cpu.0 < cpus && view.task(*task).held && view.allowed(*task, *cpu)
+        }
         // Who holds its cpu and polls there only the engine knows.
         Request::YieldTo(from, to) => exists(*from) && exists(*to),
         Request::Charge(cpu, ..) | Request::At(_, Timer::Tick(cpu)) => cpu.0 < cpus,

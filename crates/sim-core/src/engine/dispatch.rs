@@ -203,8 +203,14 @@ impl<O: Observer> Engine<'_, O> {
         record.pair_start = self.shared.now;
         run_queue::yield_key(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
+        self.ask_again(cpu, policy);
         let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
-        match directed.or_else(|| self.choose(cpu, true)) {
+        let next = directed.or_else(|| self.pick(cpu, policy));
+        if self.cpus[cpu].current != id {
+            // The policy has dispatched it to another cpu.
+            return;
+        }
+        match next {
             Some(next) if next == id => self.stay(cpu, policy),
             Some(next) => {
                 self.count_yield_switch(cpu);
@@ -238,7 +244,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Who runs next on a cpu. A preference is used up, followed or not.
-    fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
+    pub(crate) fn choose(&mut self, cpu: CpuId, stays: bool) -> Option<TaskId> {
         let yield_target = std::mem::replace(&mut self.cpus[cpu].yield_target, TaskId::NONE);
         if let Some(yield_target) = yield_target.some() {
             let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
@@ -260,6 +266,7 @@ impl<O: Observer> Engine<'_, O> {
         self.cpus[cpu].picked = self.shared.now;
         run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
         self.cpus[cpu].take_deferred();
+        self.notify_running(cpu, policy);
         self.resume(cpu, policy);
     }
 
@@ -309,12 +316,17 @@ impl<O: Observer> Engine<'_, O> {
         let id = record.current;
         run_queue::interrupted(discipline, &mut self.shared.tasks, record, now, over);
         let first = self.shared.tasks[id].history.share.front;
-        let next = self.choose(cpu, true);
+        self.ask_again(cpu, policy);
+        let next = self.pick(cpu, policy);
+        if self.cpus[cpu].current != id {
+            return true;
+        }
         let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
         if next == Some(id) {
             // It wins again: a new slice begins, nothing is switched.
             record.picked = now;
             run_queue::note_pick(discipline, &self.shared.tasks, record);
+            self.notify_running(cpu, policy);
             return false;
         }
         self.close_segment(cpu);
@@ -377,6 +389,7 @@ impl<O: Observer> Engine<'_, O> {
         run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, record);
         self.shared.tasks[next].state = TaskState::Running;
         self.shared.dirty.note(cpu);
+        self.notify_running(cpu, policy);
         self.resume(cpu, policy);
     }
 
@@ -395,6 +408,9 @@ impl<O: Observer> Engine<'_, O> {
     /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
     #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
+        if self.shared.asks {
+            self.notify(policy);
+        }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
             run_queue::emptied(&self.shared.model.discipline, &mut self.shared.tasks, &mut self.cpus[cpu]);
             if std::mem::take(&mut self.cpus[cpu].emptied) {
@@ -402,13 +418,10 @@ impl<O: Observer> Engine<'_, O> {
                 policy.idle(self, cpu);
             }
         }
-        if self.cpus[cpu]
-            .head
-            .some()
-            .is_some_and(|head| (1..THROTTLED).contains(&self.shared.tasks[head].priority))
-        {
+        let best = self.cpus[cpu].head.some().map_or(THROTTLED, |head| self.shared.tasks[head].priority);
+        if (1..THROTTLED).contains(&best) || (self.shared.asks && best == THROTTLED) {
             self.notify(policy);
-            policy.emptied(self, cpu);
+            policy.dispatch(self, cpu);
         }
         let Some(next) = self.choose(cpu, false) else { return false };
         self.cpus[cpu].emptied = false;

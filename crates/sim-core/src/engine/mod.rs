@@ -64,7 +64,7 @@
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
 //! `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `caches` and `cores`
 //! (speeds), `setup` and `finish`, `invariants`.
 
@@ -78,6 +78,7 @@ mod dispatch;
 mod execute;
 mod finish;
 mod invariants;
+mod ordering;
 pub(crate) mod polling;
 mod setup;
 pub(crate) mod shared;
@@ -100,7 +101,7 @@ use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
 use crate::os::{Discipline, EevdfParams, OsModel};
 use crate::outcome::{Options, Outcome, RunReport};
-use crate::policy::{self, Policy, Preemption, TaskState};
+use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
@@ -203,9 +204,30 @@ impl Simulation {
     }
 
     /// Runs to the end: all foreground applications ended, or the horizon, or nothing left that can happen.
+    ///
+    /// # Panics
+    /// The policy orders the run queues ([`Policy::order`]) with a slice below 1 us.
     pub fn run<O: Observer>(self, policy: &mut dyn Policy, observer: &mut O) -> RunReport {
-        Engine::new(self, observer).run(policy)
+        let mut simulation = self;
+        let order = policy.order();
+        if order != Order::System {
+            simulation.model = Arc::new(simulation.model.ordered(order));
+            let checked = setup::check_discipline(&simulation.model.discipline);
+            assert!(checked.is_ok(), "the order of the policy is out of range: {checked:?}");
+        }
+        Engine::new(simulation, observer).run(policy)
     }
+}
+
+/// What has happened to a task on a cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    /// It is in the queue.
+    Entered,
+    /// It has left the queue and the cpu.
+    Left,
+    /// It had the cpu and has left it for good.
+    Stopped,
 }
 
 /// The state of a run.
@@ -221,8 +243,8 @@ pub(crate) struct Engine<'o, O> {
     late_marks: BinaryHeap<Reverse<CpuId>>,
     /// The cpu that decides now.
     deciding: Option<CpuId>,
-    /// Entries to (true) and exits from (false) queues of which the policy is still to be notified.
-    notices: Vec<(TaskId, CpuId, bool)>,
+    /// Changes of which the policy is still to be notified.
+    notices: Vec<(TaskId, CpuId, Change)>,
     /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
     /// time.
     watches_preemptions: bool,
@@ -471,12 +493,12 @@ impl<O: Observer> Engine<'_, O> {
 
     fn notify_runnable(&mut self, policy: &mut dyn Policy) {
         let mut notified = 0;
-        while let Some((task, cpu, entered)) = self.notices.get(notified).copied() {
+        while let Some((task, cpu, change)) = self.notices.get(notified).copied() {
             notified += 1;
-            if entered {
-                policy.runnable(self, task, cpu);
-            } else {
-                policy.quiescent(self, task, cpu);
+            match change {
+                Change::Entered => policy.runnable(self, task, cpu),
+                Change::Left => policy.quiescent(self, task, cpu),
+                Change::Stopped => policy.stopping(self, task, cpu),
             }
         }
         self.notices.clear();

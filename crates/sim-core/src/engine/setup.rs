@@ -103,9 +103,10 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
     Ok(())
 }
 
-fn check_discipline(discipline: &Discipline) -> Result<(), String> {
+pub(super) fn check_discipline(discipline: &Discipline) -> Result<(), String> {
     let shortest = match discipline {
-        Discipline::Cfs(_) => return Ok(()),
+        Discipline::Cfs(_) | Discipline::ByPolicy(_) => return Ok(()),
+        Discipline::VirtualTime(params) => ("slice", params.slice),
         Discipline::RoundRobin(params) => ("quantum", params.quantum),
         Discipline::Eevdf(params) => ("slice", params.slice),
         Discipline::O1(params) => ("timeslice", params.timeslice.min(params.sleep_average)),
@@ -220,8 +221,12 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
 fn history(discipline: &Discipline) -> Apart<History> {
     let written = match discipline {
         Discipline::Cfs(params) => params.release == CfsRelease::V30,
-        Discipline::RoundRobin(_) => false,
-        Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => true,
+        Discipline::RoundRobin(_) | Discipline::VirtualTime(_) => false,
+        Discipline::Eevdf(_)
+        | Discipline::O1(_)
+        | Discipline::Ule(_)
+        | Discipline::Ts(_)
+        | Discipline::ByPolicy(_) => true,
     };
     if written { Apart::ready() } else { Apart::NONE }
 }
@@ -264,7 +269,11 @@ fn polling_rules(
 ) -> (bool, bool) {
     let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
     let one_weight = tasks.iter().all(|task| task.weight == tasks[TaskId(0)].weight);
-    let fair = matches!(discipline, Discipline::Cfs(params) if params.yield_mode == YieldMode::Default);
+    let fair = match discipline {
+        Discipline::Cfs(params) => params.yield_mode == YieldMode::Default,
+        Discipline::VirtualTime(_) => true,
+        _ => false,
+    };
     (rotates(discipline) && undirected, fair && undirected && one_weight)
 }
 
@@ -324,6 +333,7 @@ impl<'o, O: Observer> Engine<'o, O> {
         }
         let cpus = machine.cpus() as usize;
         let memory = Contention::new(&machine, &profiles);
+        let asks = matches!(model.discipline, Discipline::ByPolicy(_));
         let (rotates, fair) = polling_rules(&model.discipline, &apps, &tasks);
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
@@ -356,6 +366,8 @@ impl<'o, O: Observer> Engine<'o, O> {
                 dirty: Dirty::default(),
                 rotates,
                 fair,
+                asks,
+                stepwise: options.stepwise || asks,
                 passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),

@@ -55,6 +55,10 @@ pub(crate) struct Shared<'o, O> {
     /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will
     /// do.
     pub(crate) fair: bool,
+    /// The policy orders the queues: it is asked for each task that enters or goes back.
+    pub(crate) asks: bool,
+    /// Each poll is an event.
+    pub(crate) stepwise: bool,
     /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
     pub(crate) passed: u32,
     pub(crate) observer: &'o mut O,

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::os::Discipline;
 use crate::policy::{
-    self, Action, Affinity, AppView, Decision, System, THROTTLED, TaskState, TaskView, View, Why,
+    self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
 use crate::run_queue::multilevel::Multilevel;
 use crate::run_queue::{self, ts};
@@ -67,7 +67,8 @@ impl<O: Observer> View for Engine<'_, O> {
             last_ran: if runs { self.shared.now } else { record.last_ran },
             entered: record.entered,
             buddy: self.is_buddy(task),
-            priority: record.priority,
+            priority: record.level(),
+            held: record.is_held(),
             dispatch_priority: self.dispatch_priority(task),
             wait_ends: (record.waiting != Waiting::No).then_some(record.ready),
         }
@@ -226,7 +227,7 @@ impl<O: Observer> System for Engine<'_, O> {
             return self.refuse();
         }
         let cpu = self.shared.tasks[task].cpu;
-        if self.shared.tasks[task].priority == priority {
+        if self.shared.tasks[task].level() == priority {
             return true;
         }
         if matches!(self.shared.tasks[task].state, TaskState::Queued | TaskState::Running) {
@@ -234,6 +235,10 @@ impl<O: Observer> System for Engine<'_, O> {
             self.report_account(cpu);
         }
         self.decided(Some(task), Action::PrioritySet(priority), why);
+        if self.shared.tasks[task].is_held() {
+            self.shared.tasks[task].set_held_level(priority);
+            return true;
+        }
         let model = std::sync::Arc::clone(&self.shared.model);
         match self.shared.tasks[task].state {
             TaskState::Queued | TaskState::Running => {
@@ -266,6 +271,18 @@ impl<O: Observer> System for Engine<'_, O> {
         true
     }
 
+    fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool {
+        if !self.exists(task, cpu)
+            || !self.shared.tasks[task].is_held()
+            || !self.shared.affinity(task).allows(cpu)
+        {
+            return self.refuse();
+        }
+        self.decided(Some(task), Action::Dispatched(cpu), why);
+        self.dispatch_held(task, cpu, entry);
+        true
+    }
+
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool {
         let tasks = self.shared.tasks.len();
         if from.index() >= tasks || to.index() >= tasks {
@@ -294,7 +311,7 @@ impl<O: Observer> System for Engine<'_, O> {
 
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool) {
         self.settle(cpu);
-        let idle = self.cpus[cpu].activity == Activity::Idle;
+        let idle = self.cpus[cpu].current.is_none();
         if idle {
             self.close_segment(cpu);
         }

@@ -1,8 +1,8 @@
 //! Tasks enter and leave queues: wake-ups, moves, sleeps.
 
-use crate::engine::Engine;
 use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, MaybeNode, NOWHERE, Part, ProcessId};
+use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
@@ -33,6 +33,7 @@ impl<O: Observer> Engine<'_, O> {
         if cpu != previous {
             self.count_move(id, previous, cpu);
         }
+        self.ask(id, cpu, policy);
         self.enqueue(id, cpu, Entry::Wake, Some(waker));
     }
 
@@ -171,7 +172,7 @@ impl<O: Observer> Engine<'_, O> {
             record.defer(Part::Kernel, price);
         }
         self.price_switches(cpu, Some(id));
-        self.notices.push((id, cpu, true));
+        self.notices.push((id, cpu, Change::Entered));
         self.shared.dirty.note(cpu);
         self.report_polling(cpu);
         self.observe(Observation::Runnable { task: id, cpu });
@@ -207,7 +208,7 @@ impl<O: Observer> Engine<'_, O> {
             record.yield_target = TaskId::NONE;
         }
         self.price_switches(cpu, None);
-        self.notices.push((id, cpu, false));
+        self.notices.push((id, cpu, Change::Left));
         self.shared.dirty.note(cpu);
         self.mark(cpu);
     }
@@ -254,6 +255,7 @@ impl<O: Observer> Engine<'_, O> {
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
         record.emptied = true;
+        self.note_stopping(id, cpu);
         self.depart(id, cpu);
         run_queue::advance_minimum(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
     }
@@ -300,6 +302,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.notify(policy);
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
+        self.ask(id, target, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
     }
 

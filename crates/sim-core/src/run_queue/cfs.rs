@@ -147,8 +147,13 @@ fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
 /// goes back.
 #[inline]
 pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) {
-    let follows = params.release != CfsRelease::V27;
-    let current = cpu.current.some().filter(|_| follows).map(|id| tasks[id].vruntime);
+    follow_least(tasks, cpu, params.release != CfsRelease::V27);
+}
+
+/// The minimum follows the smaller of the leftmost and, if it counts (`with_current`), the current task.
+#[inline]
+pub(crate) fn follow_least(tasks: &Tasks, cpu: &mut Cpu, with_current: bool) {
+    let current = cpu.current.some().filter(|_| with_current).map(|id| tasks[id].vruntime);
     let leftmost = cpu.head.some().map(|id| tasks[id].vruntime);
     let least = match (current, leftmost) {
         (Some(a), Some(b)) => a.min(b),

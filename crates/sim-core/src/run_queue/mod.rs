@@ -9,6 +9,7 @@
 //! same list with arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of
 //! their own.
 
+pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
 pub(crate) mod multilevel;
@@ -16,18 +17,21 @@ pub(crate) mod o1;
 pub(crate) mod round_robin;
 pub(crate) mod ts;
 pub(crate) mod ule;
+pub(crate) mod virtual_time;
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
 use crate::time::Time;
+use by_policy::ByPolicy;
 use cfs::CfsParams;
 use eevdf::EevdfParams;
 use o1::O1Params;
 use round_robin::RoundRobinParams;
 use ts::TsParams;
 use ule::UleParams;
+use virtual_time::VirtualTimeParams;
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
 
@@ -204,6 +208,10 @@ disciplines! {
     RoundRobin(RoundRobinParams),
     /// Earliest eligible virtual deadline first, of Linux 6.18.
     Eevdf(EevdfParams),
+    /// Plain virtual time, under a policy that orders by it.
+    VirtualTime(VirtualTimeParams),
+    /// What the policy says for each task.
+    ByPolicy(ByPolicy),
 }
 
 /// How a task comes into a queue.

@@ -238,11 +238,16 @@ impl Reference<'_> {
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
         self.cpus[c].resched = false;
+        self.ask_again(t, c, policy);
         let directed = if self.cpus[c].heir.is_none() { self.directed(c, t) } else { None };
-        let next = directed.or_else(|| self.choose(c));
+        let next = directed.or_else(|| self.pick_or_ask(c, policy));
+        if self.cpus[c].current != Some(t) {
+            return;
+        }
         if next == Some(t) {
             self.picked(c);
             let lead = self.take_debt(c);
+            self.tell_running(c, policy);
             self.resume(c, lead, policy);
             return;
         }
@@ -273,9 +278,14 @@ impl Reference<'_> {
         self.cpus[c].resched = false;
         self.interrupted(c, t, over);
         let first = self.tasks[t].front;
-        let next = self.choose(c);
+        self.ask_again(t, c, policy);
+        let next = self.pick_or_ask(c, policy);
+        if self.cpus[c].current != Some(t) {
+            return true;
+        }
         if next == Some(t) {
             self.picked(c);
+            self.tell_running(c, policy);
             return false;
         }
         self.close(c);
@@ -359,6 +369,7 @@ impl Reference<'_> {
         if let Some(params) = self.eevdf() {
             self.protect(params, c, next);
         }
+        self.tell_running(c, policy);
         self.resume(c, lead, policy);
     }
 
@@ -376,6 +387,9 @@ impl Reference<'_> {
 
     /// An idle cpu takes a task; when its last one has just left it asks the policy first.
     fn leave_idle(&mut self, c: usize, policy: &mut dyn Policy) -> bool {
+        if self.by_policy() {
+            self.tell(policy);
+        }
         if self.able(c).is_empty() {
             self.end_delays(c);
         }
@@ -384,9 +398,10 @@ impl Reference<'_> {
             policy.idle(self, CpuId(c as u32));
         }
         let able = self.able(c);
-        if !able.is_empty() && able.iter().all(|t| self.tasks[*t].band > 0) {
+        let several = !able.is_empty() || self.by_policy();
+        if several && able.iter().all(|t| self.tasks[*t].band > 0) {
             self.tell(policy);
-            policy.emptied(self, CpuId(c as u32));
+            policy.dispatch(self, CpuId(c as u32));
         }
         let Some(next) = self.choose(c) else { return false };
         self.cpus[c].emptied = false;

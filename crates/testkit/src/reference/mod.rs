@@ -29,7 +29,7 @@ use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Policy, Preemption};
+use sim_core::policy::{Awaited, Order, Policy, Preemption};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
@@ -82,8 +82,8 @@ struct Reference<'o> {
     next_round: BTreeSet<usize>,
     /// The cpu that decides now.
     deciding: Option<usize>,
-    /// Entries to (true) and exits from queues that the policy has not been told.
-    notices: Vec<(usize, usize, bool)>,
+    /// What the policy has not been told.
+    notices: Vec<(usize, usize, News)>,
     /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it
     /// wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
@@ -97,6 +97,15 @@ struct Reference<'o> {
     corrections: u64,
     entries: u64,
     steps: u64,
+}
+
+/// What has happened to a task on a cpu.
+#[derive(Clone, Copy)]
+enum News {
+    Entered,
+    Left,
+    /// It had the cpu and has left it for good.
+    Stopped,
 }
 
 /// Runs a scenario on the reference kernel. The report equals the engine's except for `events`.
@@ -121,6 +130,10 @@ pub fn run_observed(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
 ) -> RunReport {
+    let model = match policy.order() {
+        Order::System => model,
+        order => Arc::new(model.ordered(order)),
+    };
     let mut reference = Reference::new(machine, model, apps, options, observer);
     let outcome = reference.go(policy);
     reference.finish(outcome)
@@ -348,11 +361,12 @@ impl<'o> Reference<'o> {
 
     /// Tells the policy of entries and exits since the last time.
     fn tell(&mut self, policy: &mut dyn Policy) {
-        for (t, c, entered) in std::mem::take(&mut self.notices) {
-            if entered {
-                policy.runnable(self, TaskId(t as u32), CpuId(c as u32));
-            } else {
-                policy.quiescent(self, TaskId(t as u32), CpuId(c as u32));
+        for (t, c, news) in std::mem::take(&mut self.notices) {
+            let (task, cpu) = (TaskId(t as u32), CpuId(c as u32));
+            match news {
+                News::Entered => policy.runnable(self, task, cpu),
+                News::Left => policy.quiescent(self, task, cpu),
+                News::Stopped => policy.stopping(self, task, cpu),
             }
         }
     }

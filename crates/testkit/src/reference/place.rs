@@ -3,11 +3,12 @@
 use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
-use sim_core::policy::{Placement, Policy, TaskState};
+use sim_core::os::Discipline;
+use sim_core::policy::{Placement, Policy, QueueEntry, THROTTLED, TaskState};
 
 use super::queue::Entry;
 use super::state::{KERNEL, MIGRATION};
-use super::{Reference, Timer};
+use super::{News, Reference, Timer};
 
 impl Reference<'_> {
     /// A sleeping task becomes runnable.
@@ -31,6 +32,7 @@ impl Reference<'_> {
             self.shift(t, from, to);
             self.count_move(t, from, to);
         }
+        self.ask(t, to, policy);
         self.enqueue(t, to, Entry::Wake, Some(by));
     }
 
@@ -60,6 +62,59 @@ impl Reference<'_> {
         self.tasks[t].vruntime += self.cpus[to].minimum - self.cpus[from].minimum;
     }
 
+    /// The policy orders the queues.
+    pub(super) fn by_policy(&self) -> bool {
+        matches!(self.model.discipline, Discipline::ByPolicy(_))
+    }
+
+    /// The policy says where a task goes.
+    pub(super) fn ask(&mut self, t: usize, c: usize, policy: &mut dyn Policy) {
+        if self.by_policy() {
+            self.tell(policy);
+            let entry = policy.enqueue(self, TaskId(t as u32), CpuId(c as u32));
+            self.take_entry(t, entry);
+        }
+    }
+
+    /// The same for the task that has the cpu and stops.
+    pub(super) fn ask_again(&mut self, t: usize, c: usize, policy: &mut dyn Policy) {
+        if self.by_policy() {
+            self.tell(policy);
+            policy.stopping(self, TaskId(t as u32), CpuId(c as u32));
+            self.ask(t, c, policy);
+        }
+    }
+
+    /// The best task, or the one that the policy then dispatches.
+    pub(super) fn pick_or_ask(&mut self, c: usize, policy: &mut dyn Policy) -> Option<usize> {
+        let next = self.choose(c);
+        if next.is_none() && self.by_policy() {
+            policy.dispatch(self, CpuId(c as u32));
+            return self.choose(c);
+        }
+        next
+    }
+
+    /// The policy learns that the current task runs.
+    pub(super) fn tell_running(&mut self, c: usize, policy: &mut dyn Policy) {
+        if let Some(t) = self.cpus[c].current.filter(|_| self.by_policy()) {
+            policy.running(self, TaskId(t as u32), CpuId(c as u32));
+        }
+    }
+
+    /// A held task stands in the queue like a throttled one.
+    pub(super) fn take_entry(&mut self, t: usize, entry: Option<QueueEntry>) {
+        let task = &mut self.tasks[t];
+        let level = task.held.take().unwrap_or(task.band);
+        match entry {
+            Some(entry) => {
+                (task.band, task.vruntime) = (level, entry.key);
+                (task.slice, task.preempts) = (entry.slice.ns(), entry.preempts);
+            }
+            None => (task.band, task.vruntime, task.held) = (THROTTLED, 0, Some(level)),
+        }
+    }
+
     /// A task enters a queue and competes with the current one.
     pub(super) fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
         self.charge(c);
@@ -79,7 +134,7 @@ impl Reference<'_> {
                 self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
             }
         }
-        self.notices.push((t, c, true));
+        self.notices.push((t, c, News::Entered));
         self.tell_polling(c);
         self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
         self.mark(c);
@@ -102,7 +157,7 @@ impl Reference<'_> {
         cpu.next_buddy = cpu.next_buddy.filter(|buddy| *buddy != t);
         cpu.last_buddy = cpu.last_buddy.filter(|buddy| *buddy != t);
         cpu.heir = cpu.heir.filter(|heir| *heir != t);
-        self.notices.push((t, c, false));
+        self.notices.push((t, c, News::Left));
         self.mark(c);
     }
 
@@ -119,6 +174,9 @@ impl Reference<'_> {
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
         self.cpus[c].emptied = true;
+        if self.by_policy() && self.tasks[t].held.is_none() {
+            self.notices.push((t, c, News::Stopped));
+        }
         self.depart(t, c);
         self.advance_minimum(c);
     }
@@ -155,6 +213,7 @@ impl Reference<'_> {
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let target = self.corrected(t, choice.cpu);
         self.allot(t, choice.memory_node);
+        self.ask(t, target, policy);
         self.enqueue(t, target, Entry::Fork, Some(c));
     }
 

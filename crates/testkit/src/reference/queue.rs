@@ -32,6 +32,10 @@ impl Reference<'_> {
         }
     }
 
+    fn has_virtual_time(&self) -> bool {
+        matches!(self.model.discipline, Discipline::Cfs(_) | Discipline::VirtualTime(_))
+    }
+
     fn release(&self) -> Option<CfsRelease> {
         self.cfs().map(|params| params.release)
     }
@@ -79,7 +83,7 @@ impl Reference<'_> {
         }
         let Some(t) = self.cpus[c].current else { return };
         let span = self.now.saturating_sub(self.cpus[c].charged);
-        if self.cfs().is_some() {
+        if self.has_virtual_time() {
             self.tasks[t].vruntime += weighted(span, self.tasks[t].weight);
         }
         if self.has_priorities() {
@@ -91,7 +95,7 @@ impl Reference<'_> {
 
     /// The queue's minimum follows the smaller of the current and the first waiting task, and never goes back.
     pub(super) fn advance_minimum(&mut self, c: usize) {
-        if self.cfs().is_none() {
+        if !self.has_virtual_time() {
             return;
         }
         let (mut current, first) = (self.cpus[c].current, self.cpus[c].queue.first().copied());
@@ -130,7 +134,7 @@ impl Reference<'_> {
         let Some(current) = self.cpus[c].current else { return false };
         let band = self.tasks[current].band;
         let sliced = matches!(self.cpus[c].doing, Doing::Compute | Doing::Spin);
-        sliced && self.cpus[c].queue.iter().any(|t| self.tasks[*t].band <= band)
+        sliced && (self.by_policy() || self.cpus[c].queue.iter().any(|t| self.tasks[*t].band <= band))
     }
 
     /// The check of a timer tick (or of the quantum) at `at`: has the current task used up its slice?
@@ -144,6 +148,13 @@ impl Reference<'_> {
                 self.tick_from(c, at) == at && at > picked + slice
             }
             Discipline::RoundRobin(params) => at >= picked + params.quantum.ns(),
+            Discipline::VirtualTime(params) => {
+                self.tick_from(c, at) == at && at >= picked + params.slice.ns()
+            }
+            Discipline::ByPolicy(_) => {
+                let end = picked.saturating_add(self.tasks[current].slice);
+                self.tick_from(c, at) == at && at >= end
+            }
             Discipline::Eevdf(_) => false,
             _ => {
                 let used = self.tasks[current].used + at.saturating_sub(self.cpus[c].charged);
@@ -164,6 +175,13 @@ impl Reference<'_> {
                 self.tasks[t].vruntime = self.behind_all(c, t);
                 return;
             }
+            Discipline::VirtualTime(_) => {
+                if entry != Entry::Move {
+                    self.tasks[t].vruntime = self.tasks[t].vruntime.max(self.cpus[c].minimum);
+                }
+                return;
+            }
+            Discipline::ByPolicy(_) => return,
             _ => {
                 self.place_by_priority(c, t, entry);
                 return;
@@ -224,7 +242,8 @@ impl Reference<'_> {
         let lead = theirs.vruntime - mine.vruntime;
         let params = match &self.model.discipline {
             Discipline::Cfs(params) => params,
-            Discipline::RoundRobin(_) | Discipline::Eevdf(_) => return false,
+            Discipline::RoundRobin(_) | Discipline::Eevdf(_) | Discipline::VirtualTime(_) => return false,
+            Discipline::ByPolicy(_) => return mine.preempts && lead > 0,
             Discipline::O1(_) | Discipline::Ts(_) => return lead > 0,
             // Interactive over not interactive.
             Discipline::Ule(_) => return mine.vruntime < 256 && theirs.vruntime == 256,
@@ -258,7 +277,8 @@ impl Reference<'_> {
         match &self.model.discipline {
             Discipline::Cfs(params) => key - least <= params.wakeup_granularity.ns() as i64,
             Discipline::Eevdf(_) => self.is_eligible(c, heir),
-            Discipline::RoundRobin(_) => true,
+            Discipline::RoundRobin(_) | Discipline::ByPolicy(_) => true,
+            Discipline::VirtualTime(params) => key - least <= params.slice.ns() as i64,
             // First among equals.
             Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => key == least,
         }
@@ -368,6 +388,8 @@ impl Reference<'_> {
             return;
         }
         match self.cfs().map(|params| params.yield_mode) {
+            None if self.by_policy() => {}
+            None if self.has_virtual_time() => self.charge(c),
             None => self.tasks[t].vruntime = self.behind_all(c, t),
             Some(mode) => {
                 if let (YieldMode::Posix, Some(last)) = (mode, last) {

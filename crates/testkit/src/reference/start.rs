@@ -184,6 +184,7 @@ impl Reference<'_> {
                 self.charge(parent);
             }
         }
+        self.ask(t, c, policy);
         self.enqueue(t, c, Entry::Fork, Some(parent));
         if self.apps[app].forked == self.apps[app].spec.tasks {
             self.complete_apps.push(app);

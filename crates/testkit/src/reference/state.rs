@@ -207,6 +207,10 @@ pub(super) struct RefTask {
     pub(super) protection: i64,
     /// Priority disciplines: slice used so far; slice used up; to be put back before its equals.
     pub(super) used: u64,
+    /// Of its last entry, under a policy that orders the queues; its level while the policy holds it.
+    pub(super) slice: u64,
+    pub(super) preempts: bool,
+    pub(super) held: Option<u8>,
     pub(super) expired: bool,
     pub(super) front: bool,
     /// O(1): the sleep average in 1/2520 ns.
@@ -285,6 +289,9 @@ impl RefTask {
             vlag: 0,
             protection: 0,
             used: 0,
+            slice: NEVER,
+            preempts: false,
+            held: None,
             expired: false,
             front: false,
             average: 0,

@@ -2,7 +2,9 @@
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::Machine;
-use sim_core::policy::{self, Affinity, AppView, System, THROTTLED, TaskState, TaskView, View, Why};
+use sim_core::policy::{
+    self, Affinity, AppView, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
+};
 use sim_core::time::{Span, Time, WORK_FRACTION_BITS};
 
 use super::state::{DAEMON, Doing, KERNEL, Then, Waiting};
@@ -58,7 +60,8 @@ impl View for Reference<'_> {
             last_ran: Time::from_ns(if runs { self.now } else { record.last_ran }),
             entered: record.entered,
             buddy: [cpu.next_buddy, cpu.last_buddy].contains(&Some(task.0 as usize)),
-            priority: record.band,
+            priority: record.held.unwrap_or(record.band),
+            held: record.held.is_some(),
             dispatch_priority: self.priority_of(task.0 as usize),
             wait_ends: (record.waiting != Waiting::No).then_some(Time::from_ns(record.ready)),
         }
@@ -156,7 +159,11 @@ impl System for Reference<'_> {
         if t >= self.tasks.len() {
             return self.refuse();
         }
-        if self.tasks[t].band == band {
+        if self.tasks[t].held.unwrap_or(self.tasks[t].band) == band {
+            return true;
+        }
+        if self.tasks[t].held.is_some() {
+            self.tasks[t].held = Some(band);
             return true;
         }
         let c = self.tasks[t].cpu;
@@ -188,6 +195,38 @@ impl System for Reference<'_> {
             }
             self.mark(c);
         }
+        true
+    }
+
+    fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, _: Why) -> bool {
+        let (t, c) = (task.0 as usize, cpu.0 as usize);
+        let exist = t < self.tasks.len() && c < self.cpus.len();
+        if !exist || self.tasks[t].held.is_none() || !self.tasks[t].affinity.allows(cpu) {
+            return self.refuse();
+        }
+        if self.tasks[t].cpu != c {
+            self.relocate(t, c);
+        }
+        let current = self.cpus[c].current;
+        if current == Some(t) {
+            self.take_entry(t, Some(entry));
+            return true;
+        }
+        let idle = current.is_none() && self.able(c).is_empty();
+        self.remove(c, t);
+        self.take_entry(t, Some(entry));
+        self.insert(c, t);
+        let picks = current.is_some_and(|current| self.tasks[current].held.is_some());
+        if !picks && self.preempts(c, t) {
+            let costs = &self.machine.costs;
+            if !idle {
+                self.cpus[c].resched = true;
+                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns();
+            } else if self.cpus[c].since < self.now {
+                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns() + costs.idle_exit.ns();
+            }
+        }
+        self.mark(c);
         true
     }
 

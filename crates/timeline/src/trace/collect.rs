@@ -96,7 +96,8 @@ impl Sink for Collector {
 }
 
 /// Words for what decisions do, by number.
-pub(super) const DID: [&str; 6] = ["place", "migrate", "bind", "priority_level", "yield", "remark"];
+pub(super) const DID: [&str; 7] =
+    ["place", "migrate", "bind", "priority_level", "yield", "remark", "dispatch"];
 
 const fn did(action: &Action) -> u32 {
     match action {
@@ -106,6 +107,7 @@ const fn did(action: &Action) -> u32 {
         Action::PrioritySet(_) => 3,
         Action::Yielded { .. } => 4,
         Action::Remarked => 5,
+        Action::Dispatched(_) => 6,
     }
 }
 

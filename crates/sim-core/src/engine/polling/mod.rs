@@ -24,7 +24,7 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     pub(crate) fn settle(&mut self, cpu: CpuId) {
         let (shared, record) = (&mut self.shared, &mut self.cpus[cpu]);
-        if record.activity != Activity::Poll || shared.options.stepwise {
+        if record.activity != Activity::Poll || shared.stepwise {
             return;
         }
         let first_end = record.since + record.overhead.total() + shared.cycle();
@@ -51,7 +51,7 @@ impl<O: Observer> Engine<'_, O> {
         let check = record.since + record.overhead.total() + shared.machine.costs.poll;
         if rotation::visible_at(&shared.tasks[record.current]) <= check {
             check
-        } else if shared.options.stepwise {
+        } else if shared.stepwise {
             check + shared.machine.costs.yield_call
         } else if shared.in_rotation(record) {
             shared.predict_rotation(record)
@@ -110,7 +110,7 @@ impl<O: Observer> Engine<'_, O> {
         polling.rule = match discipline {
             Discipline::RoundRobin(_) => YieldRule::RoundRobin,
             Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
-            Discipline::Cfs(_) => YieldRule::Fair,
+            Discipline::Cfs(_) | Discipline::VirtualTime(_) => YieldRule::Fair,
             Discipline::Eevdf(params) => {
                 polling.eevdf = Some(*params);
                 YieldRule::Eevdf
@@ -118,6 +118,7 @@ impl<O: Observer> Engine<'_, O> {
             Discipline::O1(params) => YieldRule::Multilevel(Multilevel::O1(*params)),
             Discipline::Ule(params) => YieldRule::Multilevel(Multilevel::Ule(*params)),
             Discipline::Ts(params) => YieldRule::Multilevel(Multilevel::Ts(*params)),
+            Discipline::ByPolicy(_) => unreachable!("under the order of a policy each poll is simulated"),
         };
         polling.leftmost = matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
         polling.since = record.since;

@@ -21,7 +21,7 @@ pub(crate) fn rotates(discipline: &Discipline) -> bool {
     match discipline {
         Discipline::Cfs(params) => params.yield_mode == YieldMode::Posix,
         Discipline::RoundRobin(_) => true,
-        Discipline::Eevdf(_) | Discipline::O1(_) | Discipline::Ule(_) | Discipline::Ts(_) => false,
+        _ => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What records keep small: parts that few runs write, and ids that may be missing.
 
 use crate::ids::{NodeId, TaskId};
+use crate::run_queue::by_policy::PolicyEntry;
 use crate::run_queue::cfs::Waker;
 use crate::run_queue::multilevel::Share;
 
@@ -17,11 +18,19 @@ pub(crate) struct History {
     pub(crate) protection: i64,
     /// How often it wakes others (2.6.30).
     pub(crate) waker: Waker,
+    /// Its slice, and its level while it is held, under a policy that orders the queues.
+    pub(crate) policy_entry: PolicyEntry,
 }
 
 impl Unwritten for History {
-    const NOTHING: &'static Self =
-        &Self { share: Share::NONE, parent: TaskId::NONE, vlag: 0, protection: 0, waker: Waker::NONE };
+    const NOTHING: &'static Self = &Self {
+        share: Share::NONE,
+        parent: TaskId::NONE,
+        vlag: 0,
+        protection: 0,
+        waker: Waker::NONE,
+        policy_entry: PolicyEntry::NOTHING,
+    };
 }
 
 /// A value that reads as a constant until it is written.

@@ -1,0 +1,92 @@
+//! Run queues that the policy orders: when it is asked, and the tasks that it holds.
+//!
+//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last was, so that it counts there and is not picked.
+
+use crate::engine::state::Part;
+use crate::engine::{Change, Engine};
+use crate::ids::{CpuId, TaskId};
+use crate::observe::Observer;
+use crate::policy::{Policy, QueueEntry};
+use crate::run_queue;
+use crate::time::Span;
+
+impl<O: Observer> Engine<'_, O> {
+    /// A task is about to enter the queue of a cpu: the policy is asked where it goes.
+    pub(crate) fn ask(&mut self, id: TaskId, cpu: CpuId, policy: &mut dyn Policy) {
+        if self.shared.asks {
+            self.notify(policy);
+            let entry = policy.enqueue(self, id, cpu);
+            self.shared.tasks[id].set_entry(entry);
+        }
+    }
+
+    /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it goes. The task
+    /// still has the cpu.
+    pub(crate) fn ask_again(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        if self.shared.asks {
+            let id = self.cpus[cpu].current;
+            self.notify(policy);
+            policy.stopping(self, id, cpu);
+            self.ask(id, cpu, policy);
+        }
+    }
+
+    /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues may dispatch
+    /// a task if none waits; it may also have moved the current one.
+    pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
+        let next = self.choose(cpu, true);
+        if next.is_some() || !self.shared.asks {
+            return next;
+        }
+        policy.dispatch(self, cpu);
+        self.choose(cpu, true)
+    }
+
+    /// The current task runs: the policy is notified.
+    #[inline]
+    pub(crate) fn notify_running(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+        if self.shared.asks {
+            let id = self.cpus[cpu].current;
+            policy.running(self, id, cpu);
+        }
+    }
+
+    /// The current task leaves its cpu for good: the policy will be notified, unless it has been.
+    #[inline]
+    pub(crate) fn note_stopping(&mut self, id: TaskId, cpu: CpuId) {
+        if self.shared.asks && !self.shared.tasks[id].is_held() {
+            self.notices.push((id, cpu, Change::Stopped));
+        }
+    }
+
+    /// A task that the policy holds goes into the queue of a cpu, where it may run.
+    pub(crate) fn dispatch_held(&mut self, id: TaskId, to: CpuId, entry: QueueEntry) {
+        if self.shared.tasks[id].cpu != to {
+            self.relocate(id, to);
+        }
+        let (tasks, record) = (&mut self.shared.tasks, &mut self.cpus[to]);
+        if record.current == id {
+            tasks[id].set_entry(Some(entry));
+            return;
+        }
+        let idle = record.current.is_none() && !run_queue::anyone_waits(tasks, record);
+        run_queue::remove(tasks, record, id);
+        tasks[id].set_entry(Some(entry));
+        let discipline = &self.shared.model.discipline;
+        run_queue::insert(discipline, tasks, record, id);
+        let picks = record.current.some().is_some_and(|current| tasks[current].is_held());
+        if !picks && run_queue::preempts(discipline, tasks, record, id, self.shared.now) {
+            let costs = &self.shared.machine.costs;
+            let price = match idle {
+                // It picks its next task at this instant and has not been idle.
+                true if record.since == self.shared.now => Span::ZERO,
+                true => costs.ipi + costs.idle_exit,
+                false => costs.ipi,
+            };
+            record.resched |= !idle;
+            record.defer(Part::Kernel, price);
+        }
+        self.shared.dirty.note(to);
+        self.mark(to);
+    }
+}
