@@ -15,6 +15,7 @@ mod lgroup;
 mod load;
 mod measure;
 mod modern;
+mod ordering;
 mod partition;
 mod pin;
 mod queues;

@@ -18,6 +18,13 @@ pub const ALL: &[Entry] = &[
     crate::partition::ENTRY,
     crate::yield_to::ENTRY,
     crate::lewi::ENTRY,
+    crate::ordering::FIFO,
+    crate::ordering::VTIME,
+    crate::ordering::STRIDE,
+    crate::ordering::LOTTERY,
+    crate::ordering::MLFQ,
+    crate::ordering::EDF,
+    crate::ordering::RUSTY,
 ];
 
 /// The policy of this name, upper or lower case.

@@ -110,6 +110,21 @@ pub enum Order {
     Policy,
 }
 
+/// Why the policy is asked where a task goes ([`Policy::enqueue`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Enqueue {
+    /// It is created.
+    Created,
+    /// It wakes.
+    Woken,
+    /// It had the cpu and calls `sched_yield`.
+    Yielded,
+    /// It had the cpu and has used its slice.
+    Expired,
+    /// It had the cpu, and another task preempts it or its priority level has changed.
+    Preempted,
+}
+
 /// Where a runnable task goes in the queue of its cpu, and for how long it runs ([`Policy::enqueue`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueEntry {
@@ -555,12 +570,17 @@ pub trait Policy: Send {
     fn order(&self) -> Order {
         Order::System
     }
-    /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had the cpu and yields,
-    /// has used its slice or is preempted. None: the policy holds the task until it
-    /// [dispatches](System::dispatch) it. A task that is moved keeps its key, and a held one stays held. The
-    /// policy moves no task here.
-    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        let _ = (system, task, cpu);
+    /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had this cpu. None: the
+    /// policy holds the task until it [dispatches](System::dispatch) it. A task that is moved keeps its key, and a held
+    /// one stays held. The policy moves no task here.
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        let _ = (system, task, cpu, why);
         Some(QueueEntry::new(0, Span::MAX))
     }
     /// Under [`Order::Policy`]: the task begins to run on the cpu, or continues after [`Policy::enqueue`]. The policy

@@ -8,7 +8,7 @@
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::machine::Machine;
 use crate::policy::{
-    Affinity, AppView, Awaited, CpuChoice, Order, Placement, Policy, Preemption, QueueEntry, System,
+    Affinity, AppView, Awaited, CpuChoice, Enqueue, Order, Placement, Policy, Preemption, QueueEntry, System,
     TaskView, Timer, View, Watches, Why,
 };
 use crate::time::{Span, Time};
@@ -75,7 +75,13 @@ pub trait Wrapper: Send {
     /// [`Policy::order`].
     fn ordering(&self) -> Order;
     /// [`Policy::enqueue`].
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry>;
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry>;
     /// [`Policy::select_cpu`].
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice;
     /// Every other hook.
@@ -92,8 +98,14 @@ impl<W: Wrapper> Policy for W {
     fn order(&self) -> Order {
         self.ordering()
     }
-    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        self.insert(system, task, cpu)
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        self.insert(system, task, cpu, why)
     }
     fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.notify(system, Notice::Running(task, cpu));
@@ -343,8 +355,14 @@ impl Wrapper for Stacked {
         self.kernel.order()
     }
 
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        self.kernel.enqueue(system, task, cpu)
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        self.kernel.enqueue(system, task, cpu, why)
     }
 
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {

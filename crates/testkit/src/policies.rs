@@ -4,8 +4,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
 use sim_core::policy::{
-    Affinity, Awaited, CpuChoice, Order, Placement, Policy, Preemption, QueueEntry, System, THROTTLED,
-    TaskState, Timer, View, Watches, Why,
+    Affinity, Awaited, CpuChoice, Enqueue, Order, Placement, Policy, Preemption, QueueEntry, System,
+    THROTTLED, TaskState, Timer, View, Watches, Why,
 };
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::Span;
@@ -197,9 +197,15 @@ impl Policy for Restless {
         self.order
     }
 
-    fn enqueue(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) -> Option<QueueEntry> {
+    fn enqueue(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        _: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         // What a task has used counts to the nanosecond.
-        let odd = system.cpu_time(task).ns() % 2 == 1;
+        let odd = (system.cpu_time(task).ns() + why as u64) % 2 == 1;
         let held = if odd { self.pick(4) == 0 } else { self.pick(2) == 0 };
         (!held).then(|| self.entry())
     }

@@ -2,7 +2,7 @@
 //! apart from what its placement does.
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, View, Watches};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Watches};
 use sim_core::wrap::{Notice, Wrapper};
 
 /// Rank r starts on cpu r modulo the number of cpus; everything else is up to the policy inside.
@@ -21,8 +21,14 @@ impl Wrapper for Seated {
     fn ordering(&self) -> Order {
         self.0.order()
     }
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        self.0.enqueue(system, task, cpu)
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        self.0.enqueue(system, task, cpu, why)
     }
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         notice.deliver(&mut *self.0, system);

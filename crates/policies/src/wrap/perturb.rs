@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
+};
 use sim_core::rng::{Purpose, below, draw, key};
 use sim_core::time::{Span, Time};
 use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
@@ -169,8 +171,14 @@ impl Wrapper for Perturbed {
         self.inner.order()
     }
 
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        self.inner.enqueue(&mut Tapped::new(system, &mut self.disturb), task, cpu)
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        self.inner.enqueue(&mut Tapped::new(system, &mut self.disturb), task, cpu, why)
     }
 
     fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {

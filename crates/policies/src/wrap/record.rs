@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use sim_core::ids::{AppId, CpuId, NodeId, TaskId};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
+};
 use sim_core::time::Time;
 use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 
@@ -162,9 +164,15 @@ impl Wrapper for Recorder {
         self.inner.order()
     }
 
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
         let mut asked = Asked::default();
-        let entry = self.inner.enqueue(&mut Tapped::new(system, &mut asked), task, cpu);
+        let entry = self.inner.enqueue(&mut Tapped::new(system, &mut asked), task, cpu, why);
         let hook = Hook::Insert(task);
         let nth = self.counts.next(hook);
         let (at, asked) = (system.now(), asked.0);

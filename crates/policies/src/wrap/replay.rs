@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{
-    CpuChoice, Order, Placement, QueueEntry, System, THROTTLED, Timer, View, Watches, Why,
+    CpuChoice, Enqueue, Order, Placement, QueueEntry, System, THROTTLED, Timer, View, Watches, Why,
 };
 use sim_core::time::{Span, Time};
 use sim_core::wrap::{Notice, Request, Wrapper};
@@ -185,7 +185,7 @@ impl Wrapper for Replayer {
         self.order
     }
 
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) -> Option<QueueEntry> {
+    fn insert(&mut self, system: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
         let recorded = self.take(Hook::Insert(task));
         if let Some(call) = &recorded {
             for request in &call.asked {

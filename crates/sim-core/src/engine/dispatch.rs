@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::{LeaveReason, Observer};
-use crate::policy::{Policy, Preemption, THROTTLED, TaskState};
+use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
@@ -203,7 +203,7 @@ impl<O: Observer> Engine<'_, O> {
         record.pair_start = self.shared.now;
         run_queue::yield_key(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
-        self.ask_again(cpu, policy);
+        self.ask_again(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
         let next = directed.or_else(|| self.pick(cpu, policy));
         if self.cpus[cpu].current != id {
@@ -316,7 +316,8 @@ impl<O: Observer> Engine<'_, O> {
         let id = record.current;
         run_queue::interrupted(discipline, &mut self.shared.tasks, record, now, over);
         let first = self.shared.tasks[id].history.share.front;
-        self.ask_again(cpu, policy);
+        let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
+        self.ask_again(cpu, why, policy);
         let next = self.pick(cpu, policy);
         if self.cpus[cpu].current != id {
             return true;

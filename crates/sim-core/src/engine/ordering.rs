@@ -6,28 +6,28 @@ use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
-use crate::policy::{Policy, QueueEntry};
+use crate::policy::{Enqueue, Policy, QueueEntry};
 use crate::run_queue;
 use crate::time::Span;
 
 impl<O: Observer> Engine<'_, O> {
     /// A task is about to enter the queue of a cpu: the policy is asked where it goes.
-    pub(crate) fn ask(&mut self, id: TaskId, cpu: CpuId, policy: &mut dyn Policy) {
+    pub(crate) fn ask(&mut self, id: TaskId, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.asks {
             self.notify(policy);
-            let entry = policy.enqueue(self, id, cpu);
+            let entry = policy.enqueue(self, id, cpu, why);
             self.shared.tasks[id].set_entry(entry);
         }
     }
 
     /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it goes. The task
     /// still has the cpu.
-    pub(crate) fn ask_again(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
+    pub(crate) fn ask_again(&mut self, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.asks {
             let id = self.cpus[cpu].current;
             self.notify(policy);
             policy.stopping(self, id, cpu);
-            self.ask(id, cpu, policy);
+            self.ask(id, cpu, why, policy);
         }
     }
 

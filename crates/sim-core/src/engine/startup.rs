@@ -5,7 +5,7 @@ use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
 use crate::observe::Observer;
-use crate::policy::{Placement, Policy, System, TaskState};
+use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
 use crate::program::{Forks, Touch};
 use crate::rng;
 use crate::run_queue::Entry;
@@ -135,7 +135,7 @@ impl<O: Observer> Engine<'_, O> {
                 self.catch_up(parent);
             }
         }
-        self.ask(id, cpu, policy);
+        self.ask(id, cpu, Enqueue::Created, policy);
         self.enqueue(id, cpu, Entry::Fork, Some(parent));
         if self.shared.apps[app].forked == self.shared.apps[app].tasks {
             self.complete_apps.push(app);

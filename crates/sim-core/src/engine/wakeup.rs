@@ -8,7 +8,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
 use crate::os::{CfsRelease, Discipline};
-use crate::policy::{Action, Placement, Policy, TaskState};
+use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
 
@@ -33,7 +33,7 @@ impl<O: Observer> Engine<'_, O> {
         if cpu != previous {
             self.count_move(id, previous, cpu);
         }
-        self.ask(id, cpu, policy);
+        self.ask(id, cpu, Enqueue::Woken, policy);
         self.enqueue(id, cpu, Entry::Wake, Some(waker));
     }
 
@@ -302,7 +302,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.notify(policy);
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
-        self.ask(id, target, policy);
+        self.ask(id, target, Enqueue::Created, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
     }
 

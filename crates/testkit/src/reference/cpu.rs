@@ -3,7 +3,7 @@
 use sim_core::account::Category;
 use sim_core::ids::CpuId;
 use sim_core::observe::LeaveReason;
-use sim_core::policy::{Policy, Preemption, THROTTLED, TaskState};
+use sim_core::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use sim_core::wait::WaitMode;
 
 use super::Reference;
@@ -238,7 +238,7 @@ impl Reference<'_> {
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
         self.cpus[c].resched = false;
-        self.ask_again(t, c, policy);
+        self.ask_again(t, c, Enqueue::Yielded, policy);
         let directed = if self.cpus[c].heir.is_none() { self.directed(c, t) } else { None };
         let next = directed.or_else(|| self.pick_or_ask(c, policy));
         if self.cpus[c].current != Some(t) {
@@ -278,7 +278,8 @@ impl Reference<'_> {
         self.cpus[c].resched = false;
         self.interrupted(c, t, over);
         let first = self.tasks[t].front;
-        self.ask_again(t, c, policy);
+        let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
+        self.ask_again(t, c, why, policy);
         let next = self.pick_or_ask(c, policy);
         if self.cpus[c].current != Some(t) {
             return true;

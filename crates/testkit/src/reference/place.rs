@@ -4,7 +4,7 @@ use sim_core::ids::{CpuId, NodeId, TaskId};
 use sim_core::machine::Distance;
 use sim_core::observe::{LeaveReason, Observation};
 use sim_core::os::Discipline;
-use sim_core::policy::{Placement, Policy, QueueEntry, THROTTLED, TaskState};
+use sim_core::policy::{Enqueue, Placement, Policy, QueueEntry, THROTTLED, TaskState};
 
 use super::queue::Entry;
 use super::state::{KERNEL, MIGRATION};
@@ -32,7 +32,7 @@ impl Reference<'_> {
             self.shift(t, from, to);
             self.count_move(t, from, to);
         }
-        self.ask(t, to, policy);
+        self.ask(t, to, Enqueue::Woken, policy);
         self.enqueue(t, to, Entry::Wake, Some(by));
     }
 
@@ -68,20 +68,20 @@ impl Reference<'_> {
     }
 
     /// The policy says where a task goes.
-    pub(super) fn ask(&mut self, t: usize, c: usize, policy: &mut dyn Policy) {
+    pub(super) fn ask(&mut self, t: usize, c: usize, why: Enqueue, policy: &mut dyn Policy) {
         if self.by_policy() {
             self.tell(policy);
-            let entry = policy.enqueue(self, TaskId(t as u32), CpuId(c as u32));
+            let entry = policy.enqueue(self, TaskId(t as u32), CpuId(c as u32), why);
             self.take_entry(t, entry);
         }
     }
 
     /// The same for the task that has the cpu and stops.
-    pub(super) fn ask_again(&mut self, t: usize, c: usize, policy: &mut dyn Policy) {
+    pub(super) fn ask_again(&mut self, t: usize, c: usize, why: Enqueue, policy: &mut dyn Policy) {
         if self.by_policy() {
             self.tell(policy);
             policy.stopping(self, TaskId(t as u32), CpuId(c as u32));
-            self.ask(t, c, policy);
+            self.ask(t, c, why, policy);
         }
     }
 
@@ -213,7 +213,7 @@ impl Reference<'_> {
         let choice = policy.select_cpu(self, TaskId(t as u32), why);
         let target = self.corrected(t, choice.cpu);
         self.allot(t, choice.memory_node);
-        self.ask(t, target, policy);
+        self.ask(t, target, Enqueue::Created, policy);
         self.enqueue(t, target, Entry::Fork, Some(c));
     }
 

@@ -3,7 +3,7 @@
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;
 use sim_core::outcome::Options;
-use sim_core::policy::{Placement, Policy, System};
+use sim_core::policy::{Enqueue, Placement, Policy, System};
 use sim_core::program::{AppSpec, Forks, Pages, Touch};
 use sim_core::rng::{Purpose, draw, key};
 use sim_core::time::Span;
@@ -184,7 +184,7 @@ impl Reference<'_> {
                 self.charge(parent);
             }
         }
-        self.ask(t, c, policy);
+        self.ask(t, c, Enqueue::Created, policy);
         self.enqueue(t, c, Entry::Fork, Some(parent));
         if self.apps[app].forked == self.apps[app].spec.tasks {
             self.complete_apps.push(app);

@@ -10,7 +10,9 @@ use sim_core::machine::{Costs, CpuSet, Machine};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::os::OsModel;
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
+};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -293,8 +295,14 @@ impl Wrapper for Placed {
     fn ordering(&self) -> Order {
         self.inner.order()
     }
-    fn insert(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) -> Option<QueueEntry> {
-        self.inner.enqueue(system, task, cpu)
+    fn insert(
+        &mut self,
+        system: &mut dyn System,
+        task: TaskId,
+        cpu: CpuId,
+        why: Enqueue,
+    ) -> Option<QueueEntry> {
+        self.inner.enqueue(system, task, cpu, why)
     }
     fn notify(&mut self, system: &mut dyn System, notice: Notice) {
         if let Notice::Timer(Timer::Token(token)) = notice

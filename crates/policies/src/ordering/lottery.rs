@@ -1,0 +1,134 @@
+//! `LOTTERY`: a free cpu draws the next task by lot, in the ratio of the weights.
+
+use notation::parameter::{Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, View, Why,
+};
+use sim_core::rng::Purpose;
+use sim_core::time::Span;
+
+use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::slice;
+use crate::spread::Draws;
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "LOTTERY",
+    summary: "a free cpu draws its next task by lot; the chance of each is its weight",
+    source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, OSDI 1994",
+    level: Level::InKernel,
+    parameters: PARAMETERS,
+    about: "All tasks that wait are in one list for the whole machine. A cpu that needs work draws one of them by lot; the tickets of \
+a task are its weight. The winner runs for one quantum. A created or woken task goes directly to its last cpu if that is idle, \
+otherwise to another idle one. No task preempts. The compensation tickets of the paper, which favour tasks that use a part of \
+their quantum, are left out: a task that polls and yields would get thousands of them.\n\n\
+Shares are right on average, without any state except the weights. The error after n drawings grows with the square root of n. \
+A single task waits for a random time, so a program with barriers waits at each of them for the thread with the worst luck. \
+STRIDE is the deterministic form. Drawings come from the seed of the run. Each poll of a waiting task is simulated.",
+    sees: "LOTTERY observes the weight of each task, idle cpus and masks.",
+    costs: "Its hooks take no simulated time. A task that another cpu draws costs a migration there, and refills the caches.",
+    wins: Showcase {
+        scenario: "one_queue_or_many",
+        label: "LOTTERY",
+        against: "FIFO",
+        app: "ep",
+        point: "",
+        about: "17 threads run on 16 cpus. Drawings give all threads nearly the same share; under FIFO two \
+threads share one cpu.",
+    },
+    loses: Showcase {
+        scenario: "short_waits",
+        label: "LOTTERY",
+        against: "VTIME",
+        app: "code",
+        point: "",
+        about: "A woken thread waits until a quantum of 100 ms ends and it wins the drawing. Under VTIME it \
+waits for a slice of 20 ms and is then first.",
+    },
+    build: |values, setting| Box::new(Lottery::new(values, setting)),
+    example: "Tasks A and B with weights 3,072 and 1,024 wait for one cpu, and the quantum is 100 ms. Each drawing has 4,096 \
+tickets; A wins with 3/4. While A runs, only B waits, but A goes back into the list before the next drawing. In 10 s there are \
+100 drawings. A wins 75 of them on average, with a standard deviation of 4.3, so its share is 75 % give or take 4 points.",
+};
+
+const PARAMETERS: &[Parameter] = &[slice(
+    100_000_000,
+    "The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in the prototype of the paper).",
+)];
+
+struct Lottery {
+    slice: Span,
+    servers: Servers,
+    queue: DispatchQueue,
+    draws: Option<Draws>,
+}
+
+impl Lottery {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        Self {
+            slice: Span::from_ns(values.get("slice")),
+            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            queue: DispatchQueue::default(),
+            draws: None,
+        }
+    }
+
+    /// The winner among the held tasks that may run on a cpu, and the tickets of all of them.
+    fn draw(&mut self, system: &dyn System, cpu: CpuId) -> Option<(TaskId, u64)> {
+        let held = self.queue.tasks().map(|(_, task)| task).filter(|task| system.allowed(*task, cpu));
+        let tickets: Vec<(TaskId, u64)> =
+            held.map(|task| (task, u64::from(system.task(task).weight))).collect();
+        let total = tickets.iter().map(|(_, tickets)| tickets).sum();
+        let mut drawn = self.draws.as_mut()?.below(total);
+        let winner = tickets.into_iter().find(|(_, tickets)| {
+            let wins = drawn < *tickets;
+            drawn = drawn.saturating_sub(*tickets);
+            wins
+        })?;
+        Some((winner.0, total))
+    }
+}
+
+impl Policy for Lottery {
+    fn order(&self) -> Order {
+        Order::Policy
+    }
+
+    fn init(&mut self, system: &mut dyn System) {
+        self.draws = Some(Draws::new(system.seed(), Purpose::Policy, 0));
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.servers.place(view, task, placement, None)
+    }
+
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
+        if self.servers.takes(task) {
+            return Some(QueueEntry::new(0, self.slice));
+        }
+        self.queue.hold(0, task);
+        None
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        while let Some((winner, total)) = self.draw(system, cpu) {
+            self.queue.remove(winner);
+            let why = Why::rule("dispatched: won the lottery").with("tickets of all", total);
+            system.dispatch(winner, cpu, QueueEntry::new(0, self.slice), why);
+            // A throttled one goes along and waits there.
+            if system.task(winner).priority < THROTTLED {
+                return;
+            }
+        }
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+}

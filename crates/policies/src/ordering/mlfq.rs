@@ -1,0 +1,181 @@
+//! `MLFQ`: a multilevel feedback queue for the whole machine.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
+use sim_core::time::Span;
+
+use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::{Used, slot};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "MLFQ",
+    summary: "multilevel feedback queue: tasks that use much cpu time sink to lower levels with longer slices",
+    source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating Systems: Three Easy Pieces, chapter 8",
+    level: Level::InKernel,
+    parameters: PARAMETERS,
+    about: "There are `levels` levels, the highest first; all tasks of the machine wait in one queue in the order of levels, and within \
+a level first come, first served. The rules of the book: a task begins on the highest level (rule 3). When it has used its \
+allotment on a level, in one piece or in many, it sinks to the next one (rule 4), where slices are twice as long. After \
+`boost` all tasks return to the highest level (rule 5). A created or woken task goes directly to an idle cpu, or to the cpu \
+that runs the lowest level if its own is higher, where it preempts (rule 1).\n\n\
+MLFQ finds out by itself which tasks need the cpu for short times only, and runs them first. Programs that compute sink, and \
+then run for long slices with few switches. It is unfair by design: a stream of short tasks can take all cpus until the next \
+boost. A task that polls and yields uses its allotment like any other and sinks below tasks that do not wait. Each poll of a \
+waiting task is simulated.",
+    sees: "MLFQ observes wake-ups, the cpu time of each task, idle cpus and masks.",
+    costs: "Its hooks take no simulated time. A task that preempts on another cpu interrupts it; one that another cpu takes \
+from the queue costs a migration there.",
+    wins: Showcase {
+        scenario: "short_waits",
+        label: "MLFQ",
+        against: "VTIME",
+        app: "code",
+        point: "",
+        about: "The hogs sink to lower levels, and the threads of the program, which sleep every millisecond, \
+preempt them.",
+    },
+    loses: Showcase {
+        scenario: "one_queue_or_many",
+        label: "MLFQ",
+        against: "VTIME",
+        app: "ep",
+        point: "",
+        about: "17 threads run on 16 cpus. The slices of low levels are longer than a second, so that some \
+threads are far behind when the others have ended.",
+    },
+    build: |values, setting| Box::new(Mlfq::new(values, setting)),
+    example: "The quantum is 10 ms. A hog H and a task I, which sleeps 50 ms and then needs 2 ms, share one cpu. H runs for 10 ms \
+on level 0, 20 ms on level 1, 40 ms on level 2 and so on. I wakes at 50 ms with level 0, while H is on level 2: I preempts and \
+ends after 2 ms. I needs five wake-ups to use its 10 ms of level 0; then it sinks to level 1, which is still above H. After \
+1 s both are on level 0 again.",
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "levels",
+        kind: Kind::Count,
+        default: 8,
+        min: 1,
+        max: 32,
+        about: "The number of levels. 8 as in the examples of the book.",
+    },
+    Parameter {
+        name: "quantum",
+        kind: Kind::Duration,
+        default: 10_000_000,
+        min: 1_000,
+        max: 1_000_000_000,
+        about: "Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from level to level, as \
+in CTSS. 10 ms as in the book.",
+    },
+    Parameter {
+        name: "boost",
+        kind: Kind::Duration,
+        default: 1_000_000_000,
+        min: 1_000_000,
+        max: 1_000_000_000_000,
+        about: "All tasks go back to the highest level this often (once a second in the time-sharing class of Solaris).",
+    },
+];
+
+struct Mlfq {
+    levels: i64,
+    quantum: Span,
+    boost: Span,
+    servers: Servers,
+    queue: DispatchQueue,
+    /// The level of each task, 0 the highest, and what it has used there.
+    levels_of: Vec<(i64, Span)>,
+    used: Used,
+}
+
+impl Mlfq {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        Self {
+            levels: values.get("levels") as i64,
+            quantum: Span::from_ns(values.get("quantum")),
+            boost: Span::from_ns(values.get("boost")),
+            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            queue: DispatchQueue::default(),
+            levels_of: Vec::new(),
+            used: Used::default(),
+        }
+    }
+
+    /// What a task may use on a level in all.
+    fn allotment(&self, level: i64) -> Span {
+        self.quantum * (1 << level)
+    }
+
+    /// The level of a task, one lower when its allotment is used, and what is left there.
+    fn level(&mut self, task: TaskId) -> (i64, Span) {
+        let (level, used) = *slot(&mut self.levels_of, task);
+        let whole = self.allotment(level);
+        if used < whole {
+            return (level, whole - used);
+        }
+        let lower = (level + 1).min(self.levels - 1);
+        *slot(&mut self.levels_of, task) = (lower, Span::ZERO);
+        (lower, self.allotment(lower))
+    }
+}
+
+impl Policy for Mlfq {
+    fn order(&self) -> Order {
+        Order::Policy
+    }
+
+    fn init(&mut self, system: &mut dyn System) {
+        system.at(system.now() + self.boost, Timer::Token(0));
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        let (level, _) = self.level(task);
+        self.servers.place(view, task, placement, Some(level))
+    }
+
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
+        let (level, left) = self.level(task);
+        if self.servers.takes(task) {
+            return Some(QueueEntry { preempts: true, ..QueueEntry::new(level, left) });
+        }
+        self.queue.hold(level, task);
+        None
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let first = self.queue.tasks().find(|(_, task)| system.allowed(*task, cpu));
+        let left = first.map_or(self.quantum, |(_, task)| self.level(task).1);
+        self.queue.dispatch(system, cpu, left, Why::rule("dispatched: the highest level"));
+    }
+
+    fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.servers.set(cpu, Some(slot(&mut self.levels_of, task).0));
+    }
+
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let used = self.used.since(system, task);
+        slot(&mut self.levels_of, task).1 += used;
+        self.servers.set(cpu, None);
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        self.levels_of.fill((0, Span::ZERO));
+        for (_, task) in self.queue.take_all() {
+            self.queue.hold(0, task);
+        }
+        system.remark(Why::rule("boosted: all tasks go back to the highest level"));
+        system.at(system.now() + self.boost, Timer::Token(0));
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+}

@@ -1,0 +1,56 @@
+//! Policies that order the run queues, in the manner of sched_ext: textbook schedulers and one with a queue per cache.
+
+mod edf;
+mod fifo;
+mod lottery;
+mod mlfq;
+mod per_cpu;
+mod queue;
+mod rusty;
+mod stride;
+#[cfg(test)]
+mod tests;
+mod vtime;
+
+pub(crate) use edf::ENTRY as EDF;
+pub(crate) use fifo::ENTRY as FIFO;
+pub(crate) use lottery::ENTRY as LOTTERY;
+pub(crate) use mlfq::ENTRY as MLFQ;
+pub(crate) use rusty::ENTRY as RUSTY;
+pub(crate) use stride::ENTRY as STRIDE;
+pub(crate) use vtime::ENTRY as VTIME;
+
+use notation::parameter::{Kind, Parameter};
+use sim_core::ids::TaskId;
+use sim_core::policy::System;
+use sim_core::time::Span;
+
+/// `SCX_SLICE_DFL` of Linux (kernel/sched/ext.c), ns.
+const SCX_SLICE: u64 = 20_000_000;
+
+/// The parameter `slice` with this default, ns.
+const fn slice(default: u64, about: &'static str) -> Parameter {
+    Parameter { name: "slice", kind: Kind::Duration, default, min: 1_000, max: 1_000_000_000_000, about }
+}
+
+/// The cpu time of each task when it was last read.
+#[derive(Default)]
+struct Used(Vec<Span>);
+
+impl Used {
+    /// What a task has used since this was last asked.
+    fn since(&mut self, system: &mut dyn System, task: TaskId) -> Span {
+        let now = system.cpu_time(task);
+        let before = std::mem::replace(slot(&mut self.0, task), now);
+        now - before
+    }
+}
+
+/// The value of a task, in a list that grows as tasks come.
+fn slot<T: Default + Clone>(values: &mut Vec<T>, task: TaskId) -> &mut T {
+    let at = task.0 as usize;
+    if values.len() <= at {
+        values.resize(at + 1, T::default());
+    }
+    &mut values[at]
+}

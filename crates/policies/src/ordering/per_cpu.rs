@@ -1,0 +1,54 @@
+//! One queue per cpu: a task goes to its last cpu if that is idle, else to the shortest queue; an idle cpu steals.
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::Machine;
+use sim_core::policy::{CpuChoice, Placement, System, View, Why};
+
+use crate::queues::Queues;
+use crate::spread::unless_masked;
+
+/// The lengths of the queues.
+pub(super) struct PerCpu {
+    queues: Queues,
+    waiting: Vec<TaskId>,
+}
+
+impl PerCpu {
+    pub(super) fn new(machine: &Machine) -> Self {
+        Self { queues: Queues::new(machine.cpus(), machine.cpus()), waiting: Vec::new() }
+    }
+
+    /// The queue of a cpu has changed.
+    pub(super) fn note(&mut self, view: &dyn View, cpu: CpuId) {
+        self.queues.note(view, cpu);
+    }
+
+    /// A cpu for a created or woken task.
+    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.queues.refresh(view);
+        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
+        if view.nr_running(near) == 0 && view.allowed(task, near) {
+            return CpuChoice::new(near, Why::rule("placed: its last cpu is idle"));
+        }
+        let (shortest, _) = self.queues.extremes();
+        let cpu = self.queues.first_at_most(0..view.machine().cpus(), shortest).unwrap_or(near);
+        let why = Why::rule("placed: the shortest queue").with("tasks there", u64::from(shortest));
+        unless_masked(view, task, (cpu, why))
+    }
+
+    /// A cpu that goes idle takes the task that came last to the longest queue.
+    pub(super) fn steal(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.queues.refresh(system);
+        let (_, longest) = self.queues.extremes();
+        if longest < 2 {
+            return;
+        }
+        let cpus = 0..system.machine().cpus();
+        let Some(from) = self.queues.first_at_least(cpus, longest) else { return };
+        system.queued(from, usize::MAX, &mut self.waiting);
+        if let Some(task) = self.waiting.iter().find(|task| system.allowed(**task, cpu)) {
+            let why = Why::rule("stolen: the longest queue").with("tasks there", u64::from(longest));
+            system.migrate(*task, cpu, why);
+        }
+    }
+}

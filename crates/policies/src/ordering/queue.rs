@@ -1,0 +1,136 @@
+//! A dispatch queue: tasks that a policy holds until a cpu needs one, and the cpus that need one.
+//!
+//! Several cpus serve one queue. A task for which a cpu is idle, or which preempts, does not wait in it.
+
+use std::collections::BTreeSet;
+
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::Machine;
+use sim_core::policy::{CpuChoice, Placement, QueueEntry, System, THROTTLED, View, Why};
+use sim_core::time::Span;
+
+use crate::queues::Queues;
+use crate::spread::first_allowed;
+
+/// The tasks that a policy holds, in the order of keys; of equal keys the first come.
+#[derive(Default)]
+pub(super) struct DispatchQueue {
+    tasks: BTreeSet<(i64, u64, TaskId)>,
+    entries: u64,
+}
+
+impl DispatchQueue {
+    pub(super) fn hold(&mut self, key: i64, task: TaskId) {
+        self.entries += 1;
+        self.tasks.insert((key, self.entries, task));
+    }
+
+    /// The held tasks with their keys, the first one first.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = (i64, TaskId)> + '_ {
+        self.tasks.iter().map(|(key, _, task)| (*key, *task))
+    }
+
+    /// All held tasks, which it then no longer has.
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = (i64, TaskId)> + use<> {
+        std::mem::take(&mut self.tasks).into_iter().map(|(key, _, task)| (key, task))
+    }
+
+    /// True when it had this task, which it then no longer has.
+    pub(super) fn remove(&mut self, task: TaskId) -> bool {
+        let before = self.tasks.len();
+        self.tasks.retain(|(_, _, held)| *held != task);
+        self.tasks.len() < before
+    }
+
+    /// Gives a cpu the first task that may run there; false without one.
+    pub(super) fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId, slice: Span, why: Why) -> bool {
+        loop {
+            let first = self.tasks.iter().find(|(.., task)| system.allowed(*task, cpu)).copied();
+            let Some(first) = first else { return false };
+            let why = why.with("tasks held", self.tasks.len() as u64);
+            self.tasks.remove(&first);
+            let (key, _, task) = first;
+            system.dispatch(task, cpu, QueueEntry::new(key, slice), why);
+            // A throttled one goes along and waits there.
+            if system.task(task).priority < THROTTLED {
+                return true;
+            }
+        }
+    }
+}
+
+/// The cpus that serve a dispatch queue: which are idle, and with which keys the others run.
+pub(super) struct Servers {
+    idle: Queues,
+    running: BTreeSet<(i64, CpuId)>,
+    keys: Vec<Option<i64>>,
+    /// The task that was placed on an idle cpu, or on one where it preempts.
+    direct: Option<TaskId>,
+}
+
+impl Servers {
+    /// The cpus of a machine; those of a group of `span` are near each other.
+    pub(super) fn new(machine: &Machine, span: u32) -> Self {
+        let cpus = machine.cpus();
+        let keys = vec![None; cpus as usize];
+        Self { idle: Queues::new(cpus, span), running: BTreeSet::new(), keys, direct: None }
+    }
+
+    /// The queue of a cpu has changed.
+    pub(super) fn note(&mut self, view: &dyn View, cpu: CpuId) {
+        self.idle.note(view, cpu);
+    }
+
+    /// A cpu runs a task with this key, or none.
+    pub(super) fn set(&mut self, cpu: CpuId, key: Option<i64>) {
+        let before = std::mem::replace(&mut self.keys[cpu.0 as usize], key);
+        if let Some(before) = before {
+            self.running.remove(&(before, cpu));
+        }
+        if let Some(key) = key {
+            self.running.insert((key, cpu));
+        }
+    }
+
+    /// A cpu for a created or woken task: its last one if it is idle, else an idle one of the same group, else any
+    /// idle one, else, for a task with a key that preempts, the one that runs the largest key, else its last one.
+    pub(super) fn place(
+        &mut self,
+        view: &dyn View,
+        task: TaskId,
+        placement: Placement,
+        preempts: Option<i64>,
+    ) -> CpuChoice {
+        self.idle.refresh(view);
+        let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
+        let fits = |cpu: CpuId| view.allowed(task, cpu);
+        self.direct = Some(task);
+        if view.nr_running(near) == 0 && fits(near) {
+            return CpuChoice::new(near, Why::rule("placed: its last cpu is idle"));
+        }
+        let (cpus, span) = (view.machine().cpus(), self.idle.span());
+        let first = near.0 / span * span;
+        let group = first..(first + span).min(cpus);
+        if let Some(cpu) = self.idle.idle_from(group, near.0, fits) {
+            return CpuChoice::new(cpu, Why::rule("placed: an idle cpu of the same group"));
+        }
+        if let Some(cpu) = self.idle.idle_from(0..cpus, near.0, fits) {
+            return CpuChoice::new(cpu, Why::rule("placed: an idle cpu"));
+        }
+        let worst = preempts.and_then(|key| {
+            self.running.iter().rev().find(|(other, cpu)| *other > key && fits(*cpu)).copied()
+        });
+        if let (Some((_, cpu)), key) = (worst, preempts) {
+            self.set(cpu, key);
+            return CpuChoice::new(cpu, Why::rule("placed: it preempts the task that would run last"));
+        }
+        self.direct = None;
+        let cpu = if fits(near) { near } else { first_allowed(view, task) };
+        CpuChoice::new(cpu, Why::rule("placed: no cpu is idle, waits in the dispatch queue"))
+    }
+
+    /// True when `place` has sent this task, just now, to a cpu that is idle or where it preempts.
+    pub(super) fn takes(&mut self, task: TaskId) -> bool {
+        self.direct.take() == Some(task)
+    }
+}

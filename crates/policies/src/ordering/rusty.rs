@@ -1,0 +1,211 @@
+//! `RUSTY`: a queue of virtual time for each cache, and a balancer between them, in the manner of scx_rusty.
+
+use notation::parameter::{Kind, Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
+use sim_core::time::Span;
+
+use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::{SCX_SLICE, Used, slice, slot};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "RUSTY",
+    summary: "a queue of virtual time for each last-level cache, and a central balancer that moves tasks between them",
+    source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load balancer, greedy idle cpus",
+    level: Level::InKernel,
+    parameters: PARAMETERS,
+    about: "The cpus that share a last-level cache form a domain with its own queue. The queue is ordered by virtual time, as under \
+VTIME. A cpu that needs work takes the first task of its domain; if there is none, it takes one of another domain (`greedy`). \
+A created or woken task goes directly to its last cpu if that is idle, otherwise to an idle cpu of the same domain, otherwise \
+to any idle cpu, otherwise into the queue of its domain. Every `interval` the balancer compares the load of the domains. It \
+moves waiting tasks from the domain with the most load to the one with the least, as long as that makes them more equal. A \
+task that changes its domain keeps its distance to the clock of the queue.\n\n\
+Within a domain all tasks share the cpus by weight, and they find their data in the shared cache. Between domains shares are \
+as equal as the balancer makes them: with 17 threads on four domains of four cpus, five threads share one domain until the \
+next pass. The real scheduler balances load averages and chooses tasks by size; this one balances the weights of tasks that \
+can run, in the same outline. Each poll of a waiting task is simulated.",
+    sees: "RUSTY observes the cpu time and weight of each task, the load of each cpu, idle cpus, masks and the cache tree.",
+    costs: "Its hooks and its balancer take no simulated time; the real balancer is a process. A task that another cpu takes \
+costs a migration there, and refills the caches.",
+    wins: Showcase {
+        scenario: "urgent_and_bulk",
+        label: "RUSTY",
+        against: "FIFO",
+        app: "urgent",
+        point: "",
+        about: "The queue of each cache follows the weights. FIFO gives each program half of each cpu.",
+    },
+    loses: Showcase {
+        scenario: "one_queue_or_many",
+        label: "RUSTY",
+        against: "VTIME",
+        app: "ep",
+        point: "",
+        about: "17 threads run on four domains of four cpus. Five threads share one domain until the first \
+pass of the balancer after 2 s. VTIME has one queue for all.",
+    },
+    build: |values, setting| Box::new(Rusty::new(values, setting)),
+    example: "Two domains have two cpus each. Five tasks of equal weight that never sleep are created: two run in each domain, and \
+the fifth waits in domain 0. Its three tasks share two cpus and get 2/3 of a cpu each. Every 2 s the balancer finds loads of \
+3,072 and 2,048. Moving one task would only swap them, so nothing moves. With six tasks, four of them in domain 0, it moves \
+one, and all have 2/3 of a cpu.",
+};
+
+const PARAMETERS: &[Parameter] = &[
+    slice(
+        SCX_SLICE,
+        "How long a task runs, up to the next timer tick (slice_us_overutil and -underutil: 20 ms).",
+    ),
+    Parameter {
+        name: "interval",
+        kind: Kind::Duration,
+        default: 2_000_000_000,
+        min: 1_000_000,
+        max: 1_000_000_000_000,
+        about: "Time between passes of the balancer (option -i of scx_rusty, 2 s).",
+    },
+    Parameter::flag(
+        "greedy",
+        true,
+        "Whether a cpu without tasks in its own domain takes one of another (option -g).",
+    ),
+];
+
+struct Rusty {
+    slice: Span,
+    interval: Span,
+    greedy: bool,
+    /// Cpus per domain.
+    span: u32,
+    servers: Servers,
+    domains: Vec<Domain>,
+    /// The domain of each task and its virtual time there.
+    tasks: Vec<(u32, i64)>,
+    used: Used,
+}
+
+/// The cpus of a last-level cache.
+#[derive(Default)]
+struct Domain {
+    queue: DispatchQueue,
+    /// The largest virtual time with which a task has begun to run.
+    now: i64,
+}
+
+impl Rusty {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        let span = crate::modern::cache_span(setting.machine);
+        let domains = setting.machine.cpus().div_ceil(span);
+        Self {
+            slice: Span::from_ns(values.get("slice")),
+            interval: Span::from_ns(values.get("interval")),
+            greedy: values.flag("greedy"),
+            span,
+            servers: Servers::new(setting.machine, span),
+            domains: (0..domains).map(|_| Domain::default()).collect(),
+            tasks: Vec::new(),
+            used: Used::default(),
+        }
+    }
+
+    /// The virtual time of a task in the domain of a cpu: one that comes from another domain keeps its distance to the
+    /// clock there.
+    fn enter(&mut self, task: TaskId, cpu: CpuId) -> i64 {
+        let (domain, slice) = (cpu.0 / self.span, self.slice.ns() as i64);
+        let (from, vtime) = *slot(&mut self.tasks, task);
+        let now = self.domains[domain as usize].now;
+        let vtime = (vtime - self.domains[from as usize].now + now).max(now - slice);
+        *slot(&mut self.tasks, task) = (domain, vtime);
+        vtime
+    }
+
+    /// Moves held tasks from the domain with the most load to the one with the least, as long as that makes them more
+    /// equal.
+    fn balance(&mut self, system: &mut dyn System) {
+        let (span, last) = (self.span, system.machine().cpus());
+        let cpus = |domain: usize| {
+            let first = domain as u32 * span;
+            (first..(first + span).min(last)).map(CpuId)
+        };
+        let load = |domain: usize| -> u64 { cpus(domain).map(|cpu| system.load(cpu)).sum() };
+        let mut loads: Vec<u64> = (0..self.domains.len()).map(load).collect();
+        let most = (0..loads.len()).max_by_key(|at| loads[*at]).unwrap_or(0);
+        let least = (0..loads.len()).min_by_key(|at| loads[*at]).unwrap_or(0);
+        for (_, task) in self.domains[most].queue.tasks() {
+            let weight = u64::from(system.task(task).weight);
+            if loads[most] <= loads[least] + weight {
+                continue;
+            }
+            let Some(cpu) = cpus(least).find(|cpu| system.allowed(task, *cpu)) else { continue };
+            let why = Why::rule("balanced: from the domain with the most load to the one with the least");
+            if system.migrate(task, cpu, why.with("most", loads[most]).with("least", loads[least])) {
+                loads[most] -= weight;
+                loads[least] += weight;
+            }
+        }
+    }
+}
+
+impl Policy for Rusty {
+    fn order(&self) -> Order {
+        Order::Policy
+    }
+
+    fn init(&mut self, system: &mut dyn System) {
+        system.at(system.now() + self.interval, Timer::Token(0));
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.servers.place(view, task, placement, None)
+    }
+
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
+        let vtime = self.enter(task, cpu);
+        if self.servers.takes(task) {
+            return Some(QueueEntry::new(vtime, self.slice));
+        }
+        self.domains[(cpu.0 / self.span) as usize].queue.hold(vtime, task);
+        None
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let (own, domains) = ((cpu.0 / self.span) as usize, self.domains.len());
+        let why = Why::rule("dispatched: the least virtual time of the domain");
+        let mut found = self.domains[own].queue.dispatch(system, cpu, self.slice, why);
+        for other in (1..domains).take_while(|_| self.greedy) {
+            let queue = &mut self.domains[(own + other) % domains].queue;
+            found = found || queue.dispatch(system, cpu, self.slice, Why::rule("taken from another domain"));
+        }
+    }
+
+    fn running(&mut self, _: &mut dyn System, task: TaskId, _: CpuId) {
+        let (domain, vtime) = *slot(&mut self.tasks, task);
+        let now = &mut self.domains[domain as usize].now;
+        *now = (*now).max(vtime);
+    }
+
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        let (used, weight) = (self.used.since(system, task), system.task(task).weight);
+        slot(&mut self.tasks, task).1 += (u128::from(used.ns()) * 1024 / u128::from(weight)) as i64;
+    }
+
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        self.balance(system);
+        system.at(system.now() + self.interval, Timer::Token(0));
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+        let (from, to) = (slot(&mut self.tasks, task).0 as usize, (cpu.0 / self.span) as usize);
+        if from != to && system.task(task).held && self.domains[from].queue.remove(task) {
+            let vtime = self.enter(task, cpu);
+            self.domains[to].queue.hold(vtime, task);
+        }
+    }
+
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+}

@@ -1,0 +1,158 @@
+//! The examples of the texts, computed on the engine: one or two cpus without costs, a tick of 1 ms.
+
+use std::sync::Arc;
+
+use notation::parameter::Values;
+use sim_core::engine::Simulation;
+use sim_core::ids::ProfileId;
+use sim_core::machine::{Costs, Level as Tree, Machine};
+use sim_core::outcome::{Options, RunReport};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use sim_core::time::{Span, Time, Work};
+use sim_core::wait::{BarrierKind, WaitMode};
+
+use crate::entry::{Entry, Setting};
+use crate::fake;
+
+/// An application: name, start in ms, weight, tasks, and what each of them does.
+type Submitted<'a> = (&'a str, u64, u32, u32, Vec<Op>);
+
+fn compute(ms: u64) -> Op {
+    let work = Work::from_span(Span::from_ms(ms));
+    Op::Compute { work, spread: Spread::NONE, profile: ProfileId(0) }
+}
+
+fn sleep(ms: u64) -> Op {
+    Op::Sleep { span: Span::from_ms(ms), spread: Spread::NONE }
+}
+
+/// Runs applications under a policy, for so many ms at most.
+fn run(
+    entry: &Entry,
+    changes: &[(&str, u64)],
+    levels: &[(Tree, u32)],
+    apps: Vec<Submitted<'_>>,
+    horizon: u64,
+) -> RunReport {
+    let machine = Machine { costs: Costs::free(), ..fake::machine(levels) };
+    let kernel = fake::kernel(machine.cpus());
+    let runtime = Runtime {
+        name: "none".into(),
+        barrier: BarrierKind::Central,
+        wait: WaitMode::Block,
+        processes: false,
+        startup: StartUp::PLAIN,
+    };
+    let app = |(name, start, weight, tasks, ops): Submitted<'_>| {
+        let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+        let spec = AppSpec::new(name, tasks, Arc::new(program), runtime.clone());
+        AppSpec { weight, start: Time::from_ns(start * 1_000_000), ..spec }
+    };
+    let apps: Vec<AppSpec> = apps.into_iter().map(app).collect();
+    let mut values = Values::defaults(entry.parameters);
+    changes.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
+    if entry.name == "EDF" {
+        values.set_for("period", "b", vec![30_000_000]).unwrap();
+    }
+    let setting = Setting { machine: &machine, kernel: &kernel, apps: &apps };
+    let mut policy = (entry.build)(&values, &setting);
+    let options = Options { horizon: Time::from_ns(horizon * 1_000_000), ..Options::default() };
+    let simulation = Simulation::new(Arc::new(machine), Arc::new(kernel), apps, options).unwrap();
+    let report = simulation.run(policy.as_mut(), &mut ());
+    assert_eq!(report.corrections, 0, "{}", entry.name);
+    report
+}
+
+/// When each application ended, in whole ms.
+fn ends(report: &RunReport) -> Vec<u64> {
+    report.apps.iter().map(|app| app.end.map_or(u64::MAX, |end| end.ns() / 1_000_000)).collect()
+}
+
+/// The cpu time of each task, in whole ms.
+fn shares(report: &RunReport) -> Vec<u64> {
+    report.apps.iter().flat_map(|app| app.task_cpu.iter().map(|span| span.ns() / 1_000_000)).collect()
+}
+
+const ONE: &[(Tree, u32)] = &[(Tree::Core, 1)];
+const TWO: &[(Tree, u32)] = &[(Tree::Core, 2)];
+
+#[test]
+fn fifo_runs_one_slice_of_each_in_turn() {
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(50)]),
+        ("b", 1, 1024, 1, vec![compute(10)]),
+        ("c", 2, 1024, 1, vec![compute(30)]),
+    ];
+    assert_eq!(ends(&run(&super::FIFO, &[], ONE, apps, 1_000)), [90, 30, 80]);
+}
+
+#[test]
+fn stride_shares_by_weight_to_the_quantum() {
+    let apps = vec![("a", 0, 2048, 1, vec![compute(9_000)]), ("b", 0, 1024, 1, vec![compute(9_000)])];
+    assert_eq!(shares(&run(&super::STRIDE, &[], ONE, apps, 600)), [400, 200]);
+}
+
+#[test]
+fn vtime_gives_three_tasks_two_thirds_of_a_cpu_each() {
+    let apps = vec![("a", 0, 1024, 3, vec![compute(9_000)])];
+    assert_eq!(shares(&run(&super::VTIME, &[], TWO, apps, 60)), [40, 40, 40]);
+}
+
+#[test]
+fn a_sleeper_under_vtime_keeps_one_slice_of_credit() {
+    // It wakes at 226 ms and waits until a slice of the hog ends at 241 ms. It then runs for two slices.
+    let apps = vec![
+        ("hog", 0, 1024, 1, vec![compute(9_000)]),
+        ("late", 0, 1024, 1, vec![compute(1), sleep(205), compute(30)]),
+    ];
+    let report = run(&super::VTIME, &[], ONE, apps, 1_000);
+    assert_eq!(ends(&report)[1], 271);
+}
+
+#[test]
+fn lottery_shares_by_tickets_within_chance() {
+    let apps = vec![("a", 0, 3072, 1, vec![compute(90_000)]), ("b", 0, 1024, 1, vec![compute(90_000)])];
+    let shares = shares(&run(&super::LOTTERY, &[], ONE, apps, 10_000));
+    assert_eq!(shares[0] + shares[1], 10_000);
+    assert!((6_600..=8_400).contains(&shares[0]), "75 of 100 drawings, deviation 4.3: {shares:?}");
+}
+
+#[test]
+fn mlfq_lets_short_tasks_preempt_long_ones() {
+    let short = [sleep(50), compute(2)].repeat(4);
+    let apps = vec![("hog", 0, 1024, 1, vec![compute(9_000)]), ("short", 0, 1024, 1, short)];
+    let report = run(&super::MLFQ, &[], ONE, apps, 900);
+    // It waits 10 ms until the hog has sunk to the second level, and from then on not at all: four times 52 ms.
+    assert_eq!(ends(&report)[1], 10 + 208);
+}
+
+#[test]
+fn mlfq_lets_tasks_sink_whether_they_sleep_or_not() {
+    // It uses the 10 ms of the higher level in ten pieces, then waits for slices of the hog on the lower one.
+    let naps = [compute(1), sleep(1)].repeat(40);
+    let apps = vec![("hog", 0, 1024, 1, vec![compute(9_000)]), ("naps", 0, 1024, 1, naps)];
+    let report = run(&super::MLFQ, &[("levels", 2)], ONE, apps, 1_000);
+    // 30 ms for ten pieces and the first wait, then 30 pieces with a slice of 20 ms each.
+    let end = ends(&report)[1];
+    assert!((500..=680).contains(&end), "{end}");
+}
+
+#[test]
+fn edf_runs_the_earliest_deadline() {
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(60)]),
+        ("b", 5, 1024, 1, vec![compute(10), sleep(15), compute(10)]),
+    ];
+    // B preempts at 5 and at 30 ms; A, with its deadlines of 100 and 200 ms, has the rest.
+    let report = run(&super::EDF, &[], ONE, apps, 1_000);
+    assert_eq!(ends(&report), [80, 40]);
+}
+
+#[test]
+fn rusty_balances_between_caches() {
+    let levels = [(Tree::Cache, 2), (Tree::Core, 2)];
+    let apps = vec![("a", 0, 1024, 6, vec![compute(90_000)])];
+    let report = run(&super::RUSTY, &[("interval", 100_000_000)], &levels, apps, 6_000);
+    let shares = shares(&report);
+    assert!(shares.iter().all(|share| (3_900..=4_100).contains(share)), "2/3 of a cpu each: {shares:?}");
+}

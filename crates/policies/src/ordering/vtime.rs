@@ -1,0 +1,123 @@
+//! `VTIME`: weighted virtual time over one queue for the whole machine, the simplest sched_ext scheduler.
+
+use notation::parameter::{Parameter, Values};
+use sim_core::ids::{CpuId, TaskId};
+use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
+use sim_core::time::Span;
+
+use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::ordering::queue::{DispatchQueue, Servers};
+use crate::ordering::{SCX_SLICE, Used, slice, slot};
+
+/// Its place on the shelf.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "VTIME",
+    summary: "one queue for the whole machine, ordered by weighted virtual time: the simplest sched_ext scheduler",
+    source: "sched_ext of Linux 6.12, tools/sched_ext/scx_simple.bpf.c",
+    level: Level::InKernel,
+    parameters: PARAMETERS,
+    about: "Each task has a virtual time, which grows by the time it ran times 1,024 / weight. All tasks that wait are in one queue for \
+the whole machine. A cpu that needs work takes the task with the smallest virtual time that may run there. A task that slept \
+gets at most one slice of credit: its virtual time is raised to the clock of the queue less one slice. A created task begins \
+at the clock. A created or woken task goes directly to its last cpu if that is idle, otherwise to another idle one. No task \
+preempts.\n\n\
+With one queue, cpu time is shared by weight over the whole machine at any number of tasks, without a balancer. The price is \
+that tasks change their cpu with almost every slice: they refill caches, and on machines with several nodes their memory is \
+remote. A real machine also pays for the lock of the queue, which is not modelled. A task that polls and yields goes back \
+into the queue, and another cpu may take it. Each poll is simulated, so that polling programs take more time to simulate.",
+    sees: "VTIME observes the cpu time and weight of each task, idle cpus and masks. Its queue is shared by all cpus.",
+    costs: "Its hooks take no simulated time. A task that another cpu takes from the queue costs a migration there, and refills \
+the caches.",
+    wins: Showcase {
+        scenario: "one_queue_or_many",
+        label: "VTIME",
+        against: "FIFO",
+        app: "ep",
+        point: "",
+        about: "17 threads run on 16 cpus. One queue for the machine gives all of them the same share.",
+    },
+    loses: Showcase {
+        scenario: "short_waits",
+        label: "VTIME",
+        against: "MLFQ",
+        app: "code",
+        point: "",
+        about: "No thread preempts: when a thread wakes and all cpus are busy, it waits until the slice of \
+another task ends. MLFQ lets it preempt a task of a lower level.",
+    },
+    build: |values, setting| Box::new(Vtime::new(values, setting)),
+    example: "Two cpus have three tasks of weight 1,024 that never sleep, and the slice is 20 ms. A and B run first. After 20 ms \
+both have virtual time 20 and C has 0, so C runs, and A, which came back first, also runs: A 40, C 20, B 20. At 40 ms B and C \
+run. In 60 ms each task has run for two slices, 2/3 of a cpu, and each has changed its cpu at least once.",
+};
+
+const PARAMETERS: &[Parameter] = &[slice(
+    SCX_SLICE,
+    "How long a task runs, up to the next timer tick, and the most virtual time that a sleeper can save (SCX_SLICE_DFL).",
+)];
+
+struct Vtime {
+    slice: Span,
+    servers: Servers,
+    queue: DispatchQueue,
+    /// The largest virtual time with which a task has begun to run (`vtime_now`).
+    now: i64,
+    vtime: Vec<i64>,
+    used: Used,
+}
+
+impl Vtime {
+    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+        Self {
+            slice: Span::from_ns(values.get("slice")),
+            servers: Servers::new(setting.machine, setting.machine.cpus()),
+            queue: DispatchQueue::default(),
+            now: 0,
+            vtime: Vec::new(),
+            used: Used::default(),
+        }
+    }
+}
+
+impl Policy for Vtime {
+    fn order(&self) -> Order {
+        Order::Policy
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+        self.servers.place(view, task, placement, None)
+    }
+
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, why: Enqueue) -> Option<QueueEntry> {
+        let vtime = slot(&mut self.vtime, task);
+        // A created task begins now; one that slept has saved one slice at most.
+        let credit = if why == Enqueue::Created { 0 } else { self.slice.ns() as i64 };
+        *vtime = (*vtime).max(self.now - credit);
+        if self.servers.takes(task) {
+            return Some(QueueEntry::new(*vtime, self.slice));
+        }
+        self.queue.hold(*vtime, task);
+        None
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        self.queue.dispatch(system, cpu, self.slice, Why::rule("dispatched: the least virtual time"));
+    }
+
+    fn running(&mut self, _: &mut dyn System, task: TaskId, _: CpuId) {
+        self.now = self.now.max(*slot(&mut self.vtime, task));
+    }
+
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        let (used, weight) = (self.used.since(system, task), system.task(task).weight);
+        *slot(&mut self.vtime, task) += (u128::from(used.ns()) * 1024 / u128::from(weight)) as i64;
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.servers.note(system, cpu);
+    }
+}
