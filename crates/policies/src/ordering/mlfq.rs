@@ -17,7 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
     level: Level::InKernel,
     parameters: PARAMETERS,
     about: "There are `levels` levels, the highest first; all tasks of the machine wait in one queue in the order of levels, and within \
-a level first come, first served. The rules of the book: a task begins on the highest level (rule 3). When it has used its \
+a level first come, first served. The rules of OSTEP: a task begins on the highest level (rule 3). When it has used its \
 allotment on a level, in one piece or in many, it sinks to the next one (rule 4), where slices are twice as long. After \
 `boost` all tasks return to the highest level (rule 5). A created or woken task goes directly to an idle cpu, or to the cpu \
 that runs the lowest level if its own is higher, where it preempts (rule 1).\n\n\
@@ -60,7 +60,7 @@ const PARAMETERS: &[Parameter] = &[
         default: 8,
         min: 1,
         max: 32,
-        about: "The number of levels. 8 as in the examples of the book.",
+        about: "The number of levels: 3 in the examples of OSTEP, 60 in Solaris. With 8 the longest slice is above a second.",
     },
     Parameter {
         name: "quantum",
@@ -69,7 +69,7 @@ const PARAMETERS: &[Parameter] = &[
         min: 1_000,
         max: 1_000_000_000,
         about: "Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from level to level, as \
-in CTSS. 10 ms as in the book.",
+in CTSS. 10 ms as in the examples of OSTEP.",
     },
     Parameter {
         name: "boost",

@@ -129,6 +129,11 @@ impl Servers {
         CpuChoice::new(cpu, Why::rule("placed: no cpu is idle, waits in the dispatch queue"))
     }
 
+    /// True when `place` has just sent this task to a cpu that is idle or where it preempts.
+    pub(super) fn sends(&self, task: TaskId) -> bool {
+        self.direct == Some(task)
+    }
+
     /// True when `place` has sent this task, just now, to a cpu that is idle or where it preempts.
     pub(super) fn takes(&mut self, task: TaskId) -> bool {
         self.direct.take() == Some(task)

@@ -1,7 +1,10 @@
 //! `RUSTY`: a queue of virtual time for each cache, and a balancer between them, in the manner of scx_rusty.
 
+use std::collections::BTreeSet;
+
 use notation::parameter::{Kind, Parameter, Values};
 use sim_core::ids::{CpuId, TaskId};
+use sim_core::machine::Machine;
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
@@ -19,8 +22,9 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "The cpus that share a last-level cache form a domain with its own queue. The queue is ordered by virtual time, as under \
 VTIME. A cpu that needs work takes the first task of its domain; if there is none, it takes one of another domain (`greedy`). \
 A created or woken task goes directly to its last cpu if that is idle, otherwise to an idle cpu of the same domain, otherwise \
-to any idle cpu, otherwise into the queue of its domain. Every `interval` the balancer compares the load of the domains. It \
-moves waiting tasks from the domain with the most load to the one with the least, as long as that makes them more equal. A \
+to any idle cpu. If none is idle, a woken task waits in the queue of its domain, and created tasks in those of all domains in \
+turn. Every `interval` the balancer compares the load of the domains. It moves waiting tasks from the domain with the most \
+load to the one with the least, as long as that makes them more equal. A \
 task that changes its domain keeps its distance to the clock of the queue.\n\n\
 Within a domain all tasks share the cpus by weight, and they find their data in the shared cache. Between domains shares are \
 as equal as the balancer makes them: with 17 threads on four domains of four cpus, five threads share one domain until the \
@@ -81,6 +85,8 @@ struct Rusty {
     span: u32,
     servers: Servers,
     domains: Vec<Domain>,
+    /// The domain of the last created task that found no idle cpu (`dom_rr_cur`).
+    next: usize,
     /// The domain of each task and its virtual time there.
     tasks: Vec<(u32, i64)>,
     used: Used,
@@ -105,6 +111,7 @@ impl Rusty {
             span,
             servers: Servers::new(setting.machine, span),
             domains: (0..domains).map(|_| Domain::default()).collect(),
+            next: 0,
             tasks: Vec::new(),
             used: Used::default(),
         }
@@ -121,29 +128,33 @@ impl Rusty {
         vtime
     }
 
-    /// Moves held tasks from the domain with the most load to the one with the least, as long as that makes them more
-    /// equal.
+    /// The cpus of a domain.
+    fn cpus(&self, domain: usize, machine: &Machine) -> impl Iterator<Item = CpuId> + use<> {
+        let first = domain as u32 * self.span;
+        (first..(first + self.span).min(machine.cpus())).map(CpuId)
+    }
+
+    /// Moves held tasks, each from the domain with the most load to the one with the least, as long as that makes loads
+    /// more equal.
     fn balance(&mut self, system: &mut dyn System) {
-        let (span, last) = (self.span, system.machine().cpus());
-        let cpus = |domain: usize| {
-            let first = domain as u32 * span;
-            (first..(first + span).min(last)).map(CpuId)
-        };
-        let load = |domain: usize| -> u64 { cpus(domain).map(|cpu| system.load(cpu)).sum() };
+        let load = |domain| self.cpus(domain, system.machine()).map(|cpu| system.load(cpu)).sum();
         let mut loads: Vec<u64> = (0..self.domains.len()).map(load).collect();
-        let most = (0..loads.len()).max_by_key(|at| loads[*at]).unwrap_or(0);
-        let least = (0..loads.len()).min_by_key(|at| loads[*at]).unwrap_or(0);
-        for (_, task) in self.domains[most].queue.tasks() {
-            let weight = u64::from(system.task(task).weight);
-            if loads[most] <= loads[least] + weight {
-                continue;
-            }
-            let Some(cpu) = cpus(least).find(|cpu| system.allowed(task, *cpu)) else { continue };
+        let mut moved = BTreeSet::new();
+        loop {
+            let most = (0..loads.len()).max_by_key(|at| loads[*at]).unwrap_or(0);
+            let least = (0..loads.len()).min_by_key(|at| loads[*at]).unwrap_or(0);
+            let fitting = self.domains[most].queue.tasks().find_map(|(_, task)| {
+                let weight = u64::from(system.task(task).weight);
+                let better = loads[most] > loads[least] + weight && !moved.contains(&task);
+                let mut cpus = self.cpus(least, system.machine()).filter(|_| better);
+                cpus.find(|cpu| system.allowed(task, *cpu)).map(|cpu| (task, weight, cpu))
+            });
+            let Some((task, weight, cpu)) = fitting else { return };
             let why = Why::rule("balanced: from the domain with the most load to the one with the least");
-            if system.migrate(task, cpu, why.with("most", loads[most]).with("least", loads[least])) {
-                loads[most] -= weight;
-                loads[least] += weight;
-            }
+            system.migrate(task, cpu, why.with("most", loads[most]).with("least", loads[least]));
+            moved.insert(task);
+            loads[most] -= weight;
+            loads[least] += weight;
         }
     }
 }
@@ -158,7 +169,14 @@ impl Policy for Rusty {
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        self.servers.place(view, task, placement, None)
+        let choice = self.servers.place(view, task, placement, None);
+        if self.servers.sends(task) || !matches!(placement, Placement::Fork { .. }) {
+            return choice;
+        }
+        // A created task that finds no idle cpu waits in the next domain.
+        self.next = (self.next + 1) % self.domains.len();
+        let cpu = self.cpus(self.next, view.machine()).find(|cpu| view.allowed(task, *cpu));
+        cpu.map_or(choice, |cpu| CpuChoice::new(cpu, Why::rule("placed: no cpu is idle, the next domain")))
     }
 
     fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {

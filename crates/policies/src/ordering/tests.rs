@@ -149,10 +149,24 @@ fn edf_runs_the_earliest_deadline() {
 }
 
 #[test]
-fn rusty_balances_between_caches() {
+fn rusty_shares_by_weight_within_a_cache_and_balances_between_caches() {
     let levels = [(Tree::Cache, 2), (Tree::Core, 2)];
+    // Four tasks run, and the other two wait, one in each domain.
     let apps = vec![("a", 0, 1024, 6, vec![compute(90_000)])];
-    let report = run(&super::RUSTY, &[("interval", 100_000_000)], &levels, apps, 6_000);
-    let shares = shares(&report);
-    assert!(shares.iter().all(|share| (3_900..=4_100).contains(share)), "2/3 of a cpu each: {shares:?}");
+    let even = run(&super::RUSTY, &[], &levels, apps, 6_000);
+    assert!(shares(&even).iter().all(|share| (3_900..=4_100).contains(share)), "{:?}", shares(&even));
+    // The short tasks leave six long ones, four of them in one domain: one moves at the first pass.
+    let apps = vec![
+        ("first", 0, 1024, 4, vec![compute(90_000)]),
+        ("long", 10, 1024, 1, vec![compute(90_000)]),
+        ("short", 11, 1024, 1, vec![compute(10)]),
+        ("long", 12, 1024, 1, vec![compute(90_000)]),
+        ("short", 13, 1024, 1, vec![compute(10)]),
+    ];
+    let least = |interval: u64| {
+        let report = run(&super::RUSTY, &[("interval", interval)], &levels, apps.clone(), 6_000);
+        shares(&report).into_iter().filter(|share| *share > 10).min()
+    };
+    assert!(least(100_000_000).is_some_and(|share| share > 3_800), "{:?}", least(100_000_000));
+    assert!(least(100_000_000_000).is_some_and(|share| share < 3_100), "{:?}", least(100_000_000_000));
 }
