@@ -36,6 +36,45 @@ impl Policy for Stealing {
 }
 // policy: end
 
+// order: begin
+use std::collections::VecDeque;
+
+use sim_core::policy::{Enqueue, Order, QueueEntry};
+
+/// One queue for the whole machine, first come, first served.
+#[derive(Default)]
+struct SharedQueue {
+    held: VecDeque<TaskId>,
+}
+
+impl Policy for SharedQueue {
+    fn order(&self) -> Order {
+        Order::Policy
+    }
+
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        view.first_allowed(task).unwrap_or(CpuId(0)).into()
+    }
+
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
+        self.held.push_back(task);
+        None
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, _: CpuId) {
+        let idle = system.machine().cpu_ids().find(|cpu| system.nr_running(*cpu) == 0);
+        idle.into_iter().for_each(|cpu| self.dispatch(system, cpu));
+    }
+
+    fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
+        let Some(at) = self.held.iter().position(|task| system.allowed(*task, cpu)) else { return };
+        let entry = QueueEntry::new(0, Span::from_ms(20));
+        system.dispatch(self.held[at], cpu, entry, Why::rule("dispatched: first come"));
+        self.held.remove(at);
+    }
+}
+// order: end
+
 fn two_cpus() -> Arc<Machine> {
     Arc::new(Machine {
         name: "two".into(),
@@ -97,10 +136,22 @@ fn the_policy_of_the_page_runs() {
 }
 
 #[test]
-fn the_page_shows_the_policy_word_for_word() {
+fn the_order_of_the_page_runs() {
+    let report = run(&mut SharedQueue::default());
+    assert_eq!(report.outcome, Outcome::Completed);
+    assert_eq!(report.corrections, 0);
+    // Slices of 20 ms over one queue: both cpus are busy to the end.
+    let run_time = report.apps[0].run_time().unwrap();
+    assert!(run_time >= Span::from_ms(202) && run_time < Span::from_ms(212), "{run_time:?}");
+}
+
+#[test]
+fn the_page_shows_the_policies_word_for_word() {
     let code = include_str!("writing_a_policy.rs");
     let page = include_str!("../../../docs/writing-a-policy.md");
-    let start = code.find("// policy: begin\n").unwrap() + "// policy: begin\n".len();
-    let end = code.find("// policy: end").unwrap();
-    assert!(page.contains(&code[start..end]), "docs/writing-a-policy.md differs from this file");
+    for name in ["policy", "order"] {
+        let (begin, end) = (format!("// {name}: begin\n"), format!("// {name}: end"));
+        let (start, end) = (code.find(&begin).unwrap() + begin.len(), code.find(&end).unwrap());
+        assert!(page.contains(&code[start..end]), "docs/writing-a-policy.md differs from this file: {name}");
+    }
 }

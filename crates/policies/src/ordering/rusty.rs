@@ -22,8 +22,8 @@ pub(crate) const ENTRY: Entry = Entry {
     about: "The cpus that share a last-level cache form a domain with its own queue. The queue is ordered by virtual time, as under \
 VTIME. A cpu that needs work takes the first task of its domain; if there is none, it takes one of another domain (`greedy`). \
 A created or woken task goes directly to its last cpu if that is idle, otherwise to an idle cpu of the same domain, otherwise \
-to any idle cpu. If none is idle, a woken task waits in the queue of its domain, and created tasks in those of all domains in \
-turn. Every `interval` the balancer compares the load of the domains. It moves waiting tasks from the domain with the most \
+to any idle cpu. If none is idle, a woken task waits in the queue of its domain, and created tasks in those of all domains, \
+one after the other. Every `interval` the balancer compares the load of the domains. It moves waiting tasks from the domain with the most \
 load to the one with the least, as long as that makes them more equal. A \
 task that changes its domain keeps its distance to the clock of the queue.\n\n\
 Within a domain all tasks share the cpus by weight, and they find their data in the shared cache. Between domains shares are \
