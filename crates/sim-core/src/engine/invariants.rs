@@ -9,7 +9,6 @@ use crate::engine::Engine;
 use crate::engine::state::{Activity, Cpu, Task};
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::observe::Observer;
-use crate::os::Discipline;
 use crate::policy::{THROTTLED, TaskState};
 use crate::time::{Span, Time};
 
@@ -204,8 +203,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// What orders a queue.
     fn queue_key(&self, task: &Task) -> (u8, i64) {
-        let by_deadline = matches!(self.shared.model.discipline, Discipline::Eevdf(_));
-        (task.priority, if by_deadline { task.vdeadline } else { task.vruntime })
+        (task.priority, self.shared.model.discipline.key(task))
     }
 
     /// Tasks whose dequeue is delayed sleep, and belong to the cpu.

@@ -99,7 +99,7 @@ use crate::ids::{AppId, CpuId, TaskId};
 use crate::limits::MAX_ROUNDS_PER_INSTANT;
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Observation, Observer};
-use crate::os::{Discipline, EevdfParams, OsModel};
+use crate::os::OsModel;
 use crate::outcome::{Options, Outcome, RunReport};
 use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
@@ -212,7 +212,7 @@ impl Simulation {
         let order = policy.order();
         if order != Order::System {
             simulation.model = Arc::new(simulation.model.ordered(order));
-            let checked = setup::check_discipline(&simulation.model.discipline);
+            let checked = simulation.model.discipline.check(simulation.model.tick);
             assert!(checked.is_ok(), "the order of the policy is out of range: {checked:?}");
         }
         Engine::new(simulation, observer).run(policy)
@@ -279,7 +279,7 @@ impl<O: Observer> Engine<'_, O> {
             self.shared.dirty = Dirty::watching(self.cpus.len());
         }
         self.watches_preemptions =
-            policy.watches().preemptions && matches!(self.shared.model.discipline, Discipline::Ts(_));
+            policy.watches().preemptions && self.shared.model.discipline.update_period().is_some();
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {
@@ -585,13 +585,13 @@ impl<O: Observer> Engine<'_, O> {
     /// The first timer tick of a cpu at or after an instant.
     fn tick_at(&self, cpu: CpuId, at: Time) -> Time {
         let (period, phase) = (self.shared.model.tick.ns(), self.cpus[cpu].tick_phase);
-        let Discipline::Eevdf(EevdfParams { tick_jitter, .. }) = self.shared.model.discipline else {
+        let Some(jitter) = self.shared.model.discipline.processes_ticks() else {
             let periods = at.ns().saturating_sub(phase).div_ceil(period);
             return Time::from_ns(phase + periods * period);
         };
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
-        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(tick_jitter.ns()) + 1);
+        let (key, choices) = (self.cpus[cpu].tick_key, u128::from(jitter.ns()) + 1);
         let late = |n: u64| ((u128::from(draw(key, n)) * choices) >> 32) as u64;
         let tick = |n: u64| Time::from_ns(phase + n * period + late(n));
         if tick(due) >= at { tick(due) } else { tick(due + 1) }

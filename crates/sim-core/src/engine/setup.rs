@@ -19,7 +19,7 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{CfsRelease, Discipline, OsModel, YieldMode};
+use crate::os::{Discipline, OsModel, YieldMode};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
@@ -48,12 +48,7 @@ pub(crate) fn check(
     if model.tick < Span::from_us(1) {
         return Err("the tick period must be at least 1us".into());
     }
-    check_discipline(&model.discipline)?;
-    if let Discipline::Eevdf(params) = &model.discipline
-        && params.tick_jitter >= model.tick
-    {
-        return Err("ticks must be late by less than their period".into());
-    }
+    model.discipline.check(model.tick)?;
     if machine.costs.poll == Span::ZERO {
         return Err("a poll takes at least 1ns".into());
     }
@@ -101,20 +96,6 @@ fn check_app(machine: &Machine, admission: Admission, number: usize, app: &AppSp
         return Err(format!("application `{name}` is allowed on no cpu of the machine"));
     }
     Ok(())
-}
-
-pub(super) fn check_discipline(discipline: &Discipline) -> Result<(), String> {
-    let shortest = match discipline {
-        Discipline::Cfs(_) | Discipline::ByPolicy(_) => return Ok(()),
-        Discipline::VirtualTime(params) => ("slice", params.slice),
-        Discipline::RoundRobin(params) => ("quantum", params.quantum),
-        Discipline::Eevdf(params) => ("slice", params.slice),
-        Discipline::O1(params) => ("timeslice", params.timeslice.min(params.sleep_average)),
-        Discipline::Ule(params) => ("slice", params.slice.min(params.min_slice).min(params.history)),
-        Discipline::Ts(params) => ("update", params.update.min(params.clock_tick)),
-    };
-    let (name, span) = shortest;
-    if span < Span::from_us(1) { Err(format!("the {name} must be at least 1us")) } else { Ok(()) }
 }
 
 /// The profile of bulk transfers: memory-bound at the rate of one core.
@@ -190,7 +171,7 @@ fn build_app(spec: AppSpec, first: u32, profiles: u32, fork_noise: u64, delay: S
     }
 }
 
-/// The cpus, all idle. Only EEVDF processes every tick.
+/// The cpus, all idle.
 fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
     let mut cpus: PerCpu<Cpu> = machine.cpu_ids().map(Cpu::new).collect();
     if model.tick_skew {
@@ -199,7 +180,7 @@ fn build_cpus(machine: &Machine, model: &OsModel, seed: u64) -> PerCpu<Cpu> {
             cpus[cpu].tick_phase = step * u64::from(cpu.0);
         }
     }
-    if let Discipline::Eevdf(_) = model.discipline {
+    if model.discipline.processes_ticks().is_some() {
         for cpu in machine.cpu_ids() {
             cpus[cpu].next_tick = Time::ZERO;
             cpus[cpu].tick_key = key(seed, Purpose::TickLateness, u64::from(cpu.0));
@@ -219,16 +200,7 @@ fn affinities(specs: &[AppSpec]) -> Vec<Affinity> {
 
 /// Room for what the discipline will write about a task.
 fn history(discipline: &Discipline) -> Apart<History> {
-    let written = match discipline {
-        Discipline::Cfs(params) => params.release == CfsRelease::V30,
-        Discipline::RoundRobin(_) | Discipline::VirtualTime(_) => false,
-        Discipline::Eevdf(_)
-        | Discipline::O1(_)
-        | Discipline::Ule(_)
-        | Discipline::Ts(_)
-        | Discipline::ByPolicy(_) => true,
-    };
-    if written { Apart::ready() } else { Apart::NONE }
+    if discipline.keeps_history() { Apart::ready() } else { Apart::NONE }
 }
 
 /// Adds the tasks of an application.
@@ -328,8 +300,8 @@ impl<'o, O: Observer> Engine<'o, O> {
             population.add(spec, (&machine, &model, &options), &mut caches, &mut timers);
         }
         let Population { tasks, apps, profiles, left, pending } = population;
-        if let Discipline::Ts(params) = &model.discipline {
-            timers.arm(Time::ZERO + params.update, Timer::Update);
+        if let Some(period) = model.discipline.update_period() {
+            timers.arm(Time::ZERO + period, Timer::Update);
         }
         let cpus = machine.cpus() as usize;
         let memory = Contention::new(&machine, &profiles);

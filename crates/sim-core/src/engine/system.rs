@@ -6,12 +6,10 @@ use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
 use crate::observe::Observer;
-use crate::os::Discipline;
 use crate::policy::{
     self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
-use crate::run_queue::multilevel::Multilevel;
-use crate::run_queue::{self, ts};
+use crate::run_queue;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
 impl<O: Observer> View for Engine<'_, O> {
@@ -99,15 +97,8 @@ impl<O: Observer> Engine<'_, O> {
         cpu.next_buddy == task || cpu.last_buddy == task
     }
 
-    /// The priority of a task under the time-sharing class, 0 under other disciplines.
     fn dispatch_priority(&self, task: TaskId) -> i64 {
-        let Discipline::Ts(params) = &self.shared.model.discipline else { return 0 };
-        let record = &self.shared.tasks[task];
-        match record.state {
-            TaskState::New => i64::from(params.start),
-            TaskState::Sleeping => -ts::woken(params, record.vruntime, record.history.share.waited),
-            _ => -record.vruntime,
-        }
+        self.shared.model.discipline.dispatch_priority(&self.shared.tasks[task])
     }
 
     /// Refuses an action: counts it and returns false.
@@ -181,13 +172,11 @@ impl<O: Observer> System for Engine<'_, O> {
     }
 
     fn slice(&mut self, task: TaskId) -> Option<(Span, Span)> {
-        let multilevel = Multilevel::of(&self.shared.model.discipline)?;
         let cpu = self.shared.tasks[task].cpu;
+        let shared = &self.shared;
+        shared.model.discipline.slice_used_and_left(&shared.tasks[task], &self.cpus[cpu])?;
         self.catch_up(cpu);
-        let record = &self.shared.tasks[task];
-        let room =
-            multilevel.room(&record.history.share, record.vruntime, record.weight, self.cpus[cpu].running);
-        Some((Span::from_ns(record.history.share.used), Span::from_ns(room)))
+        self.shared.model.discipline.slice_used_and_left(&self.shared.tasks[task], &self.cpus[cpu])
     }
 
     fn migrate(&mut self, task: TaskId, to: CpuId, why: Why) -> bool {

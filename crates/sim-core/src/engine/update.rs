@@ -4,22 +4,20 @@ use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
-use crate::os::{Discipline, TsParams};
 use crate::policy::{Preemption, TaskState};
-use crate::run_queue::{self, ts};
+use crate::run_queue;
 
 impl<O: Observer> Engine<'_, O> {
     /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
-        let model = self.shared.model.clone();
-        let Discipline::Ts(params) = &model.discipline else {
-            unreachable!("only the time-sharing class arms an update of all priorities");
+        let Some(period) = self.shared.model.discipline.update_period() else {
+            unreachable!("{} arms an update of all priorities", self.shared.model.name);
         };
         for cpu in 0..self.cpus.len() {
             self.catch_up(CpuId(cpu as u32));
         }
         for task in 0..self.shared.tasks.len() {
-            self.update_priority(params, TaskId(task as u32));
+            self.update_priority(TaskId(task as u32));
         }
         for cpu in (0..self.cpus.len()).map(|cpu| CpuId(cpu as u32)) {
             let record = &mut self.cpus[cpu];
@@ -28,21 +26,14 @@ impl<O: Observer> Engine<'_, O> {
             record.resched |= key(head) < key(current);
             self.mark(cpu);
         }
-        self.timers.arm(self.shared.now + params.update, Timer::Update);
+        self.timers.arm(self.shared.now + period, Timer::Update);
     }
 
-    fn update_priority(&mut self, params: &TsParams, id: TaskId) {
+    fn update_priority(&mut self, id: TaskId) {
         let task = &mut self.shared.tasks[id];
-        let (running, asleep) = match task.state {
-            TaskState::Running => (true, false),
-            TaskState::Queued => (false, false),
-            TaskState::Sleeping => (false, true),
-            TaskState::New | TaskState::Exited => return,
-        };
-        let Some(key) = ts::update(params, task, running, asleep) else { return };
-        if running {
+        let Some(key) = self.shared.model.discipline.updated(task) else { return };
+        if task.state == TaskState::Running {
             task.vruntime = key;
-            task.history.share.expired = false;
         } else if task.vruntime != key {
             let record = &mut self.cpus[task.cpu];
             run_queue::remove(&mut self.shared.tasks, record, id);

@@ -7,7 +7,6 @@ use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Observer};
-use crate::os::{CfsRelease, Discipline};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
@@ -66,8 +65,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Virtual runtime is relative to its queue: it moves with the difference of the minima.
     fn renormalise(&mut self, id: TaskId, from: CpuId, to: CpuId) {
-        // Under EEVDF a task takes its lag along instead.
-        if from != to && !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
+        if from != to && self.shared.model.discipline.has_relative_keys() {
             self.catch_up(from);
             self.catch_up(to);
             let shift = self.cpus[to].min_vruntime - self.cpus[from].min_vruntime;
@@ -88,10 +86,7 @@ impl<O: Observer> Engine<'_, O> {
     pub(crate) fn end_delay(&mut self, id: TaskId) {
         let cpu = self.shared.tasks[id].cpu;
         self.catch_up(cpu);
-        let Discipline::Eevdf(params) = &self.shared.model.discipline else {
-            violated(id, cpu, "has a delayed dequeue, which only EEVDF knows");
-        };
-        run_queue::eevdf::drop_delayed(params, &mut self.shared.tasks, &mut self.cpus[cpu], id);
+        self.shared.model.discipline.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id);
     }
 
     /// Processes the timer ticks of a cpu since the last time. One within a poll-and-yield cycle has no
@@ -134,7 +129,7 @@ impl<O: Observer> Engine<'_, O> {
     /// because it changes from computing to polling.
     #[inline]
     pub(crate) fn charge_waiter(&mut self, cpu: CpuId) {
-        if !matches!(self.shared.model.discipline, Discipline::Eevdf(_)) {
+        if self.shared.model.discipline.charges_waiters() {
             self.charge(cpu);
         }
     }
@@ -273,11 +268,6 @@ impl<O: Observer> Engine<'_, O> {
         let id = self.cpus[cpu].current;
         self.shared.tasks[id].state = TaskState::Sleeping;
         self.leave(cpu, LeaveReason::Slept);
-        if let Discipline::Cfs(params) = &self.shared.model.discipline
-            && params.release == CfsRelease::V30
-        {
-            self.shared.tasks[id].history.waker.sleeps(params);
-        }
         if let Some(span) = nap {
             self.arm_pending(self.shared.now.saturating_add(span), Timer::Wake(id, cpu));
         }

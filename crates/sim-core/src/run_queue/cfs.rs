@@ -8,6 +8,7 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
+use crate::observe::LeaveReason;
 use crate::run_queue::{Entry, Rules, Tasks, last_of_priority};
 use crate::time::{Span, Time};
 
@@ -253,6 +254,16 @@ fn buddy(
 }
 
 impl Rules for CfsParams {
+    fn keeps_history(&self) -> bool {
+        self.release == CfsRelease::V30
+    }
+
+    fn leave(&self, tasks: &mut Tasks, _: &mut Cpu, id: TaskId, reason: LeaveReason) {
+        if reason == LeaveReason::Slept && self.release == CfsRelease::V30 {
+            tasks[id].history.waker.sleeps(self);
+        }
+    }
+
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
         place(self, tasks, cpu, id, entry);
     }

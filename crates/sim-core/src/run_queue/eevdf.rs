@@ -10,7 +10,7 @@ use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{Entry, Rules, Tasks};
+use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
@@ -271,7 +271,7 @@ fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, rea
 }
 
 /// A delayed task leaves its cpu: what it has fallen behind while it slept does not count (`DELAY_ZERO`).
-pub(crate) fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+fn drop_delayed(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     tasks[id].history.vlag = lag(params, tasks, cpu, id).min(0);
     unlink(tasks, cpu, id);
 }
@@ -380,6 +380,31 @@ impl Rules for EevdfParams {
 
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
         yields(self, tasks, cpu, now);
+    }
+
+    fn check(&self, tick: Span) -> Result<(), String> {
+        at_least_1us("slice", self.slice)?;
+        if self.tick_jitter >= tick {
+            return Err("ticks must be late by less than their period".into());
+        }
+        Ok(())
+    }
+
+    /// A task takes its lag along instead.
+    fn has_relative_keys(&self) -> bool {
+        false
+    }
+
+    fn charges_waiters(&self) -> bool {
+        false
+    }
+
+    fn processes_ticks(&self) -> Option<Span> {
+        Some(self.tick_jitter)
+    }
+
+    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        drop_delayed(self, tasks, cpu, id);
     }
 
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {

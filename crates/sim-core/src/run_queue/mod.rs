@@ -23,7 +23,7 @@ use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use by_policy::ByPolicy;
 use cfs::CfsParams;
 use eevdf::EevdfParams;
@@ -38,6 +38,66 @@ pub(crate) type Tasks = IdVec<TaskId, Task>;
 /// The rules by which an operating system orders the run queue of a cpu and picks from it. Within a priority
 /// level, the list is sorted by [`Rules::key`]; of equal keys the first come is first.
 pub(crate) trait Rules {
+    /// Refuses parameters that cannot be simulated, with a sentence.
+    fn check(&self, tick: Span) -> Result<(), String> {
+        let _ = tick;
+        Ok(())
+    }
+
+    /// It writes the history of each task ([`crate::engine::state::History`]).
+    fn keeps_history(&self) -> bool {
+        true
+    }
+
+    /// The key of a moved task is relative to the minimum of its queue.
+    #[inline]
+    fn has_relative_keys(&self) -> bool {
+        true
+    }
+
+    /// A task that changes from computing to polling is charged then.
+    #[inline]
+    fn charges_waiters(&self) -> bool {
+        true
+    }
+
+    /// How late timer ticks are at most, where each of them is processed. None: a tick is computed when a slice ends.
+    #[inline]
+    fn processes_ticks(&self) -> Option<Span> {
+        None
+    }
+
+    /// The period at which all priorities are updated, if they are.
+    #[inline]
+    fn update_period(&self) -> Option<Span> {
+        None
+    }
+
+    /// The new key of a task at an update of all priorities, if it changes.
+    fn updated(&self, task: &mut Task) -> Option<i64> {
+        let _ = task;
+        None
+    }
+
+    /// See [`crate::policy::TaskView::dispatch_priority`].
+    #[inline]
+    fn dispatch_priority(&self, task: &Task) -> i64 {
+        let _ = task;
+        0
+    }
+
+    /// See [`crate::policy::System::slice`].
+    fn slice_used_and_left(&self, task: &Task, cpu: &Cpu) -> Option<(Span, Span)> {
+        let _ = (task, cpu);
+        None
+    }
+
+    /// A task whose dequeue is delayed leaves its cpu.
+    fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        let _ = (tasks, cpu);
+        unreachable!("{id} has a delayed dequeue under a discipline without them");
+    }
+
     /// What the list is sorted by.
     #[inline]
     fn key(&self, task: &Task) -> i64 {
@@ -212,6 +272,72 @@ disciplines! {
     VirtualTime(VirtualTimeParams),
     /// What the policy says for each task.
     ByPolicy(ByPolicy),
+}
+
+impl Discipline {
+    /// [`Rules::check`].
+    pub(crate) fn check(&self, tick: Span) -> Result<(), String> {
+        each!(self, rules => rules.check(tick))
+    }
+
+    /// [`Rules::keeps_history`].
+    pub(crate) fn keeps_history(&self) -> bool {
+        each!(self, rules => rules.keeps_history())
+    }
+
+    /// [`Rules::has_relative_keys`].
+    #[inline]
+    pub(crate) fn has_relative_keys(&self) -> bool {
+        each!(self, rules => rules.has_relative_keys())
+    }
+
+    /// [`Rules::charges_waiters`].
+    #[inline]
+    pub(crate) fn charges_waiters(&self) -> bool {
+        each!(self, rules => rules.charges_waiters())
+    }
+
+    /// [`Rules::processes_ticks`].
+    #[inline]
+    pub(crate) fn processes_ticks(&self) -> Option<Span> {
+        each!(self, rules => rules.processes_ticks())
+    }
+
+    /// [`Rules::update_period`].
+    pub(crate) fn update_period(&self) -> Option<Span> {
+        each!(self, rules => rules.update_period())
+    }
+
+    /// [`Rules::updated`].
+    pub(crate) fn updated(&self, task: &mut Task) -> Option<i64> {
+        each!(self, rules => rules.updated(task))
+    }
+
+    /// [`Rules::dispatch_priority`].
+    #[inline]
+    pub(crate) fn dispatch_priority(&self, task: &Task) -> i64 {
+        each!(self, rules => rules.dispatch_priority(task))
+    }
+
+    /// [`Rules::slice_used_and_left`].
+    pub(crate) fn slice_used_and_left(&self, task: &Task, cpu: &Cpu) -> Option<(Span, Span)> {
+        each!(self, rules => rules.slice_used_and_left(task, cpu))
+    }
+
+    /// [`Rules::end_delay`].
+    pub(crate) fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        each!(self, rules => rules.end_delay(tasks, cpu, id));
+    }
+
+    /// [`Rules::key`].
+    pub(crate) fn key(&self, task: &Task) -> i64 {
+        each!(self, rules => rules.key(task))
+    }
+}
+
+/// Refuses a span below 1 us.
+fn at_least_1us(name: &str, span: Span) -> Result<(), String> {
+    if span < Span::from_us(1) { Err(format!("the {name} must be at least 1us")) } else { Ok(()) }
 }
 
 /// How a task comes into a queue.

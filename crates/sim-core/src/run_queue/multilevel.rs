@@ -63,6 +63,26 @@ pub(crate) struct Parent {
 
 /// What distinguishes the disciplines of this kind. A key is a priority of the discipline; smaller keys go first.
 pub(crate) trait Levels {
+    /// See [`Rules::check`].
+    fn check_parameters(&self) -> Result<(), String>;
+
+    /// See [`Rules::update_period`].
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    /// See [`Rules::updated`].
+    fn update(&self, task: &mut Task) -> Option<i64> {
+        let _ = task;
+        None
+    }
+
+    /// See [`Rules::dispatch_priority`].
+    fn priority(&self, task: &Task) -> i64 {
+        let _ = task;
+        0
+    }
+
     /// The slice of a task, before it is rounded up to 1 ns.
     fn quantum(&self, key: i64, weight: u32, running: u32) -> Span;
 
@@ -138,6 +158,28 @@ pub(crate) trait Levels {
 }
 
 impl<T: Levels> Rules for T {
+    fn check(&self, _: Span) -> Result<(), String> {
+        self.check_parameters()
+    }
+
+    fn update_period(&self) -> Option<Span> {
+        self.period()
+    }
+
+    fn updated(&self, task: &mut Task) -> Option<i64> {
+        self.update(task)
+    }
+
+    fn dispatch_priority(&self, task: &Task) -> i64 {
+        self.priority(task)
+    }
+
+    fn slice_used_and_left(&self, task: &Task, cpu: &Cpu) -> Option<(Span, Span)> {
+        let share = &task.history.share;
+        let room = self.room(share, task.vruntime, task.weight, cpu.running);
+        Some((Span::from_ns(share.used), Span::from_ns(room)))
+    }
+
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
         let parent = tasks[id].history.parent.some().filter(|_| entry == Entry::Fork);
         let mut by =

@@ -8,8 +8,8 @@
 //! does not return what it leaves of its slice; `best_expired_prio` is not kept.
 
 use crate::engine::state::{Cpu, Task};
-use crate::run_queue::Entry;
 use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
+use crate::run_queue::{Entry, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of the O(1) scheduler (Linux 2.6.18, kernel/sched.c).
@@ -130,6 +130,10 @@ fn place(params: &O1Params, task: &mut Task, parent: Option<&mut Parent>, base: 
 }
 
 impl Levels for O1Params {
+    fn check_parameters(&self) -> Result<(), String> {
+        at_least_1us("timeslice", self.timeslice.min(self.sleep_average))
+    }
+
     fn quantum(&self, _: i64, weight: u32, _: u32) -> Span {
         slice(self, weight)
     }

@@ -4,7 +4,7 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::run_queue::{Entry, Rules, Tasks, last_of_priority};
+use crate::run_queue::{Entry, Rules, Tasks, at_least_1us, last_of_priority};
 use crate::time::{Span, Time};
 
 /// Parameters of round robin.
@@ -20,6 +20,14 @@ fn behind_all(tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
 }
 
 impl Rules for RoundRobinParams {
+    fn check(&self, _: Span) -> Result<(), String> {
+        at_least_1us("quantum", self.quantum)
+    }
+
+    fn keeps_history(&self) -> bool {
+        false
+    }
+
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Entry, _: Time) {
         tasks[id].vruntime = behind_all(tasks, cpu, id);
     }

@@ -4,8 +4,9 @@
 //! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice ignored.
 
 use crate::engine::state::Task;
-use crate::run_queue::Entry;
+use crate::policy::TaskState;
 use crate::run_queue::multilevel::{Levels, Parent, Setting, Share};
+use crate::run_queue::{Entry, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of the time-sharing class (illumos, ts.c and ts_dptbl.c of 2005).
@@ -117,13 +118,13 @@ const fn rests(params: &TsParams, key: i64, waited: u32) -> bool {
 }
 
 /// The key with which a sleeping task wakes.
-pub(crate) const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
+const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
     if rests(params, key, waited) { -rested(params, -key) } else { key }
 }
 
 /// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a whole
 /// quantum. Sleepers only count.
-pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
+fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
     task.history.share.waited += 1;
     let priority = -task.vruntime;
     if asleep
@@ -141,6 +142,36 @@ pub(crate) fn update(params: &TsParams, task: &mut Task, running: bool, asleep: 
 }
 
 impl Levels for TsParams {
+    fn check_parameters(&self) -> Result<(), String> {
+        at_least_1us("update", self.update.min(self.clock_tick))
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.update)
+    }
+
+    fn update(&self, task: &mut Task) -> Option<i64> {
+        let (running, asleep) = match task.state {
+            TaskState::Running => (true, false),
+            TaskState::Queued => (false, false),
+            TaskState::Sleeping => (false, true),
+            TaskState::New | TaskState::Exited => return None,
+        };
+        let key = update(self, task, running, asleep)?;
+        if running {
+            task.history.share.expired = false;
+        }
+        Some(key)
+    }
+
+    fn priority(&self, task: &Task) -> i64 {
+        match task.state {
+            TaskState::New => i64::from(self.start),
+            TaskState::Sleeping => -woken(self, task.vruntime, task.history.share.waited),
+            _ => -task.vruntime,
+        }
+    }
+
     fn quantum(&self, key: i64, _: u32, _: u32) -> Span {
         quantum(self, key)
     }

@@ -5,8 +5,8 @@
 //! pre-empts one that is not, as when an interrupt or another cpu wakes it.
 
 use crate::engine::state::Task;
-use crate::run_queue::Entry;
 use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
+use crate::run_queue::{Entry, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of ULE (FreeBSD, sys/kern/sched_ule.c).
@@ -102,6 +102,10 @@ fn place(params: &UleParams, task: &mut Task, parent: Option<&Parent>, entry: En
 }
 
 impl Levels for UleParams {
+    fn check_parameters(&self) -> Result<(), String> {
+        at_least_1us("slice", self.slice.min(self.min_slice).min(self.history))
+    }
+
     fn quantum(&self, _: i64, _: u32, running: u32) -> Span {
         slice(self, running)
     }

@@ -6,7 +6,7 @@
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
 use crate::run_queue::cfs::{follow_least, weighted};
-use crate::run_queue::{Entry, Rules, Tasks};
+use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
 /// Parameters of plain virtual time.
@@ -17,6 +17,14 @@ pub struct VirtualTimeParams {
 }
 
 impl Rules for VirtualTimeParams {
+    fn check(&self, _: Span) -> Result<(), String> {
+        at_least_1us("slice", self.slice)
+    }
+
+    fn keeps_history(&self) -> bool {
+        false
+    }
+
     fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, _: Time) {
         if entry != Entry::Move {
             tasks[id].vruntime = tasks[id].vruntime.max(cpu.min_vruntime);
