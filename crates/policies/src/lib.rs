@@ -1,4 +1,4 @@
-//! The shelf of scheduling policies: one file (or folder) per policy, one list of them all.
+//! The scheduling policies: one file (or folder) per policy, one list of them all.
 //!
 //! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of the one
 //! that belongs to the scenario's kernel.
@@ -12,9 +12,9 @@ mod gang;
 mod juggle;
 mod lewi;
 mod lgroup;
+mod linux_6_18;
 mod load;
 mod measure;
-mod modern;
 mod ordering;
 mod partition;
 mod pin;

@@ -197,25 +197,25 @@ shorter skips the pass (uncertain).",
 ];
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    if is_modern(values, setting.kernel) {
-        Box::new(crate::modern::Modern::new(values, setting))
+    if is_linux_6_18(values, setting.kernel) {
+        Box::new(crate::linux_6_18::Linux618::new(values, setting))
     } else {
         Box::new(Load::new(values, setting))
     }
 }
 
-fn is_modern(values: &Values, kernel: &OsModel) -> bool {
+fn is_linux_6_18(values: &Values, kernel: &OsModel) -> bool {
     match values.choice("release") {
-        "kernel" => kernel.balancer.release == crate::modern::NAME,
-        other => other == crate::modern::NAME,
+        "kernel" => kernel.balancer.release == crate::linux_6_18::NAME,
+        other => other == crate::linux_6_18::NAME,
     }
 }
 
 /// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
     let values = Values::defaults(PARAMETERS);
-    if is_modern(&values, kernel) {
-        return crate::modern::levels(machine);
+    if is_linux_6_18(&values, kernel) {
+        return crate::linux_6_18::levels(machine);
     }
     let release = releases::of(&values, kernel);
     domains_of(&values, machine, &release).iter().map(Domain::level).collect()

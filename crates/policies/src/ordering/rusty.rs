@@ -102,7 +102,7 @@ struct Domain {
 
 impl Rusty {
     fn new(values: &Values, setting: &Setting<'_>) -> Self {
-        let span = crate::modern::cache_span(setting.machine);
+        let span = crate::linux_6_18::cache_span(setting.machine);
         let domains = setting.machine.cpus().div_ceil(span);
         Self {
             slice: Span::from_ns(values.get("slice")),

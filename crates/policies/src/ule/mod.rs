@@ -134,7 +134,7 @@ struct Ule {
 impl Ule {
     fn new(values: &Values, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
-        let cache = crate::modern::cache_span(machine);
+        let cache = crate::linux_6_18::cache_span(machine);
         let seven = values.choice("release") == "7";
         let threshold = match values.get("steal_threshold") {
             // `sched_initticks`: fls(mp_ncpus) - 1, at most 3.
@@ -236,7 +236,7 @@ impl Policy for Ule {
 /// The groups an idle cpu searches, nearest first: core, shared cache, package or node, machine.
 fn spans(machine: &Machine) -> Vec<u32> {
     let topology = &machine.topology;
-    let mut spans = vec![topology.span(Tree::Core), crate::modern::cache_span(machine)];
+    let mut spans = vec![topology.span(Tree::Core), crate::linux_6_18::cache_span(machine)];
     spans.extend([topology.span(Tree::Package), topology.span(Tree::Node), topology.cpus()]);
     spans.sort_unstable();
     spans.dedup();

@@ -6,7 +6,7 @@ use sim_core::ids::CpuId;
 use sim_core::policy::View;
 
 use super::domains::{Domain, Kind, UNIT};
-use super::{Modern, rules};
+use super::{Linux618, rules};
 
 /// In which situation a cpu balances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +98,7 @@ pub(super) const fn numa_imbalance(imbalance: u64, running: u64, slack: u64) -> 
     if running <= slack && imbalance <= 2 { 0 } else { imbalance }
 }
 
-impl Modern {
+impl Linux618 {
     /// Sums over a group; cpus in `self.excluded` do not count.
     pub(super) fn sum(&mut self, view: &dyn View, domain: &Domain, cpus: Range<u32>) -> Stats {
         let now = view.now();

@@ -8,10 +8,10 @@ use sim_core::policy::{CpuChoice, Placement, View, Why};
 
 use super::busiest::{State, Stats, numa_imbalance};
 use super::domains::{Domain, Kind, UNIT};
-use super::{Modern, rules};
+use super::{Linux618, rules};
 use crate::spread::unless_masked;
 
-impl Modern {
+impl Linux618 {
     /// The cpu of a created or woken task; the first allowed one where the kernel's choice is forbidden.
     pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         let choice = match placement {

@@ -79,7 +79,7 @@ struct Task {
 }
 
 /// The policy.
-pub(crate) struct Modern {
+pub(crate) struct Linux618 {
     options: Options,
     domains: Vec<Domain>,
     ticks: Ticks,
@@ -102,7 +102,7 @@ pub(crate) struct Modern {
     why: Why,
 }
 
-impl Modern {
+impl Linux618 {
     pub(crate) fn new(values: &Values, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
@@ -189,7 +189,7 @@ impl Options {
     }
 }
 
-impl Policy for Modern {
+impl Policy for Linux618 {
     fn init(&mut self, system: &mut dyn System) {
         for cpu in system.machine().cpu_ids() {
             self.arm(system, cpu);

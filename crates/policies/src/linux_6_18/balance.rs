@@ -7,7 +7,7 @@ use sim_core::time::Span;
 
 use super::busiest::{Amount, Finding, Situation};
 use super::domains::{BUSY_FACTOR, Kind, UNIT};
-use super::{Modern, rules};
+use super::{Linux618, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
@@ -24,7 +24,7 @@ pub(super) enum Attempt {
     Moved,
 }
 
-impl Modern {
+impl Linux618 {
     /// One balancing pass of a cpu at its tick, lowest level first.
     pub(super) fn rebalance(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.ticks.number(cpu, system.now());

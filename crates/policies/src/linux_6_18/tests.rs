@@ -8,18 +8,18 @@ use sim_core::policy::{Affinity, Why};
 const SOCKETS: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Cache, 1), (Tree::Core, 8)];
 const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core, 2)];
 
-fn modern(system: &FakeSystem) -> Modern {
+fn policy_on(system: &FakeSystem) -> Linux618 {
     let mut kernel = system.kernel.clone();
     kernel.balancer.release = NAME;
     let entry = crate::find("LOAD").unwrap();
     let setting = Setting { machine: &system.machine, kernel: &kernel, apps: &[] };
-    Modern::new(&Values::defaults(entry.parameters), &setting)
+    Linux618::new(&Values::defaults(entry.parameters), &setting)
 }
 
 /// Queues that have been as they are for ten seconds.
-fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Modern) {
+fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Linux618) {
     let mut system = FakeSystem::new(levels);
-    let mut policy = modern(&system);
+    let mut policy = policy_on(&system);
     system.fill(&mut policy, counts);
     system.now = Time::from_ns(10_000_000_000);
     (system, policy)
@@ -56,7 +56,7 @@ fn a_woken_task_finds_an_idle_cpu_in_the_shared_cache() {
 #[test]
 fn forks_within_a_tick_spread() {
     let mut system = FakeSystem::new(&SOCKETS);
-    let mut policy = modern(&system);
+    let mut policy = policy_on(&system);
     let app = system.add_app(16, false);
     let tasks: Vec<TaskId> = system.apps[app.index()].task_ids().collect();
     for (i, task) in tasks.into_iter().enumerate() {
@@ -70,7 +70,7 @@ fn forks_within_a_tick_spread() {
 #[test]
 fn forks_respect_affinity() {
     let mut system = FakeSystem::new(&SOCKETS);
-    let mut policy = modern(&system);
+    let mut policy = policy_on(&system);
     system.add_app(1, false);
     system.tasks[0].affinity = Affinity::One(CpuId(13));
     assert_eq!(policy.place(&system, TaskId(0), Placement::Fork { parent: CpuId(2) }).cpu, CpuId(13));
