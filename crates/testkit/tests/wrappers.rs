@@ -87,7 +87,7 @@ fn but_for_corrections(report: &RunReport) -> RunReport {
 fn record(small: &Small, choice: &Choice) -> (RunReport, Schedule) {
     let mut recorder = Recorder::new(build(small, choice));
     let report = run(small, &mut recorder, false);
-    let schedule = recorder.into_schedule(report.makespan);
+    let schedule = recorder.into_schedule(report.makespan).expect("a short run");
     (report, schedule)
 }
 

@@ -108,7 +108,7 @@ pub fn record(
     let one = |plan: &RunPlan| {
         let mut recorder = Recorder::new(plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps));
         let report = simulate_under(plan, &mut recorder, &mut ())?;
-        let schedule = recorder.into_schedule(report.makespan);
+        let schedule = recorder.into_schedule(report.makespan)?;
         Ok((report, schedule))
     };
     let done = each(experiment, jobs, progress, &one)?;

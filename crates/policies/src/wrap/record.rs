@@ -96,6 +96,9 @@ pub struct Schedule {
     pub end: Time,
 }
 
+/// The most calls of a schedule: some 500 MB in memory.
+const MAX_CALLS: usize = 4_000_001;
+
 /// Counts the calls of each hook.
 #[derive(Default)]
 pub(crate) struct Counts(BTreeMap<Hook, u32>);
@@ -139,9 +142,23 @@ impl Recorder {
     }
 
     /// What was recorded in a run that ended at `end`.
-    #[must_use]
-    pub fn into_schedule(self, end: Time) -> Schedule {
-        Schedule { order: self.inner.order(), calls: self.calls, end }
+    ///
+    /// # Errors
+    /// A sentence: there were more calls than a schedule can have.
+    pub fn into_schedule(self, end: Time) -> Result<Schedule, String> {
+        if self.calls.len() >= MAX_CALLS {
+            return Err("its schedule has more than 4,000,000 calls: a policy that orders the queues is called at every \
+                        poll. Shorten the run, or choose a runtime whose waiting tasks sleep"
+                .into());
+        }
+        Ok(Schedule { order: self.inner.order(), calls: self.calls, end })
+    }
+
+    /// Keeps a call, unless there are too many already.
+    fn push(&mut self, call: Call) {
+        if self.calls.len() < MAX_CALLS {
+            self.calls.push(call);
+        }
     }
 }
 
@@ -156,7 +173,7 @@ impl Wrapper for Recorder {
         let nth = self.counts.next(hook);
         let node = choice.memory_node.filter(|_| matches!(placement, Placement::Fork { .. }));
         let asked = Vec::new();
-        self.calls.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, entry: None, asked });
+        self.push(Call { at: view.now(), hook, nth, cpu: Some(choice.cpu), node, entry: None, asked });
         choice
     }
 
@@ -176,7 +193,7 @@ impl Wrapper for Recorder {
         let hook = Hook::Insert(task);
         let nth = self.counts.next(hook);
         let (at, asked) = (system.now(), asked.0);
-        self.calls.push(Call { at, hook, nth, cpu: None, node: None, entry: Some(entry), asked });
+        self.push(Call { at, hook, nth, cpu: None, node: None, entry: Some(entry), asked });
         entry
     }
 
@@ -187,7 +204,7 @@ impl Wrapper for Recorder {
         let nth = self.counts.next(hook);
         if !asked.0.is_empty() {
             let (at, asked) = (system.now(), asked.0);
-            self.calls.push(Call { at, hook, nth, cpu: None, node: None, entry: None, asked });
+            self.push(Call { at, hook, nth, cpu: None, node: None, entry: None, asked });
         }
     }
 }

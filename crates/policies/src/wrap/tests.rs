@@ -125,7 +125,7 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
     let woken = Placement::Wake { waker: CpuId(0), previous: CpuId(0) };
     recorder.select_cpu(&first, TaskId(0), woken);
     recorder.app_exited(&mut first, AppId(0));
-    let schedule = recorder.into_schedule(first.now);
+    let schedule = recorder.into_schedule(first.now).unwrap();
     // Calls in which nothing was asked for are no part of it.
     let asked: Vec<usize> = schedule.calls.iter().map(|call| call.asked.len()).collect();
     assert_eq!(asked, [3, 3, 3, 0]);
