@@ -9,6 +9,7 @@ use sim_core::ids::{CpuId, ProfileId};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
+use sim_core::policy::Order;
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -66,32 +67,37 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
     AppSpec::new(name, tasks, program, runtime)
 }
 
-/// A spinning, a yielding and a blocking program, uneven thread counts, a late start and a pinned hog.
-fn apps() -> Vec<AppSpec> {
+/// A spinning, a yielding (or otherwise waiting) and a blocking program, uneven thread counts, a late start and a pinned hog.
+fn apps(wait: WaitMode) -> Vec<AppSpec> {
     let mut late = app("late", 3, 20, Span::from_ms(10), WaitMode::Block);
     late.start = Time::from_ns(50_000_000);
     let mut hog = app("hog", 1, 0, Span::from_ms(100), WaitMode::Spin);
     hog.background = true;
     hog.allowed = Some(CpuSet::of([CpuId(0)]));
-    let fine = app("fine", 5, 100, Span::from_ms(2), WaitMode::Yield);
+    let fine = app("fine", 5, 100, Span::from_ms(2), wait);
     vec![fine, late, hog, app("spin", 4, 10, Span::from_ms(15), WaitMode::Spin)]
 }
 
 fn run(choice: &Choice, seed: u64) -> RunReport {
-    run_on(TWO_SOCKETS, "linux-2.6.28", choice, seed)
+    run_on(TWO_SOCKETS, "linux-2.6.28", choice, WaitMode::Yield, seed)
 }
 
-/// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and
-/// CFS queues.
-fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, seed: u64) -> RunReport {
-    let (machine, apps) = (machine(levels), apps());
-    let kernel = Arc::new(OsModel {
-        name: kernel.into(),
+/// A kernel of this name with CFS queues.
+fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
+    Arc::new(OsModel {
+        name: name.into(),
         tick: Span::from_ms(4),
         tick_skew: true,
         discipline: Discipline::Cfs(CfsParams::linux_2_6_28(machine.cpus())),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
-    });
+    })
+}
+
+/// A run on a machine of this shape; the kernel has this name, which decides on placement and balancing, and
+/// CFS queues.
+fn run_on(levels: &[(Level, u32)], kernel: &str, choice: &Choice, wait: WaitMode, seed: u64) -> RunReport {
+    let (machine, apps) = (machine(levels), apps(wait));
+    let kernel = cfs_kernel(&machine, kernel);
     let mut policy = choice.build(&machine, &kernel, &apps);
     let options = Options { seed, ..Options::default() };
     Simulation::new(machine, kernel, apps, options).expect("the scenario is legal").run(&mut *policy, &mut ())
@@ -149,7 +155,7 @@ fn every_policy_runs_on_every_shape_under_the_balancing_of_every_kernel() {
     let kernels = ["linux-2.6.18", "linux-2.6.27", "linux-2.6.30", "linux-6.18", "freebsd-7", "solaris-9"];
     for entry in ALL {
         for (shape, kernel) in shapes.iter().flat_map(|shape| kernels.map(|kernel| (shape, kernel))) {
-            let report = run_on(shape, kernel, &Choice::new(entry), 5);
+            let report = run_on(shape, kernel, &Choice::new(entry), WaitMode::Yield, 5);
             assert_eq!(report.outcome, Outcome::Completed, "{} {kernel} {shape:?}", entry.name);
             assert_eq!(report.corrections, 0, "{} {kernel} {shape:?}", entry.name);
         }
@@ -201,11 +207,15 @@ fn every_policy_completes_and_stays_legal_when_its_decisions_come_late_or_never(
 
 #[test]
 fn every_user_level_policy_stands_on_every_kernel_level_one() {
-    let (kernel, user): (Vec<_>, Vec<_>) =
+    let (kernels, user): (Vec<_>, Vec<_>) =
         ALL.iter().partition(|entry| entry.level == policies::Level::InKernel);
-    for (entry, beneath) in user.iter().flat_map(|user| kernel.iter().map(move |kernel| (*user, *kernel))) {
+    for (entry, beneath) in user.iter().flat_map(|user| kernels.iter().map(move |kernel| (*user, *kernel))) {
         let choice = Choice { over: Some(Box::new(Choice::new(beneath))), ..Choice::new(entry) };
-        let report = run(&choice, 1);
+        // Polls are simulated one by one under policies that order the queues: there the program sleeps instead.
+        let (machine, apps) = (machine(TWO_SOCKETS), apps(WaitMode::Yield));
+        let order = choice.build(&machine, &cfs_kernel(&machine, "linux-2.6.28"), &apps).order();
+        let wait = if order == Order::Policy { WaitMode::Block } else { WaitMode::Yield };
+        let report = run_on(TWO_SOCKETS, "linux-2.6.28", &choice, wait, 1);
         let label = format!("{} over {}", entry.name, beneath.name);
         assert_eq!((report.outcome, report.corrections), (Outcome::Completed, 0), "{label}");
     }

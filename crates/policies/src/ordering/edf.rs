@@ -7,7 +7,7 @@ use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::slot;
+use crate::ordering::{LEAST_SLICE, slot};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -65,7 +65,7 @@ the largest period at which users see no delay.",
         name: "budget",
         kind: Kind::Duration,
         default: 20_000_000,
-        min: 1_000,
+        min: LEAST_SLICE,
         max: 1_000_000_000_000,
         about: "Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of SCHED_DEADLINE).",
     },

@@ -7,7 +7,7 @@ use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::{Used, slot};
+use crate::ordering::{LEAST_SLICE, Used, slot};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -66,7 +66,7 @@ const PARAMETERS: &[Parameter] = &[
         name: "quantum",
         kind: Kind::Duration,
         default: 10_000_000,
-        min: 1_000,
+        min: LEAST_SLICE,
         max: 1_000_000_000,
         about: "Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from level to level, as \
 in CTSS. 10 ms as in the examples of OSTEP.",

@@ -28,9 +28,19 @@ use sim_core::time::Span;
 /// `SCX_SLICE_DFL` of Linux (kernel/sched/ext.c), ns.
 const SCX_SLICE: u64 = 20_000_000;
 
+/// The shortest slice, ns: one tick at 1,000 Hz, the most of Linux. With less, tasks would mostly refill caches.
+const LEAST_SLICE: u64 = 1_000_000;
+
 /// The parameter `slice` with this default, ns.
 const fn slice(default: u64, about: &'static str) -> Parameter {
-    Parameter { name: "slice", kind: Kind::Duration, default, min: 1_000, max: 1_000_000_000_000, about }
+    Parameter {
+        name: "slice",
+        kind: Kind::Duration,
+        default,
+        min: LEAST_SLICE,
+        max: 1_000_000_000_000,
+        about,
+    }
 }
 
 /// The cpu time of each task when it was last read.
