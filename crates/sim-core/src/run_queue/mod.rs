@@ -19,11 +19,12 @@ pub(crate) mod ts;
 pub(crate) mod ule;
 pub(crate) mod virtual_time;
 
+use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use by_policy::ByPolicy;
 use cfs::CfsParams;
 use eevdf::EevdfParams;
@@ -144,6 +145,63 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
+    /// True when a yield reads no more of the waiting tasks than the key of the first and nothing of a task but its
+    /// key, and the pick after it neither ([`Rules::keeps`]; buddies aside).
+    fn reads_head_only(&self) -> bool {
+        false
+    }
+
+    /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the cpu; at
+    /// least 1. The first ends at `first`, and a task of the same priority level waits.
+    #[inline]
+    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+        let _ = (tasks, cpu, first, cycle);
+        1
+    }
+
+    /// By how much a key grows in a dispatch of one cycle that is charged so much, if tasks whose keys are no further
+    /// apart run in turn, one such dispatch each.
+    #[inline]
+    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
+        let _ = (charged, weight);
+        None
+    }
+
+    /// The current task has yielded and kept the cpu, and does so `more` times, every `cycle`.
+    #[inline]
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let _ = (tasks, cpu, cycle, more);
+    }
+
+    /// True when a task that has run is to the others as it was at an earlier instant. Its key has grown as the keys
+    /// of all others that ran.
+    #[inline]
+    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
+        let _ = (task, then, growth, is_current);
+        true
+    }
+
+    /// True when the state can recur although a waiting task of the level has kept its key.
+    #[inline]
+    fn bears_waiting(&self, growth: Growth) -> bool {
+        let _ = growth;
+        true
+    }
+
+    /// For how many periods, in each of which a task is charged a span, nothing but its yields changes its key.
+    #[inline]
+    fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
+        let _ = (task, cpu, charged);
+        u64::MAX
+    }
+
+    /// A task goes through periods in which it is charged a span and its key grows.
+    #[inline]
+    fn repeat(&self, task: &mut Task, cpu: &Cpu, charged: Span, growth: i64) {
+        let _ = (cpu, charged);
+        task.vruntime += growth;
+    }
+
     /// A task is about to leave the queue or the cpu it is on.
     #[inline]
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
@@ -162,6 +220,28 @@ pub(crate) trait Rules {
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         let _ = (tasks, cpu);
     }
+}
+
+/// What the order of a task among others depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Keys {
+    pub(crate) vruntime: i64,
+    pub(crate) vdeadline: i64,
+    pub(crate) protection: i64,
+}
+
+impl Keys {
+    #[inline]
+    pub(crate) fn of(task: &Task) -> Self {
+        Self { vruntime: task.vruntime, vdeadline: task.vdeadline, protection: task.history.protection }
+    }
+}
+
+/// By how much the keys of a queue and its minimum have grown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Growth {
+    pub(crate) key: i64,
+    pub(crate) minimum: i64,
 }
 
 macro_rules! disciplines {
@@ -228,13 +308,30 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
     each!(discipline, rules => insert_by(rules, tasks, cpu, id));
 }
 
-#[inline]
-fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+#[inline(always)]
+pub(crate) fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     let key = |task: &Task| (task.priority, rules.key(task));
     let mine = key(&tasks[id]);
     let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
     let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
     let after = place_between(tasks, cpu.head, cpu.tail, goes_before);
+    let before = if after.is_none() { cpu.head } else { tasks[after].next };
+    link(tasks, cpu, after, id);
+    link(tasks, cpu, id, before);
+}
+
+/// Inserts a task behind all with the same key into the part of the list from a task on.
+#[inline]
+pub(crate) fn insert_behind(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    (from, id): (TaskId, TaskId),
+) {
+    let after = each!(discipline, rules => {
+        let mine = (tasks[id].priority, rules.key(&tasks[id]));
+        place_between(tasks, from, cpu.tail, |other| (other.priority, rules.key(other)) > mine)
+    });
     let before = if after.is_none() { cpu.head } else { tasks[after].next };
     link(tasks, cpu, after, id);
     link(tasks, cpu, id, before);
@@ -314,6 +411,31 @@ pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
         (Some(_), None) => true,
         (None, _) => false,
     }
+}
+
+/// True when tasks that sleep compete in a priority level (EEVDF).
+pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
+    list(tasks, cpu.delayed).any(|id| tasks[id].priority == priority)
+}
+
+/// The tasks of a list linked by `next`.
+pub(crate) fn list(tasks: &Tasks, first: TaskId) -> impl Iterator<Item = TaskId> {
+    std::iter::successors(first.some(), |id| tasks[*id].next.some())
+}
+
+/// Runs the polling on a copy of a queue.
+pub(crate) fn run_polling(
+    discipline: &Discipline,
+    copy: &mut QueueCopy,
+    source: &Tasks,
+    limit: Time,
+) -> Time {
+    each!(discipline, rules => copy.run(rules, source, limit))
+}
+
+/// True when yields and picks read no more of the waiting tasks than the key of the first.
+pub(crate) fn reads_head_only(discipline: &Discipline) -> bool {
+    each!(discipline, rules => rules.reads_head_only())
 }
 
 /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.
