@@ -14,7 +14,7 @@
 //!                   '--[wake]-- Sleeping <--[sleep]--' '--[respawn]--> New, then Queued
 //! ```
 //!
-//! The closed forms of `polling` also change tasks between Queued and Running. `relocate` queues a task on
+//! The fast-forward of `polling` also changes tasks between Queued and Running. `relocate` queues a task on
 //! another cpu. `Activity` is what the current task of a cpu does: compute, poll (and yield), spin, or be
 //! in a system call. `Waiting` is what a task waits for: the release of a barrier, a partner, a lock. It is
 //! independent of the state: a waiting task polls while it runs, is queued after a yield, or sleeps once its
@@ -56,9 +56,8 @@
 //! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
 //! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
 //! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
-//! computes the state at any time before. Both use closed forms (module `polling`): a round-robin cycle, a
-//! cycle by virtual runtime, or a general one for every discipline. A task that spins without yielding needs
-//! none: `spin_ends` divides. New signals and queue entries mark the cpu, and it predicts anew.
+//! computes the state at any time before. Both run the discipline on a copy of the queue and skip what recurs
+//! (module `polling`). A task that spins without yielding needs none of this: `spin_ends` divides. New signals and queue entries mark the cpu, and it predicts anew.
 //! [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
@@ -105,8 +104,7 @@ use crate::policy::{self, Order, Policy, Preemption, TaskState};
 use crate::program::AppSpec;
 use crate::rng::draw;
 use crate::time::{Span, Time};
-use polling::fair::FairPolling;
-use polling::general::Polling;
+use polling::queue_copy::QueueCopy;
 use shared::Shared;
 use state::{Cpu, ProcessId};
 
@@ -251,9 +249,8 @@ pub(crate) struct Engine<'o, O> {
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
     /// be notified.
     preempted: Vec<(TaskId, CpuId, Preemption)>,
-    polling: Polling,
     /// One for each cpu, or for several: what was predicted there.
-    fair_polling: Vec<FairPolling>,
+    queue_copies: Vec<QueueCopy>,
     corrections: u64,
     events: u64,
     entries: u64,

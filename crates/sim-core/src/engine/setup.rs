@@ -8,8 +8,8 @@ use crate::engine::caches::Caches;
 use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::invariants::Checks;
-use crate::engine::polling::fair::{FAIR_POLLING, FairPolling};
-use crate::engine::polling::general::Polling;
+use crate::engine::polling::QUEUE_COPIES;
+use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::polling::rotation::rotates;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Apart, App, Cpu, History, ProcessId, Task};
@@ -19,11 +19,12 @@ use crate::ids::{AppId, IdVec, TaskId};
 use crate::limits::{MAX_APPS, MAX_TASKS};
 use crate::machine::{Machine, PerCpu};
 use crate::observe::{Digest, Observer};
-use crate::os::{Discipline, OsModel, YieldMode};
+use crate::os::{Discipline, OsModel};
 use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
+use crate::run_queue;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
@@ -232,23 +233,6 @@ fn usable(machine: &Machine, model: &OsModel) -> Speed {
     Speed::ratio(tick.saturating_sub(machine.costs.tick.ns()).max(tick / 10), tick)
 }
 
-/// Whether polling is computed in place as a round-robin cycle, and whether on small copies under the plain
-/// fair yield.
-fn polling_rules(
-    discipline: &Discipline,
-    apps: &IdVec<AppId, App>,
-    tasks: &IdVec<TaskId, Task>,
-) -> (bool, bool) {
-    let undirected = apps.iter().all(|app| app.runtime.wait != WaitMode::YieldTo);
-    let one_weight = tasks.iter().all(|task| task.weight == tasks[TaskId(0)].weight);
-    let fair = match discipline {
-        Discipline::Cfs(params) => params.yield_mode == YieldMode::Default,
-        Discipline::VirtualTime(_) => true,
-        _ => false,
-    };
-    (rotates(discipline) && undirected, fair && undirected && one_weight)
-}
-
 /// The applications of a run with their tasks, and what is set up along with them.
 #[derive(Default)]
 struct Population {
@@ -306,7 +290,10 @@ impl<'o, O: Observer> Engine<'o, O> {
         let cpus = machine.cpus() as usize;
         let memory = Contention::new(&machine, &profiles);
         let asks = matches!(model.discipline, Discipline::ByPolicy(_));
-        let (rotates, fair) = polling_rules(&model.discipline, &apps, &tasks);
+        let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
+        let reads_head_only = !directed && run_queue::reads_head_only(&model.discipline);
+        // Copies of whole queues are not used twice.
+        let queue_copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
             marks: Vec::with_capacity(cpus),
@@ -316,8 +303,7 @@ impl<'o, O: Observer> Engine<'o, O> {
             notices: Vec::with_capacity(64),
             watches_preemptions: false,
             preempted: Vec::new(),
-            fair_polling: (0..cpus.min(FAIR_POLLING)).map(|_| FairPolling::default()).collect(),
-            polling: Polling::default(),
+            queue_copies: (0..queue_copies).map(|_| QueueCopy::default()).collect(),
             complete_apps: Vec::new(),
             corrections: 0,
             events: 0,
@@ -336,8 +322,9 @@ impl<'o, O: Observer> Engine<'o, O> {
                 watched: false,
                 waits: Vec::new(),
                 dirty: Dirty::default(),
-                rotates,
-                fair,
+                rotates: !directed && rotates(&model.discipline),
+                reads_head_only,
+                directed,
                 asks,
                 stepwise: options.stepwise || asks,
                 passed: 0,

@@ -10,7 +10,7 @@ use crate::engine::cores::Cores;
 use crate::engine::dirty::Dirty;
 use crate::engine::execute::awaited;
 use crate::engine::invariants::violated;
-use crate::engine::polling::rotation::visible_at;
+use crate::engine::polling::visible_at;
 use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, Task, Waiting};
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
@@ -52,9 +52,10 @@ pub(crate) struct Shared<'o, O> {
     pub(crate) dirty: Dirty,
     /// Yields put their callers behind all others, and none is directed: polling is computed in place.
     pub(crate) rotates: bool,
-    /// Yields follow the plain fair rule, none is directed, and all tasks have one weight: small copies will
-    /// do.
-    pub(crate) fair: bool,
+    /// Yields and picks read only the first waiting task: short copies of queues will do.
+    pub(crate) reads_head_only: bool,
+    /// Some tasks poll with directed yields.
+    pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.
     pub(crate) asks: bool,
     /// Each poll is an event.

@@ -253,6 +253,16 @@ fn buddy(
     [cpu.next_buddy, cpu.last_buddy].into_iter().filter_map(TaskId::some).find(near)
 }
 
+impl CfsParams {
+    /// In 2.6.27 the minimum follows the caller of a yield where no task waits.
+    #[inline]
+    fn follow_alone(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        if self.release == CfsRelease::V27 && cpu.head.is_none() {
+            cpu.min_vruntime = cpu.min_vruntime.max(tasks[cpu.current].vruntime);
+        }
+    }
+}
+
 impl Rules for CfsParams {
     fn keeps_history(&self) -> bool {
         self.release == CfsRelease::V30
@@ -268,7 +278,7 @@ impl Rules for CfsParams {
         place(self, tasks, cpu, id, entry);
     }
 
-    #[inline]
+    #[inline(always)]
     fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         if now > cpu.charged {
             let task = &mut tasks[cpu.current];
@@ -323,6 +333,7 @@ impl Rules for CfsParams {
         gap <= self.wakeup_granularity.ns() as i64
     }
 
+    #[inline(always)]
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
         if self.yield_mode == YieldMode::Posix
             && let Some(last) = last_of_priority(tasks, cpu, tasks[id].priority)
@@ -331,9 +342,46 @@ impl Rules for CfsParams {
         }
         self.charge(tasks, cpu, now);
         cpu.charged = cpu.charged.max(now);
-        if self.release == CfsRelease::V27 && cpu.head.is_none() {
-            cpu.min_vruntime = cpu.min_vruntime.max(tasks[id].vruntime);
+        self.follow_alone(tasks, cpu);
+    }
+
+    /// The posix yield reads the last task.
+    fn reads_head_only(&self) -> bool {
+        self.yield_mode == YieldMode::Default
+    }
+
+    #[inline]
+    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+        match self.yield_mode {
+            YieldMode::Default => yields_until_behind(tasks, cpu, first, cycle),
+            YieldMode::Posix => 1,
         }
+    }
+
+    #[inline]
+    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
+        (self.yield_mode == YieldMode::Default).then(|| weighted(charged, weight))
+    }
+
+    #[inline]
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let task = &mut tasks[cpu.current];
+        task.vruntime += weighted(cycle, task.weight) * more as i64;
+        advance_minimum(self, tasks, cpu);
+        self.follow_alone(tasks, cpu);
+    }
+}
+
+/// Yields, one every `cycle`, until the current task is not before the first waiting one.
+#[inline]
+pub(crate) fn yields_until_behind(tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+    let (current, rival) = (&tasks[cpu.current], &tasks[cpu.head]);
+    let lead = rival.vruntime - current.vruntime - weighted(first.since(cpu.charged), current.weight);
+    match weighted(cycle, current.weight) {
+        _ if lead <= 0 => 1,
+        // A cycle too short to count: it never falls behind.
+        0 => u64::MAX,
+        each => 1 + (lead as u64).div_ceil(each as u64),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
-use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
+use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, list};
 use crate::time::{Span, Time};
 
 /// Tunables of EEVDF, as in force (after the kernel scaled them by the number of cpus).
@@ -75,6 +75,27 @@ impl Contender {
         used_up
     }
 
+    /// Runs on `times` times by this much.
+    fn age_often(&mut self, each: i64, times: i64, params: &EevdfParams) {
+        let mut rest = times;
+        if each > 0 {
+            let times_to = |virtual_time: i64| 1.max((virtual_time + each - 1) / each);
+            let to_deadline = times_to(self.vdeadline - self.vruntime);
+            if to_deadline <= rest {
+                self.age(each * to_deadline, params);
+                rest -= to_deadline;
+                let request = times_to(weighted(params.slice, self.weight));
+                if rest >= request {
+                    self.age(each * request * (rest / request), params);
+                    rest %= request;
+                }
+            }
+        }
+        if rest > 0 {
+            self.age(each * rest, params);
+        }
+    }
+
     /// Gives up the rest of its request.
     pub(crate) fn forfeit(&mut self, params: &EevdfParams) {
         self.vruntime = self.vdeadline;
@@ -137,11 +158,6 @@ pub(crate) fn best<T>(
     best.map(|(id, _)| id)
 }
 
-/// The tasks of a list linked by `next`.
-fn list(tasks: &Tasks, first: TaskId) -> impl Iterator<Item = TaskId> {
-    std::iter::successors(first.some(), |id| tasks[*id].next.some())
-}
-
 /// The tasks of a priority that wait on a cpu, the delayed ones last.
 fn waiting<'a>(
     tasks: &'a Tasks,
@@ -164,11 +180,6 @@ fn average(tasks: &Tasks, cpu: &Cpu, priority: u8, without: TaskId) -> Average {
         average.add(Contender::of(&tasks[current]));
     }
     average
-}
-
-/// True when delayed tasks compete in a priority.
-pub(crate) fn delayed_in(tasks: &Tasks, cpu: &Cpu, priority: u8) -> bool {
-    list(tasks, cpu.delayed).any(|id| tasks[id].priority == priority)
 }
 
 /// True when another task competes with the current task, be it a delayed one.
@@ -405,6 +416,31 @@ impl Rules for EevdfParams {
 
     fn end_delay(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
         drop_delayed(self, tasks, cpu, id);
+    }
+
+    /// No task waits: no request is forfeited.
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let task = &mut tasks[cpu.current];
+        let mut one = Contender::of(task);
+        one.age_often(weighted(cycle, task.weight), more as i64, self);
+        (task.vruntime, task.vdeadline) = (one.vruntime, one.vdeadline);
+    }
+
+    /// Picks depend on differences of virtual times, and the current task on what is left of its protection.
+    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
+        let left = |keys: &Keys| (keys.protection - keys.vruntime).max(0);
+        task.vdeadline - then.vdeadline == growth.key && (!is_current || left(&Keys::of(task)) == left(then))
+    }
+
+    /// Each waiting task counts in the average.
+    fn bears_waiting(&self, growth: Growth) -> bool {
+        growth.key == 0
+    }
+
+    fn repeat(&self, task: &mut Task, _: &Cpu, _: Span, growth: i64) {
+        task.vruntime += growth;
+        task.vdeadline += growth;
+        task.history.protection += growth;
     }
 
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {

@@ -12,6 +12,7 @@
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
+mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
 pub(crate) mod round_robin;
@@ -19,6 +20,7 @@ pub(crate) mod ts;
 pub(crate) mod ule;
 pub(crate) mod virtual_time;
 
+use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::observe::LeaveReason;
@@ -32,6 +34,11 @@ use round_robin::RoundRobinParams;
 use ts::TsParams;
 use ule::UleParams;
 use virtual_time::VirtualTimeParams;
+
+pub(crate) use list::{
+    anyone_waits, contested, delayed_in, insert_behind, insert_by, last_of_priority, link, list,
+    place_between, remove,
+};
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
 
@@ -204,6 +211,63 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
+    /// True when a yield reads no more of the waiting tasks than the key of the first and nothing of a task but its
+    /// key, and the pick after it neither ([`Rules::keeps`]; buddies aside).
+    fn reads_head_only(&self) -> bool {
+        false
+    }
+
+    /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the cpu; at
+    /// least 1. The first ends at `first`, and a task of the same priority level waits.
+    #[inline]
+    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+        let _ = (tasks, cpu, first, cycle);
+        1
+    }
+
+    /// By how much a key grows in a dispatch of one cycle that is charged so much, if tasks whose keys are no further
+    /// apart run in turn, one such dispatch each.
+    #[inline]
+    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
+        let _ = (charged, weight);
+        None
+    }
+
+    /// The current task has yielded and kept the cpu, and does so `more` times, every `cycle`.
+    #[inline]
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let _ = (tasks, cpu, cycle, more);
+    }
+
+    /// True when a task that has run is to the others as it was at an earlier instant. Its key has grown as the keys
+    /// of all others that ran.
+    #[inline]
+    fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
+        let _ = (task, then, growth, is_current);
+        true
+    }
+
+    /// True when the state can recur although a waiting task of the level has kept its key.
+    #[inline]
+    fn bears_waiting(&self, growth: Growth) -> bool {
+        let _ = growth;
+        true
+    }
+
+    /// For how many periods, in each of which a task is charged a span, nothing but its yields changes its key.
+    #[inline]
+    fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
+        let _ = (task, cpu, charged);
+        u64::MAX
+    }
+
+    /// A task goes through periods in which it is charged a span and its key grows.
+    #[inline]
+    fn repeat(&self, task: &mut Task, cpu: &Cpu, charged: Span, growth: i64) {
+        let _ = (cpu, charged);
+        task.vruntime += growth;
+    }
+
     /// A task is about to leave the queue or the cpu it is on.
     #[inline]
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
@@ -222,6 +286,28 @@ pub(crate) trait Rules {
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         let _ = (tasks, cpu);
     }
+}
+
+/// What the order of a task among others depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Keys {
+    pub(crate) vruntime: i64,
+    pub(crate) vdeadline: i64,
+    pub(crate) protection: i64,
+}
+
+impl Keys {
+    #[inline]
+    pub(crate) fn of(task: &Task) -> Self {
+        Self { vruntime: task.vruntime, vdeadline: task.vdeadline, protection: task.history.protection }
+    }
+}
+
+/// By how much the keys of a queue and its minimum have grown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Growth {
+    pub(crate) key: i64,
+    pub(crate) minimum: i64,
 }
 
 macro_rules! disciplines {
@@ -354,92 +440,19 @@ pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, 
     each!(discipline, rules => insert_by(rules, tasks, cpu, id));
 }
 
-#[inline]
-fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    let key = |task: &Task| (task.priority, rules.key(task));
-    let mine = key(&tasks[id]);
-    let front = tasks[id].history.written().is_some_and(|history| std::mem::take(&mut history.share.front));
-    let goes_before = |other: &Task| key(other) > mine || (front && key(other) == mine);
-    let after = place_between(tasks, cpu.head, cpu.tail, goes_before);
-    let before = if after.is_none() { cpu.head } else { tasks[after].next };
-    link(tasks, cpu, after, id);
-    link(tasks, cpu, id, before);
+/// Runs the polling on a copy of a queue.
+pub(crate) fn run_polling(
+    discipline: &Discipline,
+    copy: &mut QueueCopy,
+    source: &Tasks,
+    limit: Time,
+) -> Time {
+    each!(discipline, rules => copy.run(rules, source, limit))
 }
 
-/// The last task of a list that does not go before a new one (`goes_before` tells which do); without any,
-/// what stands before the list. Looks from both ends, because new tasks mostly come near one of them.
-#[inline]
-pub(crate) fn place_between(
-    tasks: &Tasks,
-    head: TaskId,
-    tail: TaskId,
-    goes_before: impl Fn(&Task) -> bool,
-) -> TaskId {
-    let (mut front, mut back) = (head, tail);
-    while let Some(last) = back.some() {
-        let task = &tasks[last];
-        if !goes_before(task) {
-            break;
-        }
-        let first = &tasks[front];
-        if goes_before(first) {
-            return first.previous;
-        }
-        (front, back) = (first.next, task.previous);
-    }
-    back
-}
-
-/// Lets one task follow another in the queue of a cpu; without a former it is the first, without a latter
-/// that was the last.
-#[inline]
-pub(crate) fn link(tasks: &mut Tasks, cpu: &mut Cpu, former: TaskId, latter: TaskId) {
-    match former.some() {
-        Some(former) => tasks[former].next = latter,
-        None => cpu.head = latter,
-    }
-    match latter.some() {
-        Some(latter) => tasks[latter].previous = former,
-        None => cpu.tail = former,
-    }
-}
-
-/// Takes a task out of the list.
-#[inline]
-pub(crate) fn remove(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    let (previous, next) = (tasks[id].previous, tasks[id].next);
-    link(tasks, cpu, previous, next);
-    tasks[id].previous = TaskId::NONE;
-    tasks[id].next = TaskId::NONE;
-}
-
-/// The last task of a priority, if any.
-#[inline]
-pub(crate) fn last_of_priority(tasks: &Tasks, cpu: &Cpu, priority: u8) -> Option<TaskId> {
-    let mut at = cpu.tail;
-    while let Some(id) = at.some() {
-        if tasks[id].priority <= priority {
-            return (tasks[id].priority == priority).then_some(id);
-        }
-        at = tasks[id].previous;
-    }
-    None
-}
-
-/// True when a task waits that may run: the list has the throttled ones last.
-#[inline]
-pub(crate) fn anyone_waits(tasks: &Tasks, cpu: &Cpu) -> bool {
-    cpu.head.some().is_some_and(|head| tasks[head].priority < THROTTLED)
-}
-
-/// True when a waiting task competes with the current one: it stands in the same or a lower priority.
-#[inline]
-pub(crate) fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
-    match (cpu.head.some(), cpu.current.some()) {
-        (Some(head), Some(current)) => tasks[head].priority <= tasks[current].priority,
-        (Some(_), None) => true,
-        (None, _) => false,
-    }
+/// True when yields and picks read no more of the waiting tasks than the key of the first.
+pub(crate) fn reads_head_only(discipline: &Discipline) -> bool {
+    each!(discipline, rules => rules.reads_head_only())
 }
 
 /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.

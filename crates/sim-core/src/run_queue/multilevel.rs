@@ -1,4 +1,4 @@
-//! What the disciplines with priorities have in common: a slice that is used up over several turns, after which the
+//! What the disciplines with priorities have in common: a slice that is used up over several dispatches, after which the
 //! task gets a new priority and goes behind its equals; a task that was pre-empted before that comes first among them.
 //!
 //! Slices are used up to the nanosecond and end at the next tick; the kernels charge whole ticks to the task
@@ -7,7 +7,7 @@
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
-use crate::run_queue::{Entry, Rules, Tasks, contested};
+use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, contested};
 use crate::time::{Span, Time};
 
 /// Slice and history of a task.
@@ -236,14 +236,62 @@ impl<T: Levels> Rules for T {
         gap == 0
     }
 
-    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
-        self.charge(tasks, cpu, now);
-        cpu.charged = cpu.charged.max(now);
-        let task = &mut tasks[id];
-        task.vruntime = self.yielded(cpu.min_vruntime, task.vruntime, 1);
-        task.history.share.expired = false;
-        task.history.share.front = false;
+    fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
+        yields(self, tasks, cpu, now, 1);
     }
+
+    /// Those of its slice, for a task that comes before its rival.
+    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+        let (current, key) = (&tasks[cpu.current], tasks[cpu.current].vruntime);
+        if key >= tasks[cpu.head].vruntime || self.yielded(cpu.min_vruntime, key, 1) != key {
+            return 1;
+        }
+        let room = self.room(&current.history.share, key, current.weight, cpu.running);
+        1 + room.saturating_sub(first.since(cpu.charged).ns()).div_ceil(cycle.ns())
+    }
+
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let end = cpu.charged + cycle * more;
+        yields(self, tasks, cpu, end, more as i64);
+    }
+
+    fn recurs(&self, _: &Task, _: &Keys, growth: Growth, _: bool) -> bool {
+        growth.minimum == growth.key
+    }
+
+    /// Within its slice, or for ever when the end of a slice changes nothing.
+    fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
+        let share = &task.history.share;
+        if self.steady(task.vruntime, task.weight, share) {
+            return u64::MAX;
+        }
+        let room = self.room(share, task.vruntime, task.weight, cpu.running);
+        room.saturating_sub(1) / charged.ns().max(1)
+    }
+
+    fn repeat(&self, task: &mut Task, cpu: &Cpu, charged: Span, growth: i64) {
+        let setting = Setting {
+            base: cpu.min_vruntime,
+            running: cpu.running,
+            contested: true,
+            from: cpu.charged,
+            starving: Time::NEVER,
+        };
+        let mut key = task.vruntime;
+        self.run(&setting, task.weight, &mut key, &mut task.history.share, charged);
+        task.history.share.expired = false;
+        task.vruntime += growth;
+    }
+}
+
+/// The current task is charged up to an instant, having yielded so often.
+fn yields<T: Levels>(levels: &T, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, times: i64) {
+    levels.charge(tasks, cpu, now);
+    cpu.charged = cpu.charged.max(now);
+    let task = &mut tasks[cpu.current];
+    task.vruntime = levels.yielded(cpu.min_vruntime, task.vruntime, times);
+    task.history.share.expired = false;
+    task.history.share.front = false;
 }
 
 /// The nice value of a weight: the first that is not heavier.

@@ -5,7 +5,7 @@
 
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
-use crate::run_queue::cfs::{follow_least, weighted};
+use crate::run_queue::cfs::{follow_least, weighted, yields_until_behind};
 use crate::run_queue::{Entry, Rules, Tasks, at_least_1us};
 use crate::time::{Span, Time};
 
@@ -60,5 +60,26 @@ impl Rules for VirtualTimeParams {
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: TaskId, now: Time) {
         self.charge(tasks, cpu, now);
         cpu.charged = cpu.charged.max(now);
+    }
+
+    fn reads_head_only(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
+        yields_until_behind(tasks, cpu, first, cycle)
+    }
+
+    #[inline]
+    fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
+        Some(weighted(charged, weight))
+    }
+
+    #[inline]
+    fn yield_again(&self, tasks: &mut Tasks, cpu: &mut Cpu, cycle: Span, more: u64) {
+        let task = &mut tasks[cpu.current];
+        task.vruntime += weighted(cycle, task.weight) * more as i64;
+        follow_least(tasks, cpu, true);
     }
 }

@@ -1,22 +1,116 @@
-//! Cpus on which tasks poll: loading the polling cycle, bringing a cpu up to date, and predicting when
-//! polling ends there.
+//! Fast-forward of polling: what happens on a cpu between two events while its current task polls and yields.
+//!
+//! A task that waits for a barrier without sleeping repeats a cycle: one poll of a flag, then `sched_yield`.
+//! The discipline of the run queue decides whether the caller keeps the cpu or the next task takes it. As
+//! long as only such tasks run, nothing on the cpu reaches another cpu, and no event is needed per poll.
+//! [`Engine::predict`] computes when this ends: a task observes the end of its wait, or a task that does not
+//! poll is picked. [`Engine::settle`] computes the state at an instant before that. Both agree to the
+//! nanosecond with the simulation of each poll ([`crate::outcome::Options::stepwise`]).
+//!
+//! There is one mechanism (`queue_copy`): the rules of the discipline act on a copy of the queue, dispatch by
+//! dispatch. Yields after which the caller keeps the cpu are done at once. When the state of the queue
+//! recurs, whole periods are skipped (`recurrence`). The discipline states how many yields and how many
+//! periods are alike ([`crate::run_queue::Rules::yields_kept`], [`crate::run_queue::Rules::periods`]).
+//!
+//! One case has a closed form besides (`rotation`): a yield that puts its caller behind all others makes a
+//! round-robin cycle, whose state after any number of dispatches follows from two passes over the queue,
+//! without a copy. It stays because a task-step takes twice the instructions without it (docs/performance.md).
 
-pub(crate) mod eevdf;
-pub(crate) mod fair;
-pub(crate) mod general;
+pub(crate) mod queue_copy;
+pub(crate) mod recurrence;
 pub(crate) mod rotation;
 
 use crate::account::Category;
 use crate::engine::Engine;
-use crate::engine::polling::general::{Member, Prices, YieldRule};
-use crate::engine::state::{Activity, Overhead, Waiting};
+use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
+use crate::engine::state::{Activity, Cpu, Overhead, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
+use crate::machine::Costs;
 use crate::observe::Observer;
-use crate::os::{CfsRelease, Discipline, YieldMode};
 use crate::policy::{THROTTLED, TaskState};
-use crate::run_queue;
-use crate::run_queue::multilevel::Multilevel;
+use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
+
+/// Copies of queues kept at most: those of more cpus than these replace each other.
+pub(crate) const QUEUE_COPIES: usize = 256;
+
+/// When a task will observe the end of its wait or of its spin limit.
+#[inline]
+pub(crate) fn visible_at(task: &Task) -> Time {
+    task.ready.min(task.deadline)
+}
+
+/// A task that polls and yields.
+#[inline]
+pub(crate) fn polls(task: &Task) -> bool {
+    task.polls
+}
+
+/// What a cycle and a switch take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prices {
+    pub(crate) poll: Span,
+    pub(crate) call: Span,
+    pub(crate) thread: Span,
+    process: Span,
+}
+
+impl Prices {
+    #[inline]
+    pub(crate) const fn of(costs: &Costs) -> Self {
+        let Costs { poll, yield_call: call, switch_thread: thread, switch_process: process, .. } = *costs;
+        Self { poll, call, thread, process }
+    }
+
+    /// One poll and one yield.
+    #[inline]
+    pub(crate) fn cycle(&self) -> Span {
+        self.poll + self.call
+    }
+
+    /// A switch between two tasks of these processes.
+    #[inline]
+    pub(crate) fn switch(&self, from: ProcessId, to: ProcessId) -> Span {
+        if from == to { self.thread } else { self.process }
+    }
+
+    /// Whole cycles in a row that end strictly before `limit` when the first ends at `first`.
+    #[inline]
+    pub(crate) fn cycles_before(&self, limit: Time, first: Time) -> u64 {
+        if limit.is_never() {
+            u64::MAX
+        } else if first >= limit {
+            0
+        } else {
+            1 + (limit - first - Span::from_ns(1)).ns() / self.cycle().ns()
+        }
+    }
+
+    /// Cycles in a row without success: polls before the visibility time when the first ends at `poll`.
+    #[inline]
+    pub(crate) fn polls_before(&self, visible: Time, poll: Time) -> u64 {
+        if visible.is_never() { u64::MAX } else { visible.since(poll).ns().div_ceil(self.cycle().ns()) }
+    }
+}
+
+/// The current task of a cpu and those that wait for its priority level or a better one poll, and nothing
+/// that they wait for is known to come. At most this number of tasks is read: false where they are more.
+pub(crate) fn all_unaware(tasks: &Tasks, (current, head): (TaskId, TaskId), most: usize) -> bool {
+    let unaware = |task: &Task| polls(task) && visible_at(task).is_never();
+    let level = tasks[current].priority;
+    if !unaware(&tasks[current]) {
+        return false;
+    }
+    let mut at = head;
+    for _ in 0..most {
+        match at.some().map(|id| &tasks[id]).filter(|task| task.priority <= level) {
+            None => return true,
+            Some(task) if unaware(task) => at = task.next,
+            Some(_) => return false,
+        }
+    }
+    false
+}
 
 impl<O: Observer> Engine<'_, O> {
     /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened, and
@@ -34,12 +128,8 @@ impl<O: Observer> Engine<'_, O> {
         }
         if shared.in_rotation(record) {
             shared.rotate(record, limit);
-        } else if self.yields_fairly(cpu) {
-            self.settle_fair(cpu, limit);
         } else {
-            self.load(cpu);
-            self.polling.run(limit);
-            self.store(cpu);
+            self.settle_copy(cpu, limit);
         }
     }
 
@@ -48,181 +138,141 @@ impl<O: Observer> Engine<'_, O> {
     #[inline]
     pub(crate) fn predict(&mut self, cpu: CpuId) -> Time {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
-        let check = record.since + record.overhead.total() + shared.machine.costs.poll;
-        if rotation::visible_at(&shared.tasks[record.current]) <= check {
-            check
+        let poll = record.since + record.overhead.total() + shared.machine.costs.poll;
+        if visible_at(&shared.tasks[record.current]) <= poll {
+            let slot = self.copy_of(cpu);
+            self.queue_copies[slot].due = Time::NEVER;
+            poll
         } else if shared.stepwise {
-            check + shared.machine.costs.yield_call
+            poll + shared.machine.costs.yield_call
         } else if shared.in_rotation(record) {
             shared.predict_rotation(record)
-        } else if self.yields_fairly(cpu) {
-            self.predict_fair(cpu)
         } else {
-            self.predict_general(cpu)
+            self.predict_copy(cpu)
         }
     }
 
-    fn predict_general(&mut self, cpu: CpuId) -> Time {
-        let (shared, record) = (&self.shared, &self.cpus[cpu]);
-        if run_queue::eevdf::delayed_in(&shared.tasks, record, shared.tasks[record.current].priority) {
-            return record.since + record.overhead.total() + shared.cycle();
-        }
-        if self.all_wait_unsuccessfully(cpu) {
-            return Time::NEVER;
-        }
-        self.load(cpu);
-        self.polling.run(Time::NEVER)
+    /// The copy of a cpu's queue.
+    fn copy_of(&self, cpu: CpuId) -> usize {
+        cpu.0 as usize % self.queue_copies.len()
     }
 
-    /// Every task on the cpu that may run polls, and no visibility time is known: only an event on another
-    /// cpu changes that.
-    fn all_wait_unsuccessfully(&self, cpu: CpuId) -> bool {
-        let record = &self.cpus[cpu];
-        let mut at = record.current;
-        let mut following = record.head;
-        while let Some(id) = at.some() {
-            let task = &self.shared.tasks[id];
-            if task.priority == THROTTLED {
-                break;
-            }
-            let unaware = task.ready.is_never() && task.deadline.is_never() && task.waiting != Waiting::No;
-            if !unaware || !self.shared.apps[task.app].runtime.wait.yields() {
-                return false;
-            }
-            at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.shared.tasks[id].next);
-        }
-        true
-    }
-
-    fn load(&mut self, cpu: CpuId) {
-        let record = &self.cpus[cpu];
-        let costs = &self.shared.machine.costs;
-        let polling = &mut self.polling;
-        polling.prices = Prices {
-            poll: costs.poll,
-            call: costs.yield_call,
-            thread: costs.switch_thread,
-            process: costs.switch_process,
-            charged: record.switch_charge,
-        };
-        let discipline = &self.shared.model.discipline;
-        polling.rule = match discipline {
-            Discipline::RoundRobin(_) => YieldRule::RoundRobin,
-            Discipline::Cfs(params) if params.yield_mode == YieldMode::Posix => YieldRule::Posix,
-            Discipline::Cfs(_) | Discipline::VirtualTime(_) => YieldRule::Fair,
-            Discipline::Eevdf(params) => {
-                polling.eevdf = Some(*params);
-                YieldRule::Eevdf
-            }
-            Discipline::O1(params) => YieldRule::Multilevel(Multilevel::O1(*params)),
-            Discipline::Ule(params) => YieldRule::Multilevel(Multilevel::Ule(*params)),
-            Discipline::Ts(params) => YieldRule::Multilevel(Multilevel::Ts(*params)),
-            Discipline::ByPolicy(_) => unreachable!("under the order of a policy each poll is simulated"),
-        };
-        polling.leftmost = matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27);
-        polling.since = record.since;
-        polling.overhead = record.overhead;
-        polling.charged = record.charged;
-        polling.minimum = record.min_vruntime;
-        polling.paid = Overhead::NONE;
-        polling.cycles = 0;
-        polling.switches = 0;
-        polling.members.clear();
-        polling.order.clear();
-        let (mut at, mut following) = (record.current, record.head);
-        while let Some(id) = at.some() {
-            let task = &self.shared.tasks[id];
-            let runtime = &self.shared.apps[task.app].runtime;
-            polling.order.push(polling.members.len() as u32);
-            polling.members.push(Member {
-                task: id,
-                app: task.app,
-                priority: task.priority,
-                weight: task.weight,
-                vruntime: task.vruntime,
-                vdeadline: task.vdeadline,
-                protection: task.history.protection,
-                share: task.history.share,
-                ready: task.ready.min(task.deadline),
-                polls: task.waiting != Waiting::No && runtime.wait.yields(),
-                directed: runtime.wait == crate::wait::WaitMode::YieldTo,
-                process: task.process,
-                cycles: 0,
-                switches: 0,
-                used: Span::ZERO,
-                last_ran: None,
-            });
-            at = following;
-            following = at.some().map_or(TaskId::NONE, |id| self.shared.tasks[id].next);
-        }
-    }
-
-    /// Writes a polling cycle that was run back to the cpu.
-    fn store(&mut self, cpu: CpuId) {
-        let polling = &self.polling;
-        if polling.cycles == 0 {
-            return;
-        }
-        let record = &mut self.cpus[cpu];
-        let poll = self.shared.machine.costs.poll;
-        let call = self.shared.machine.costs.yield_call;
-        record.account.add(Category::Spin, poll * polling.cycles);
-        record.account.add(Category::Yield, call * polling.cycles);
-        let mut paid = polling.paid;
-        let total = paid.total();
-        paid.pay(total, &mut record.account);
-        record.poll_on(polling.since, polling.charged, polling.overhead, (polling.cycles, polling.switches));
-        if matches!(self.shared.model.discipline, Discipline::O1(_)) && polling.minimum > record.min_vruntime
+    #[inline(never)]
+    fn predict_copy(&mut self, cpu: CpuId) -> Time {
+        let (shared, record, slot) = (&self.shared, &self.cpus[cpu], self.copy_of(cpu));
+        let most = if shared.reads_head_only { READ_FIRST } else { usize::MAX };
+        let level = shared.tasks[record.current].priority;
+        let due = if level == THROTTLED
+            || (!record.delayed.is_none() && run_queue::delayed_in(&shared.tasks, record, level))
         {
-            record.expired_since = Time::NEVER;
-        }
-        record.min_vruntime = polling.minimum;
-        let switched = polling.switches > 0;
-        for member in &polling.members {
-            let task = &mut self.shared.tasks[member.task];
-            task.vruntime = member.vruntime;
-            task.vdeadline = member.vdeadline;
-            if let Some(history) = task.history.written() {
-                history.protection = member.protection;
-                history.share = member.share;
-            }
-            task.cpu_time += member.used;
-            if let Some(at) = member.last_ran {
-                task.last_ran = at;
-            }
-            let counters = &mut self.shared.apps[member.app].counters;
-            counters.polls += member.cycles;
-            counters.yields += member.cycles;
-            counters.voluntary_switches += member.switches;
-        }
-        if switched {
-            self.relink(cpu);
-        }
+            // A pick may find no task, or drop delayed ones: each cycle is an event.
+            record.since + record.overhead.total() + shared.cycle()
+        } else if all_unaware(&shared.tasks, (record.current, record.head), most) {
+            Time::NEVER
+        } else {
+            self.load(cpu, slot);
+            let discipline = &self.shared.model.discipline;
+            let copy = &mut self.queue_copies[slot];
+            copy.due = run_queue::run_polling(discipline, copy, &self.shared.tasks, Time::NEVER);
+            return copy.due;
+        };
+        self.queue_copies[slot].due = Time::NEVER;
+        due
     }
 
-    /// Rebuilds the queue in the order of the polling cycle.
-    fn relink(&mut self, cpu: CpuId) {
-        let polling = &self.polling;
-        let record = &mut self.cpus[cpu];
-        let tasks = &mut self.shared.tasks;
-        // The task that ran last is the one that was switched out last.
-        let members = (1..polling.order.len()).map(|at| polling.at(at));
-        if let Some(latest) = members.filter(|m| m.last_ran.is_some()).max_by_key(|m| m.last_ran) {
-            record.last_process = latest.process;
+    /// Does all cycles that end before `limit`. Where the predicted instant has come, they are computed
+    /// already: what has happened since then on the cpu was followed by another prediction, and no wait ends
+    /// before this instant.
+    #[inline(never)]
+    fn settle_copy(&mut self, cpu: CpuId, limit: Time) {
+        let slot = self.copy_of(cpu);
+        let copy = &self.queue_copies[slot];
+        if self.shared.reads_head_only && copy.due == limit && copy.cpu.id == cpu {
+            debug_assert!(
+                copy.is_of(&self.cpus[cpu], &self.shared.tasks),
+                "the queue of {cpu} has changed since a prediction"
+            );
+        } else {
+            self.load(cpu, slot);
+            let (discipline, tasks) = (&self.shared.model.discipline, &self.shared.tasks);
+            run_queue::run_polling(discipline, &mut self.queue_copies[slot], tasks, limit);
         }
-        record.current = polling.at(0).task;
-        tasks[record.current].state = TaskState::Running;
-        tasks[record.current].previous = TaskId::NONE;
-        tasks[record.current].next = TaskId::NONE;
-        record.head = polling.at(1).task;
-        let last = polling.order.len() - 1;
-        record.tail = polling.at(last).task;
-        for at in 1..=last {
-            let task = &mut tasks[polling.at(at).task];
-            task.state = TaskState::Queued;
-            task.previous = if at == 1 { TaskId::NONE } else { polling.at(at - 1).task };
-            task.next = if at == last { TaskId::NONE } else { polling.at(at + 1).task };
+        if self.queue_copies[slot].cycles > 0 {
+            self.store(cpu, slot);
+        }
+        self.queue_copies[slot].due = Time::NEVER;
+    }
+
+    fn load(&mut self, cpu: CpuId, slot: usize) {
+        let shared = &self.shared;
+        let how = (Prices::of(&shared.machine.costs), shared.reads_head_only, shared.directed);
+        self.queue_copies[slot].load(&self.cpus[cpu], &shared.tasks, &shared.apps, how);
+    }
+
+    /// Writes what has happened on a copy back to the cpu.
+    fn store(&mut self, cpu: CpuId, slot: usize) {
+        let (record, copy, shared) = (&mut self.cpus[cpu], &self.queue_copies[slot], &mut self.shared);
+        record.account.add(Category::Spin, copy.prices.poll * copy.cycles);
+        record.account.add(Category::Yield, copy.prices.call * copy.cycles);
+        let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
+        overhead.pay(overhead.total(), &mut record.account);
+        // The last switch is still pending when its dispatch has not completed a cycle.
+        record.account.add(Category::Switch, copy.switching - copy.overhead);
+        let overhead = Overhead::switch(copy.overhead);
+        record.poll_on(copy.cpu.since, copy.cpu.charged, overhead, (copy.cycles, copy.switches));
+        record.min_vruntime = copy.cpu.min_vruntime;
+        record.expired_since = copy.cpu.expired_since;
+        for (done, member) in copy.done.iter().zip(copy.tasks.iter()) {
+            if !shared.reads_head_only {
+                let task = &mut shared.tasks[done.task];
+                task.vdeadline = member.vdeadline;
+                if let Some(history) = task.history.written() {
+                    history.protection = member.history.protection;
+                    history.share = member.history.share;
+                }
+            }
+            if done.cycles == 0 {
+                continue;
+            }
+            let task = &mut shared.tasks[done.task];
+            task.vruntime = member.vruntime;
+            task.cpu_time += member.cpu_time;
+            task.last_ran = member.last_ran;
+            let counters = &mut shared.apps[task.app].counters;
+            counters.polls += done.cycles;
+            counters.yields += done.cycles;
+            counters.voluntary_switches += done.switches;
+        }
+        if copy.switches > 0 {
+            record.last_process = queue_copy::last_process(copy, &shared.tasks);
+            relink(&shared.model.discipline, &mut shared.tasks, record, copy);
         }
     }
+}
+
+/// Brings a queue into the order of its copy.
+fn relink(discipline: &run_queue::Discipline, tasks: &mut Tasks, record: &mut Cpu, copy: &QueueCopy) {
+    let task_of = |id: TaskId| copy.done[id.0 as usize].task;
+    let (mut previous, mut waiting) = (TaskId::NONE, copy.queue());
+    // Tasks that are not copied come behind the last one that has not run.
+    for number in waiting.by_ref() {
+        let id = task_of(number);
+        tasks[id].state = TaskState::Queued;
+        run_queue::link(tasks, record, previous, id);
+        previous = id;
+        if number == copy.ahead && !copy.following.is_none() {
+            break;
+        }
+    }
+    run_queue::link(tasks, record, previous, copy.following);
+    let mut from = copy.following;
+    for id in waiting.map(task_of) {
+        tasks[id].state = TaskState::Queued;
+        run_queue::insert_behind(discipline, tasks, record, (from, id));
+        from = tasks[id].next;
+    }
+    record.current = task_of(copy.cpu.current);
+    let current = &mut tasks[record.current];
+    current.state = TaskState::Running;
+    (current.previous, current.next) = (TaskId::NONE, TaskId::NONE);
 }

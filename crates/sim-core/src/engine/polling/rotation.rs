@@ -1,10 +1,11 @@
 //! Polling in a round-robin cycle, computed in place. A yield puts its caller behind all others of its
 //! priority, so each polling task runs for one poll and one yield, in the order of the queue.
 //!
-//! The same as [`crate::engine::polling::general`] computes for any discipline, without copies: polls,
-//! dispatches and instants agree to the nanosecond.
+//! The same as on a copy of the queue (`queue_copy`), without the copy: polls, dispatches and instants agree to
+//! the nanosecond.
 
 use crate::account::Category;
+use crate::engine::polling::{Prices, polls, visible_at};
 use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Overhead, Task};
 use crate::ids::TaskId;
@@ -23,18 +24,6 @@ pub(crate) fn rotates(discipline: &Discipline) -> bool {
         Discipline::RoundRobin(_) => true,
         _ => false,
     }
-}
-
-/// When a task will observe the end of its wait or of its spin limit.
-#[inline]
-pub(crate) fn visible_at(task: &Task) -> Time {
-    task.ready.min(task.deadline)
-}
-
-/// A task that polls and yields.
-#[inline]
-pub(crate) fn polls(task: &Task) -> bool {
-    task.polls
 }
 
 /// The price of a switch between two tasks of a cpu.
@@ -72,13 +61,13 @@ struct Place {
 
 const NO_PLACE: Place = Place { next: TaskId::NONE, before: TaskId::NONE, number: 0, cost: Span::ZERO };
 
-/// The first of the polls at `look`, `look + period`, ... that is not before an instant.
+/// The first of the polls at `poll`, `poll + period`, ... that is not before an instant.
 #[inline]
-fn look_after(look: Time, period: Span, ready: Time) -> Time {
+fn poll_after(poll: Time, period: Span, ready: Time) -> Time {
     if ready.is_never() {
         return Time::NEVER;
     }
-    look + period * ready.since(look).ns().div_ceil(period.ns())
+    poll + period * ready.since(poll).ns().div_ceil(period.ns())
 }
 
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
@@ -121,21 +110,21 @@ impl<O: Observer> Shared<'_, O> {
             if !polls(task) {
                 return end;
             }
-            let look = end + self.between(record, last, task) + costs.poll;
-            if visible_at(task) <= look {
-                return look;
+            let poll = end + self.between(record, last, task) + costs.poll;
+            if visible_at(task) <= poll {
+                return poll;
             }
             unaware &= visible_at(task).is_never();
-            end = look + costs.yield_call;
+            end = poll + costs.yield_call;
             (last, at) = (task, task.next);
         }
         if unaware {
             return Time::NEVER;
         }
         // From here on the same poll comes once a round.
-        let look = end + self.between(record, last, first) + costs.poll;
-        let round = look - (start + costs.poll);
-        let mut soonest = look_after(look, round, visible_at(first));
+        let poll = end + self.between(record, last, first) + costs.poll;
+        let round = poll - (start + costs.poll);
+        let mut soonest = poll_after(poll, round, visible_at(first));
         end = start + costs.poll + costs.yield_call;
         (last, at) = (first, record.head);
         while let Some(id) = at.some() {
@@ -143,9 +132,9 @@ impl<O: Observer> Shared<'_, O> {
             if task.priority != first.priority {
                 break;
             }
-            let look = end + self.between(record, last, task) + costs.poll;
-            soonest = soonest.min(look_after(look, round, visible_at(task)));
-            end = look + costs.yield_call;
+            let poll = end + self.between(record, last, task) + costs.poll;
+            soonest = soonest.min(poll_after(poll, round, visible_at(task)));
+            end = poll + costs.yield_call;
             (last, at) = (task, task.next);
         }
         soonest
@@ -169,9 +158,9 @@ impl<O: Observer> Shared<'_, O> {
         let (mut members, mut at) = (1, record.head);
         // From the end of the first cycle of the current task to that of the last member.
         let mut length = Span::ZERO;
-        let turn = record.switch_charge + self.cycle();
+        let dispatch = record.switch_charge + self.cycle();
         let fair = matches!(self.model.discipline, Discipline::Cfs(_));
-        let growth = |task: &Task| 1 + if fair { weighted(turn, task.weight) } else { 0 };
+        let growth = |task: &Task| 1 + if fair { weighted(dispatch, task.weight) } else { 0 };
         let mut gain = growth(first);
         while let Some(id) = at.some() {
             let task = &self.tasks[id];
@@ -218,14 +207,14 @@ impl<O: Observer> Shared<'_, O> {
         }
         let place = Place { next, before: record.current, number: 1, cost };
         let last = run_queue::last_of_priority(tasks, record, task.priority).unwrap_or(next);
-        take_turn(&model.discipline, costs, tasks, record, (Some(last), end));
+        end_cycle(&model.discipline, costs, tasks, record, (Some(last), end));
         let counters = &mut apps[tasks[place.before].app].counters;
         counters.polls += 1;
         counters.yields += 1;
         counters.voluntary_switches += 1;
         record.polled.1 += 1;
         relink(tasks, record, last, &place);
-        begin_turn(&model.discipline, tasks, record, &place);
+        begin_dispatch(&model.discipline, tasks, record, &place);
         true
     }
 
@@ -243,14 +232,14 @@ impl<O: Observer> Shared<'_, O> {
             key = key.max(self.tasks[first].vruntime - 1);
         }
         let mut charge = rounds.end.since(record.charged);
-        let turn = record.switch_charge + cycle;
+        let dispatch = record.switch_charge + cycle;
         let (mut end, mut span) = (rounds.end, rounds.end - record.since);
         let (mut from, mut id, mut following) = (last, first, record.head);
-        let (mut turns, mut switching, mut place) = (0, Span::ZERO, NO_PLACE);
+        let (mut dispatches, mut switching, mut place) = (0, Span::ZERO, NO_PLACE);
         for number in 0..rounds.members {
             let cost = price(&self.machine.costs, record, &self.tasks[from], &self.tasks[id]);
             if number > 0 {
-                (charge, span) = (turn, cost + cycle);
+                (charge, span) = (dispatch, cost + cycle);
                 end += span;
             }
             let times = if end + rounds.round * (most - 1) < rounds.limit { most } else { most - 1 };
@@ -269,7 +258,7 @@ impl<O: Observer> Shared<'_, O> {
             counters.polls += times;
             counters.yields += times;
             counters.voluntary_switches += times;
-            turns += times;
+            dispatches += times;
             switching += cost * if number == 0 { times - 1 } else { times };
             from = id;
             id = following;
@@ -280,22 +269,22 @@ impl<O: Observer> Shared<'_, O> {
             let cost = price(&self.machine.costs, record, &self.tasks[last], &self.tasks[first]);
             place = Place { next: first, before: last, number: 0, cost };
         }
-        self.charge_rotation(record, turns, switching);
+        self.charge_rotation(record, dispatches, switching);
 
         relink(&mut self.tasks, record, last, &place);
-        begin_turn(&self.model.discipline, &self.tasks, record, &place);
+        begin_dispatch(&self.model.discipline, &self.tasks, record, &place);
     }
 
     /// The cpu-time accounting of a cpu after a number of dispatches, and of their switches except the
     /// pending overhead.
-    fn charge_rotation(&mut self, record: &mut Cpu, turns: u64, switching: Span) {
+    fn charge_rotation(&mut self, record: &mut Cpu, dispatches: u64, switching: Span) {
         let mut overhead = std::mem::replace(&mut record.overhead, Overhead::NONE);
         overhead.pay(overhead.total(), &mut record.account);
         record.account.add(Category::Switch, switching);
-        record.account.add(Category::Spin, self.machine.costs.poll * turns);
-        record.account.add(Category::Yield, self.machine.costs.yield_call * turns);
-        record.polled.0 += turns;
-        record.polled.1 += turns;
+        record.account.add(Category::Spin, self.machine.costs.poll * dispatches);
+        record.account.add(Category::Yield, self.machine.costs.yield_call * dispatches);
+        record.polled.0 += dispatches;
+        record.polled.1 += dispatches;
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
     }
@@ -306,15 +295,15 @@ impl<O: Observer> Shared<'_, O> {
         let (cycle, call) =
             (self.machine.costs.poll + self.machine.costs.yield_call, self.machine.costs.yield_call);
         let visible_at = visible_at(&self.tasks[record.current]);
-        let unaware =
-            if visible_at.is_never() { u64::MAX } else { visible_at.since(check).ns().div_ceil(cycle.ns()) };
-        let before = 1 + (limit - (check + call) - Span::from_ns(1)).ns() / cycle.ns();
+        let prices = Prices::of(&self.machine.costs);
+        let unaware = prices.polls_before(visible_at, check);
+        let before = prices.cycles_before(limit, check + call);
         let more = unaware.min(before) - 1;
 
         let priority = self.tasks[record.current].priority;
         let last = run_queue::last_of_priority(&self.tasks, record, priority);
         let costs = &self.machine.costs;
-        take_turn(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
+        end_cycle(&self.model.discipline, costs, &mut self.tasks, record, (last, check + call));
         let task = &mut self.tasks[record.current];
         if let Discipline::Cfs(_) = self.model.discipline {
             task.vruntime += weighted(cycle, task.weight) * more as i64;
@@ -374,7 +363,7 @@ fn relink(tasks: &mut Tasks, record: &mut Cpu, last: TaskId, place: &Place) {
 
 /// A dispatch begins where the one of the task before has ended.
 #[inline]
-fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
+fn begin_dispatch(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &Place) {
     let before = &tasks[place.before];
     record.last_process = if record.several { before.process } else { tasks[place.next].process };
     record.since = before.last_ran;
@@ -388,7 +377,7 @@ fn begin_turn(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, place: &
 /// The current task pays its overhead, polls and yields; its cycle ends at `end`. `last`: the last one of its
 /// priority in the queue.
 #[inline]
-fn take_turn(
+fn end_cycle(
     discipline: &Discipline,
     costs: &Costs,
     tasks: &mut Tasks,

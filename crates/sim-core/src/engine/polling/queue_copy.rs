@@ -1,0 +1,462 @@
+//! The polling of one cpu on a copy of its run queue: the rules of the discipline act on the copy as they act
+//! on the queue itself when each poll is an event.
+//!
+//! A prediction must not change the queue, and the same run answers what the next event leaves behind. The
+//! copy holds the current task, those that have run, and one waiting task more: rules that read only the
+//! first waiting task need no other. Tasks of a copy are numbered from 0, the current one first, in the order
+//! of the queue.
+
+use crate::engine::polling::recurrence::Mark;
+use crate::engine::polling::{Prices, all_unaware, polls, visible_at};
+use crate::engine::state::{App, Cpu, ProcessId, Task};
+use crate::ids::{AppId, CpuId, IdVec, TaskId};
+use crate::run_queue::multilevel::Share;
+use crate::run_queue::{self, Rules, Tasks};
+use crate::time::{Span, Time};
+use crate::wait::WaitMode;
+
+/// Dispatches that are predicted one by one before an event is armed to continue the prediction; more by
+/// twice the length of a queue that is copied as a whole.
+const DISPATCHES_PREDICTED: usize = 512;
+
+/// Tasks that are read first, and dispatches made, before all of a long queue is read to find that nothing
+/// will ever happen.
+pub(crate) const READ_FIRST: usize = 64;
+
+/// Room for this number of tasks is reserved at the start.
+const USUAL: usize = 16;
+
+/// What a task of the copy was copied from, and what it has done since.
+#[derive(Clone, Copy)]
+pub(crate) struct Done {
+    pub(crate) task: TaskId,
+    /// Its yields are directed.
+    directed: bool,
+    /// Cycles it went through, how often it was switched out, the time that was charged to its key.
+    pub(crate) cycles: u64,
+    pub(crate) switches: u64,
+    pub(crate) charged: Span,
+}
+
+/// What a copy is made from besides the tasks. `charge` is what of a switch is charged to keys.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Origin {
+    since: Time,
+    overhead: Span,
+    charged: Time,
+    charge: Span,
+}
+
+impl Origin {
+    fn of(record: &Cpu) -> Self {
+        let Cpu { since, charged, switch_charge: charge, .. } = *record;
+        Self { since, overhead: record.overhead.total(), charged, charge }
+    }
+}
+
+/// A copy of a run queue and how far its polling is.
+pub(crate) struct QueueCopy {
+    pub(crate) tasks: Tasks,
+    pub(crate) cpu: Cpu,
+    pub(crate) done: Vec<Done>,
+    /// The first task of the queue that has not run, and the one behind it, which is not copied.
+    pub(crate) ahead: TaskId,
+    pub(crate) following: TaskId,
+    /// The rules read only the first waiting task.
+    head_only: bool,
+    /// Some yields are directed.
+    pub(crate) directed: bool,
+    /// A task of the copy does not poll.
+    others: bool,
+    pub(crate) prices: Prices,
+    /// What is left of the present dispatch's overhead, and the time of all switches.
+    pub(crate) overhead: Span,
+    pub(crate) switching: Span,
+    /// Cycles done and switches made.
+    pub(crate) cycles: u64,
+    pub(crate) switches: u64,
+    /// The task that was switched out last.
+    pub(crate) before: TaskId,
+    pub(crate) mark: Mark,
+    origin: Origin,
+    /// The instant that its run predicted.
+    pub(crate) due: Time,
+}
+
+impl Default for QueueCopy {
+    fn default() -> Self {
+        let mut tasks = Tasks::default();
+        tasks.reserve(USUAL);
+        Self {
+            tasks,
+            cpu: Cpu::new(CpuId(0)),
+            done: Vec::with_capacity(USUAL),
+            ahead: TaskId::NONE,
+            following: TaskId::NONE,
+            head_only: false,
+            directed: false,
+            others: false,
+            prices: Prices::default(),
+            overhead: Span::ZERO,
+            switching: Span::ZERO,
+            cycles: 0,
+            switches: 0,
+            before: TaskId::NONE,
+            mark: Mark::default(),
+            origin: Origin::default(),
+            due: Time::NEVER,
+        }
+    }
+}
+
+/// What a yield changes of a task and its cpu.
+type BeforeYield = (i64, i64, Time, Option<(i64, Share)>);
+
+impl QueueCopy {
+    /// Copies the run queue of a cpu, all of it unless the rules read only its head.
+    pub(crate) fn load(
+        &mut self,
+        record: &Cpu,
+        tasks: &Tasks,
+        apps: &IdVec<AppId, App>,
+        (prices, head_only, directed): (Prices, bool, bool),
+    ) {
+        self.origin = Origin::of(record);
+        self.due = Time::NEVER;
+        (self.prices, self.head_only, self.directed) = (prices, head_only && !directed, false);
+        self.others = false;
+        self.overhead = self.origin.overhead;
+        (self.switching, self.cycles, self.switches) = (Span::ZERO, 0, 0);
+        self.done.clear();
+        self.mark.clear(if self.head_only { READ_FIRST } else { 1 });
+        let cpu = &mut self.cpu;
+        cpu.id = record.id;
+        (cpu.head, cpu.tail) = (TaskId::NONE, TaskId::NONE);
+        (cpu.since, cpu.charged, cpu.switch_charge) = (record.since, record.charged, record.switch_charge);
+        (cpu.running, cpu.several) = (record.running, record.several);
+        (cpu.min_vruntime, cpu.expired_since) = (record.min_vruntime, record.expired_since);
+        self.following = record.current;
+        self.cpu.current = self.copy(tasks);
+        self.following = record.head;
+        self.load_ahead(tasks);
+        while !self.head_only && !self.following.is_none() {
+            self.load_ahead(tasks);
+        }
+        if directed {
+            for done in &mut self.done {
+                done.directed = apps[tasks[done.task].app].runtime.wait == WaitMode::YieldTo;
+                self.directed |= done.directed;
+            }
+        }
+    }
+
+    /// Copies the next task of the queue and returns its number.
+    #[inline(always)]
+    fn copy(&mut self, tasks: &Tasks) -> TaskId {
+        let number = self.done.len();
+        let from = &tasks[self.following];
+        if number == self.tasks.len() {
+            self.tasks.push(Task::new(from.app, from.weight, from.process, 0));
+        }
+        let copy = &mut self.tasks[TaskId(number as u32)];
+        (copy.vruntime, copy.ready, copy.deadline) = (from.vruntime, from.ready, from.deadline);
+        (copy.weight, copy.app, copy.priority, copy.polls) =
+            (from.weight, from.app, from.priority, from.polls);
+        (copy.cpu_time, copy.last_ran) = (Span::ZERO, Time::ZERO);
+        if self.cpu.several {
+            copy.process = from.process;
+        }
+        if !self.head_only {
+            copy.vdeadline = from.vdeadline;
+            copy.history.copy_from(&from.history);
+        }
+        self.others |= !polls(from);
+        self.done.push(Done {
+            task: self.following,
+            directed: false,
+            cycles: 0,
+            switches: 0,
+            charged: Span::ZERO,
+        });
+        self.following = from.next;
+        TaskId(number as u32)
+    }
+
+    /// Copies the first task that is not copied yet and links it. It goes before its equals that have run.
+    #[inline]
+    pub(crate) fn load_ahead(&mut self, tasks: &Tasks) {
+        self.ahead = TaskId::NONE;
+        if self.following.is_none() {
+            return;
+        }
+        let id = self.copy(tasks);
+        self.ahead = id;
+        let after = if self.head_only {
+            let mine = (self.tasks[id].priority, self.tasks[id].vruntime);
+            let before = |other: &Task| {
+                let theirs = (other.priority, other.vruntime);
+                theirs > mine || (theirs == mine && other.last_ran > Time::ZERO)
+            };
+            run_queue::place_between(&self.tasks, self.cpu.head, self.cpu.tail, before)
+        } else {
+            self.cpu.tail
+        };
+        let before = if after.is_none() { self.cpu.head } else { self.tasks[after].next };
+        run_queue::link(&mut self.tasks, &mut self.cpu, after, id);
+        run_queue::link(&mut self.tasks, &mut self.cpu, id, before);
+    }
+
+    /// True when the copy was made from a cpu with the tasks that are still on it.
+    pub(crate) fn is_of(&self, record: &Cpu, tasks: &Tasks) -> bool {
+        let queue = std::iter::successors(record.head.some(), |id| tasks[*id].next.some());
+        let now = std::iter::once(record.current).chain(queue);
+        let same = |(id, (done, copy)): (TaskId, (&Done, &Task))| {
+            let task = &tasks[id];
+            id == done.task && (task.priority, polls(task)) == (copy.priority, polls(copy))
+        };
+        self.origin == Origin::of(record) && now.zip(self.done.iter().zip(self.tasks.iter())).all(same)
+    }
+
+    /// Runs until something other than polling is due and returns that instant: the current task's poll (it
+    /// observes the end of its wait) or the end of its cycle (a task that does not poll follows). Cycles that
+    /// end before `limit` are done; when nothing happens before `limit`, or nothing ever, it stops there.
+    pub(crate) fn run(&mut self, rules: &impl Rules, source: &Tasks, limit: Time) -> Time {
+        let most = DISPATCHES_PREDICTED + if self.head_only { 0 } else { 2 * self.done.len() };
+        let mut dispatches = 0;
+        loop {
+            let poll = self.cpu.since + self.overhead + self.prices.poll;
+            let first = poll + self.prices.call;
+            let wanted = self.yields_kept(rules, first);
+            if wanted == u64::MAX {
+                return self.stop(rules, limit, poll, wanted);
+            }
+            let end = first + self.prices.cycle() * (wanted - 1);
+            // Its last poll of this dispatch comes one call before the end.
+            let current = &self.tasks[self.cpu.current];
+            if visible_at(current).saturating_add(self.prices.call) <= end || end >= limit {
+                return self.stop(rules, limit, poll, wanted);
+            }
+            if wanted > 1 {
+                self.stay(rules, wanted - 1);
+            }
+            if !self.yields(rules, source, end) {
+                return end;
+            }
+            dispatches += 1;
+            if limit.is_never() && dispatches >= READ_FIRST {
+                if dispatches > most {
+                    let poll = self.cpu.since + self.overhead + self.prices.poll;
+                    let observes = visible_at(&self.tasks[self.cpu.current]) <= poll;
+                    return if observes { poll } else { poll + self.prices.call };
+                }
+                if dispatches == READ_FIRST && self.is_stuck(source) {
+                    return Time::NEVER;
+                }
+            }
+            if self.head_only
+                && (dispatches + 1).is_power_of_two()
+                && self.skip_rounds(rules, source, limit, dispatches)
+            {
+                return Time::NEVER;
+            }
+            if self.skip_periods(rules, limit, dispatches) {
+                return Time::NEVER;
+            }
+        }
+    }
+
+    /// No task of the whole queue will ever observe anything.
+    fn is_stuck(&self, source: &Tasks) -> bool {
+        self.head_only
+            && all_unaware(
+                source,
+                (self.done[0].task, self.done.get(1).map_or(TaskId::NONE, |done| done.task)),
+                usize::MAX,
+            )
+    }
+
+    /// Yields of the current task, one each cycle, after all of which but the last it certainly keeps the
+    /// cpu; `u64::MAX` when it has no rival.
+    #[inline]
+    fn yields_kept(&self, rules: &impl Rules, first: Time) -> u64 {
+        let (cpu, current) = (&self.cpu, &self.tasks[self.cpu.current]);
+        let Some(head) = cpu.head.some().map(|head| &self.tasks[head]) else { return u64::MAX };
+        if head.priority > current.priority {
+            return u64::MAX;
+        }
+        // As long as a directed yield finds no task, it is as good as an undirected one.
+        let most = if self.directed && self.done[cpu.current.0 as usize].directed {
+            self.prices.cycles_before(self.able(), first)
+        } else {
+            u64::MAX
+        };
+        if head.priority < current.priority || most == 0 {
+            return 1;
+        }
+        rules.yields_kept(&self.tasks, cpu, first, self.prices.cycle()).min(most)
+    }
+
+    /// When the first of the tasks observes the end of its wait: from then on a directed yield may prefer it.
+    /// At once where one does not poll.
+    pub(crate) fn able(&self) -> Time {
+        let able = |task: &Task| if polls(task) { visible_at(task) } else { Time::ZERO };
+        self.tasks.iter().take(self.done.len()).map(able).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The current task's dispatch does not end before `limit`, or the task observes the end of its wait in
+    /// it: runs up to there.
+    fn stop(&mut self, rules: &impl Rules, limit: Time, poll: Time, wanted: u64) -> Time {
+        let unaware = self.prices.polls_before(visible_at(&self.tasks[self.cpu.current]), poll);
+        let before = self.prices.cycles_before(limit, poll + self.prices.call);
+        if before < wanted.min(unaware) {
+            self.stay(rules, before);
+            return limit;
+        }
+        if unaware == u64::MAX {
+            return Time::NEVER;
+        }
+        self.stay(rules, unaware);
+        self.cpu.since + self.overhead + self.prices.poll
+    }
+
+    /// The current task goes through whole cycles and keeps the cpu.
+    #[inline]
+    fn stay(&mut self, rules: &impl Rules, cycles: u64) {
+        if cycles == 0 {
+            return;
+        }
+        let (id, charged) = (self.cpu.current, self.cpu.charged);
+        let cycle = self.prices.cycle();
+        let first = self.cpu.since + self.overhead + cycle;
+        rules.yield_key(&mut self.tasks, &mut self.cpu, id, first);
+        rules.note_pick(&self.tasks, &mut self.cpu);
+        if cycles > 1 {
+            rules.yield_again(&mut self.tasks, &mut self.cpu, cycle, cycles - 1);
+            rules.note_pick(&self.tasks, &mut self.cpu);
+        }
+        self.count(cycles, charged, first + cycle * (cycles - 1));
+    }
+
+    /// The current task has gone through whole cycles, the last of which ends at `end`.
+    #[inline]
+    fn count(&mut self, cycles: u64, charged: Time, end: Time) {
+        let done = &mut self.done[self.cpu.current.0 as usize];
+        let task = &mut self.tasks[self.cpu.current];
+        task.cpu_time += end - self.cpu.since;
+        task.last_ran = end;
+        done.cycles += cycles;
+        done.charged += end.since(charged);
+        self.cycles += cycles;
+        self.overhead = Span::ZERO;
+        self.cpu.since = end;
+        self.cpu.charged = end;
+    }
+
+    /// The current task's cycle ends with a yield, and the next task is picked. False, with nothing changed,
+    /// when that one does not poll.
+    #[inline]
+    fn yields(&mut self, rules: &impl Rules, source: &Tasks, end: Time) -> bool {
+        let (id, charged) = (self.cpu.current, self.cpu.charged);
+        let saved = if self.others { Some(self.before_yield()) } else { None };
+        rules.yield_key(&mut self.tasks, &mut self.cpu, id, end);
+        let next = self.pick(rules, end);
+        if let Some(saved) = saved
+            && !next.some().is_some_and(|next| polls(&self.tasks[next]))
+        {
+            self.undo_yield(saved);
+            return false;
+        }
+        self.count(1, charged, end);
+        if next == id {
+            rules.note_pick(&self.tasks, &mut self.cpu);
+        } else {
+            self.switch(rules, source, next);
+        }
+        true
+    }
+
+    /// The task that runs after a yield of the current one.
+    #[inline]
+    fn pick(&mut self, rules: &impl Rules, end: Time) -> TaskId {
+        let (id, head) = (self.cpu.current, self.cpu.head);
+        let (current, first) = (&self.tasks[id], &self.tasks[head]);
+        if self.head_only {
+            // As `choose` does without buddies, of which a yield leaves none.
+            let keeps = first.priority == current.priority && rules.keeps(current, first);
+            return if keeps { id } else { head };
+        }
+        let target = if self.directed { self.target(end) } else { None };
+        let next = target.or_else(|| rules.choose(&mut self.tasks, &mut self.cpu, Some(id), end));
+        next.unwrap_or(TaskId::NONE)
+    }
+
+    #[inline]
+    fn before_yield(&self) -> BeforeYield {
+        let (cpu, task) = (&self.cpu, &self.tasks[self.cpu.current]);
+        let rest = (!self.head_only).then(|| (task.vdeadline, task.history.share));
+        (task.vruntime, cpu.min_vruntime, cpu.charged, rest)
+    }
+
+    #[inline]
+    fn undo_yield(&mut self, (vruntime, minimum, charged, rest): BeforeYield) {
+        let task = &mut self.tasks[self.cpu.current];
+        task.vruntime = vruntime;
+        if let Some((vdeadline, share)) = rest {
+            task.vdeadline = vdeadline;
+            if let Some(history) = task.history.written() {
+                history.share = share;
+            }
+        }
+        (self.cpu.min_vruntime, self.cpu.charged) = (minimum, charged);
+    }
+
+    /// The task that the current one's directed yield prefers: the first of the same application whose wait
+    /// is over.
+    fn target(&self, end: Time) -> Option<TaskId> {
+        let current = &self.tasks[self.cpu.current];
+        if !self.done[self.cpu.current.0 as usize].directed {
+            return None;
+        }
+        let able = |task: &Task| !polls(task) || visible_at(task) <= end;
+        let fits = |task: &Task| task.app == current.app && task.priority == current.priority && able(task);
+        self.queue().find(|id| fits(&self.tasks[*id]))
+    }
+
+    /// The waiting tasks in order.
+    pub(crate) fn queue(&self) -> impl Iterator<Item = TaskId> {
+        std::iter::successors(self.cpu.head.some(), |id| self.tasks[*id].next.some())
+    }
+
+    /// The switch between two tasks.
+    #[inline]
+    pub(crate) fn cost(&self, from: &Task, to: &Task) -> Span {
+        if self.cpu.several { self.prices.switch(from.process, to.process) } else { self.prices.thread }
+    }
+
+    /// The current task, which has yielded, goes into the queue, and `next` takes the cpu.
+    #[inline]
+    fn switch(&mut self, rules: &impl Rules, source: &Tasks, next: TaskId) {
+        let old = self.cpu.current;
+        let now = self.cpu.since;
+        let cost = self.cost(&self.tasks[old], &self.tasks[next]);
+        self.done[old.0 as usize].switches += 1;
+        self.switches += 1;
+        self.before = old;
+        run_queue::remove(&mut self.tasks, &mut self.cpu, next);
+        run_queue::insert_by(rules, &mut self.tasks, &mut self.cpu, old);
+        if next == self.ahead && self.head_only {
+            self.load_ahead(source);
+        }
+        self.cpu.current = next;
+        self.overhead = cost;
+        self.switching += cost;
+        self.cpu.charged = (now + cost).saturating_sub(self.cpu.switch_charge);
+        rules.picked(&mut self.tasks, &mut self.cpu, now);
+        rules.note_pick(&self.tasks, &mut self.cpu);
+    }
+}
+
+/// The process of the task that was switched out last, to price the next switch.
+pub(crate) fn last_process(copy: &QueueCopy, tasks: &Tasks) -> ProcessId {
+    tasks[copy.done[copy.before.0 as usize].task].process
+}

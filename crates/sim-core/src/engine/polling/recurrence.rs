@@ -1,0 +1,328 @@
+//! Finds that the polling of a queue repeats itself, and skips whole periods of it.
+//!
+//! The state of a queue has recurred when the same task is current and each task that has run since is as far
+//! ahead of the others as it was: its key has grown by what theirs have. The rules compare keys, so that all
+//! dispatches in between happen again, however long the period is. The discipline states for how many periods
+//! this holds. The length is unknown; Brent's method finds it: the state is compared with a marked one, and
+//! the mark is renewed in growing distances.
+
+use crate::engine::polling::queue_copy::{Done, QueueCopy, READ_FIRST};
+use crate::engine::polling::{polls, visible_at};
+use crate::engine::state::Task;
+use crate::ids::TaskId;
+use crate::run_queue::{Growth, Keys, Rules, Tasks};
+use crate::time::{Span, Time};
+
+/// Periods must be shorter than this number of cycles from the next event for a mark to be set.
+const WORTHWHILE: u64 = 8;
+
+/// The state of a task at the beginning of a dispatch.
+#[derive(Clone, Copy)]
+struct Earlier {
+    keys: Keys,
+    done: Done,
+    used: Span,
+}
+
+/// The state of polling at the beginning of a dispatch, to recognise it when it recurs.
+#[derive(Default)]
+pub(crate) struct Mark {
+    tasks: Vec<Earlier>,
+    order: Vec<TaskId>,
+    current: Option<TaskId>,
+    overhead: Span,
+    since: Time,
+    switching: Span,
+    cycles: u64,
+    switches: u64,
+    minimum: i64,
+    /// Number of its dispatch, returns of its current task, and how many of these it is kept for.
+    dispatch: usize,
+    returns: u32,
+    allowed: u32,
+}
+
+impl Mark {
+    /// There is none before a dispatch.
+    pub(crate) fn clear(&mut self, dispatch: usize) {
+        self.current = None;
+        (self.dispatch, self.returns, self.allowed) = (dispatch, 0, 1);
+    }
+}
+
+impl QueueCopy {
+    /// At the beginning of a dispatch: skips as many whole periods as pass without event; true when they
+    /// continue forever.
+    #[inline]
+    pub(crate) fn skip_periods(&mut self, rules: &impl Rules, limit: Time, dispatches: usize) -> bool {
+        if self.mark.current.is_none() {
+            if self.mark.dispatch <= dispatches && self.is_worthwhile(limit) {
+                self.set_mark(dispatches);
+            }
+            return false;
+        }
+        if self.mark.current == Some(self.cpu.current) && self.mark.overhead == self.overhead {
+            return self.returns(rules, limit, dispatches);
+        }
+        if dispatches > 2 * self.mark.dispatch + 2 * self.done.len() + 16 {
+            self.set_mark(dispatches);
+        }
+        false
+    }
+
+    /// The next event is far enough. At the very start of a run less of a switch is charged than later.
+    fn is_worthwhile(&self, limit: Time) -> bool {
+        let head = self.cpu.head.some().map_or(Time::NEVER, |head| visible_at(&self.tasks[head]));
+        let end = limit.min(head).min(visible_at(&self.tasks[self.cpu.current]));
+        self.cpu.charged > Time::ZERO && end.since(self.cpu.since) > self.prices.cycle() * WORTHWHILE
+    }
+
+    fn set_mark(&mut self, dispatches: usize) {
+        let Self { tasks, done, cpu, mark, .. } = self;
+        mark.tasks.clear();
+        mark.tasks.extend(tasks.iter().zip(done.iter()).map(|(task, done)| Earlier {
+            keys: Keys::of(task),
+            done: *done,
+            used: task.cpu_time,
+        }));
+        mark.order.clear();
+        mark.order.extend(std::iter::successors(cpu.head.some(), |id| tasks[*id].next.some()));
+        mark.current = Some(cpu.current);
+        mark.minimum = cpu.min_vruntime;
+        mark.since = cpu.since;
+        (mark.dispatch, mark.returns) = (dispatches, 0);
+        (mark.overhead, mark.switching) = (self.overhead, self.switching);
+        (mark.cycles, mark.switches) = (self.cycles, self.switches);
+    }
+
+    /// The task that was current at the mark is current again.
+    fn returns(&mut self, rules: &impl Rules, limit: Time, dispatches: usize) -> bool {
+        let Some(periods) = self.periods(rules) else {
+            self.mark.returns += 1;
+            if self.mark.returns >= self.mark.allowed {
+                self.mark.allowed *= 2;
+                self.set_mark(dispatches);
+            }
+            return false;
+        };
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
+        let end = self.next_visible().min(limit);
+        if end.is_never() && periods == u64::MAX {
+            return true;
+        }
+        let room = end.since(self.cpu.since).ns().saturating_sub(1) / (self.cpu.since - self.mark.since).ns();
+        let times = if end.is_never() { periods } else { periods.min(room) };
+        if times > 0 {
+            self.repeat(rules, times);
+        }
+        // Less than a period is left, or another pattern follows.
+        let bounded = times == periods;
+        self.mark.clear(if bounded { dispatches + 1 } else { usize::MAX });
+        false
+    }
+
+    /// It has run since the mark.
+    fn has_run(&self, id: TaskId) -> bool {
+        let then = self.mark.tasks.get(id.0 as usize).map_or(0, |then| then.done.cycles);
+        self.done[id.0 as usize].cycles > then
+    }
+
+    /// When one of those that run observes the end of its wait.
+    fn next_visible(&self) -> Time {
+        let ran = self.tasks.ids().take(self.done.len()).filter(|id| self.has_run(*id));
+        let first = ran.map(|id| visible_at(&self.tasks[id])).min().unwrap_or(Time::NEVER);
+        if self.directed { first.min(self.able()) } else { first }
+    }
+
+    /// How often what has happened since the mark will happen again, if the state has recurred.
+    fn periods(&self, rules: &impl Rules) -> Option<u64> {
+        let (mark, current) = (&self.mark, self.cpu.current);
+        let priority = self.tasks[current].priority;
+        let key = self.tasks[current].vruntime - mark.tasks[current.0 as usize].keys.vruntime;
+        let growth = Growth { key, minimum: self.cpu.min_vruntime - mark.minimum };
+        let (mut most, mut last, mut beyond) = (u64::MAX, i64::MIN, i64::MAX);
+        for (number, done) in self.done.iter().enumerate() {
+            let id = TaskId(number as u32);
+            let task = &self.tasks[id];
+            let then = mark.tasks.get(number).filter(|then| done.cycles > then.done.cycles);
+            let Some(then) = then else {
+                if done.cycles > 0 && number >= mark.tasks.len() {
+                    return None;
+                }
+                if task.priority == priority {
+                    beyond = beyond.min(task.vruntime);
+                    if !rules.bears_waiting(growth) {
+                        return None;
+                    }
+                }
+                continue;
+            };
+            if task.vruntime - then.keys.vruntime != growth.key
+                || !rules.recurs(task, &then.keys, growth, id == current)
+            {
+                return None;
+            }
+            last = last.max(task.vruntime);
+            most = most.min(rules.periods(task, &self.cpu, done.charged - then.done.charged));
+        }
+        if growth.key > 0 && beyond < i64::MAX {
+            // Behind those that are further ahead no task falls.
+            most = most.min((beyond - last - 1).max(0) as u64 / growth.key as u64);
+        }
+        self.is_in_order().then_some(most)
+    }
+
+    /// Those that have run since the mark are queued in the same order.
+    fn is_in_order(&self) -> bool {
+        let then = self.mark.order.iter().copied().filter(|id| self.has_run(*id));
+        self.queue().filter(|id| self.has_run(*id)).eq(then)
+    }
+
+    /// What has happened since the mark happens again, this number of times.
+    fn repeat(&mut self, rules: &impl Rules, times: u64) {
+        let period = self.cpu.since - self.mark.since;
+        let current = self.cpu.current.0 as usize;
+        let key = self.tasks[self.cpu.current].vruntime - self.mark.tasks[current].keys.vruntime;
+        for number in 0..self.mark.tasks.len() {
+            let (then, done) = (&self.mark.tasks[number], &mut self.done[number]);
+            if done.cycles == then.done.cycles {
+                continue;
+            }
+            let charged = (done.charged - then.done.charged) * times;
+            done.cycles += (done.cycles - then.done.cycles) * times;
+            done.switches += (done.switches - then.done.switches) * times;
+            done.charged += charged;
+            let task: &mut Task = &mut self.tasks[TaskId(number as u32)];
+            task.cpu_time += (task.cpu_time - then.used) * times;
+            task.last_ran += period * times;
+            rules.repeat(task, &self.cpu, charged, key * times as i64);
+        }
+        self.switching += (self.switching - self.mark.switching) * times;
+        self.cycles += (self.cycles - self.mark.cycles) * times;
+        self.switches += (self.switches - self.mark.switches) * times;
+        self.cpu.since += period * times;
+        self.cpu.charged += period * times;
+        rules.advance_minimum(&self.tasks, &mut self.cpu);
+        rules.note_pick(&self.tasks, &mut self.cpu);
+    }
+
+    /// After a switch: skips as many whole rounds of tasks that are close together as pass without event,
+    /// where the discipline foresees them; true when they continue forever.
+    #[inline]
+    pub(crate) fn skip_rounds(
+        &mut self,
+        rules: &impl Rules,
+        source: &Tasks,
+        limit: Time,
+        dispatches: usize,
+    ) -> bool {
+        let (current, cycle) = (&self.tasks[self.cpu.current], self.prices.cycle());
+        let growth = rules.round_growth(self.cpu.switch_charge + cycle, current.weight);
+        // Every skipped cycle ends before the limit, and every skipped poll precedes every visibility time.
+        let end = limit.min(visible_at(current)).min(visible_at(&self.tasks[self.cpu.head]));
+        match growth {
+            Some(growth) if end.since(self.cpu.since) >= cycle * 2 && self.cpu.charged > Time::ZERO => {
+                self.skip_foreseen(rules, source, (end, growth), dispatches)
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn skip_foreseen(
+        &mut self,
+        rules: &impl Rules,
+        source: &Tasks,
+        (mut end, growth): (Time, i64),
+        dispatches: usize,
+    ) -> bool {
+        let (cycle, since) = (self.prices.cycle(), self.cpu.since);
+        let first = &self.tasks[self.cpu.current];
+        // Long walks are made where there were many dispatches, so that they do not take longer than these.
+        let most = if dispatches + 1 >= READ_FIRST { usize::MAX } else { READ_FIRST };
+        let (mut group, mut round, mut last, mut fresh) = (1, cycle, first, 0);
+        let (mut at, mut following) = (self.cpu.head, TaskId::NONE);
+        let mut beyond = i64::MAX;
+        loop {
+            let copied = at.some().map(|id| &self.tasks[id]);
+            let other = following.some().map(|id| &source[id]);
+            let of_source =
+                other.is_some_and(|other| copied.is_none_or(|copied| comes_before(other, copied)));
+            let Some(task) = (if of_source { other } else { copied }) else { break };
+            if task.priority != first.priority {
+                break;
+            }
+            if !polls(task) || task.weight != first.weight || task.vruntime - first.vruntime > growth {
+                beyond = task.vruntime;
+                break;
+            }
+            round += self.cost(last, task) + cycle;
+            end = end.min(visible_at(task));
+            if round >= end.since(since) || group as usize >= most {
+                return false;
+            }
+            if of_source || at == self.ahead {
+                fresh += 1;
+                following = if of_source { task.next } else { self.following };
+            }
+            if !of_source {
+                at = task.next;
+            }
+            group += 1;
+            last = task;
+        }
+        // The dispatch that has begun must be like the later ones.
+        if group < 2 || self.cost(last, first) != self.overhead {
+            return false;
+        }
+        round += self.overhead;
+        let mut rounds = if end.is_never() { u64::MAX } else { (end.since(since).ns() - 1) / round.ns() };
+        if beyond < i64::MAX {
+            // Behind those who are further ahead no task falls.
+            let room = (beyond - last.vruntime - 1).max(0);
+            rounds = rounds.min(room as u64 / growth.max(1) as u64);
+        }
+        if rounds > 0 && rounds < u64::MAX {
+            for _ in 0..fresh {
+                self.load_ahead(source);
+            }
+            self.go_round(rules, rounds, group, (round, growth));
+        }
+        rounds == u64::MAX
+    }
+
+    /// The current task and those behind it go through whole rounds, after which they are queued in the same
+    /// order.
+    fn go_round(&mut self, rules: &impl Rules, rounds: u64, group: u64, (round, growth): (Span, i64)) {
+        let cycle = self.prices.cycle();
+        let mut end = self.cpu.since + round * (rounds - 1);
+        let (mut id, mut following, mut cost) = (self.cpu.current, self.cpu.head, self.overhead);
+        for _ in 0..group {
+            let span = cost + cycle;
+            end += span;
+            let (task, done) = (&mut self.tasks[id], &mut self.done[id.0 as usize]);
+            task.vruntime += growth * rounds as i64;
+            task.cpu_time += span * rounds;
+            task.last_ran = end;
+            done.cycles += rounds;
+            done.switches += rounds;
+            self.before = id;
+            if let Some(next) = following.some() {
+                cost = self.cost(&self.tasks[id], &self.tasks[next]);
+                (id, following) = (next, self.tasks[next].next);
+            }
+        }
+        self.switching += (round - cycle * group) * rounds;
+        self.cycles += rounds * group;
+        self.switches += rounds * group;
+        self.cpu.since = end;
+        self.cpu.charged += round * rounds;
+        rules.advance_minimum(&self.tasks, &mut self.cpu);
+    }
+}
+
+/// A task that has not run comes before one that has, or that is copied already.
+#[inline]
+fn comes_before(task: &Task, copied: &Task) -> bool {
+    (task.priority, task.vruntime) <= (copied.priority, copied.vruntime)
+}
