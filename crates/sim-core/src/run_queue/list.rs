@@ -18,23 +18,6 @@ pub(crate) fn insert_by(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu, id
     link(tasks, cpu, id, before);
 }
 
-/// Inserts a task behind all with the same key into the part of the list from a task on.
-#[inline]
-pub(crate) fn insert_behind(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    (from, id): (TaskId, TaskId),
-) {
-    let after = each!(discipline, rules => {
-        let mine = (tasks[id].priority, rules.key(&tasks[id]));
-        place_between(tasks, from, cpu.tail, |other| (other.priority, rules.key(other)) > mine)
-    });
-    let before = if after.is_none() { cpu.head } else { tasks[after].next };
-    link(tasks, cpu, after, id);
-    link(tasks, cpu, id, before);
-}
-
 /// The last task of a list that does not go before a new one (`goes_before` tells which do); without any,
 /// what stands before the list. Looks from both ends, because new tasks mostly come near one of them.
 #[inline]

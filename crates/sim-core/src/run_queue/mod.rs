@@ -36,8 +36,7 @@ use ule::UleParams;
 use virtual_time::VirtualTimeParams;
 
 pub(crate) use list::{
-    anyone_waits, contested, delayed_in, insert_behind, insert_by, last_of_priority, link, list,
-    place_between, remove,
+    anyone_waits, contested, delayed_in, insert_by, last_of_priority, link, list, place_between, remove,
 };
 
 pub(crate) type Tasks = IdVec<TaskId, Task>;
@@ -438,6 +437,23 @@ pub(crate) enum Entry {
 #[inline]
 pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     each!(discipline, rules => insert_by(rules, tasks, cpu, id));
+}
+
+/// Inserts a task behind all with the same key into the part of the list from a task on.
+#[inline]
+pub(crate) fn insert_behind(
+    discipline: &Discipline,
+    tasks: &mut Tasks,
+    cpu: &mut Cpu,
+    (from, id): (TaskId, TaskId),
+) {
+    let after = each!(discipline, rules => {
+        let mine = (tasks[id].priority, rules.key(&tasks[id]));
+        place_between(tasks, from, cpu.tail, |other| (other.priority, rules.key(other)) > mine)
+    });
+    let before = if after.is_none() { cpu.head } else { tasks[after].next };
+    link(tasks, cpu, after, id);
+    link(tasks, cpu, id, before);
 }
 
 /// Runs the polling on a copy of a queue.
