@@ -61,9 +61,10 @@ impl Policy for SharedQueue {
         None
     }
 
-    fn runnable(&mut self, system: &mut dyn System, _: TaskId, _: CpuId) {
-        let idle = system.machine().cpu_ids().find(|cpu| system.nr_running(*cpu) == 0);
-        idle.into_iter().for_each(|cpu| self.dispatch(system, cpu));
+    fn runnable(&mut self, system: &mut dyn System, task: TaskId, _: CpuId) {
+        let idle = |cpu: &CpuId| system.nr_running(*cpu) == 0 && system.allowed(task, *cpu);
+        let found = system.machine().cpu_ids().find(idle);
+        found.into_iter().for_each(|cpu| self.dispatch(system, cpu));
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {

@@ -618,7 +618,7 @@ pub trait Policy: Send {
         let _ = (system, task);
     }
     /// A task has become runnable on a cpu (created, woken, migrated to it); `system` shows the queue with
-    /// it. The policy may set priorities and arm timers here, but it moves no task. If several tasks came and
+    /// it. The policy may set priorities, arm timers and dispatch tasks that it holds here, but it moves no task. If several tasks came and
     /// went at this instant, the task may have left the cpu again.
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);

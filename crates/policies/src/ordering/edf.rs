@@ -7,7 +7,7 @@ use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::{LEAST_SLICE, slot};
+use crate::ordering::{LEAST_SLICE, Used, slot};
 
 /// Its place on the shelf.
 pub(crate) const ENTRY: Entry = Entry {
@@ -17,8 +17,8 @@ pub(crate) const ENTRY: Entry = Entry {
     level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Each task has a deadline, and the task with the earliest deadline runs. A task that is created or wakes gets a deadline one \
-`period` later; each application can have its own. When a task has run for `budget`, or calls `sched_yield`, its deadline moves \
-by one period. All tasks that wait are in one queue for the whole machine. A created or woken task goes directly to an idle \
+`period` later; each application can have its own. When a task has run for `budget` in all, its deadline moves by one period. \
+A task that calls `sched_yield` gives up the rest of its job: its next deadline is one period later. All tasks that wait are in one queue for the whole machine. A created or woken task goes directly to an idle \
 cpu, or to the cpu that runs the latest deadline if its own is earlier, where it preempts. Weights have no effect.\n\n\
 On one cpu EDF meets all deadlines if any order does (Liu and Layland); on several cpus it does not, and unlike SCHED_DEADLINE \
 nothing here checks whether the periods and budgets fit the machine: a task beyond its budget is not stopped, it only gets a \
@@ -48,7 +48,7 @@ earlier deadline and preempts at once.",
     build: |values, setting| Box::new(Edf::new(values, setting)),
     example: "On one cpu, task A has a period of 100 ms and B one of 30 ms; the budget is 20 ms. A is created at 0 ms (deadline 100) \
 and runs. B wakes at 5 ms with deadline 35, preempts A, needs 10 ms and sleeps at 15 ms. A continues. If B \
-wakes at 30 ms, its deadline is 60, and it preempts again. Otherwise the budget of A ends at 35 ms, and its next deadline is 200.",
+wakes at 30 ms, its deadline is 60, and it preempts again. Otherwise the budget of A ends at 30 ms, and its next deadline is 200.",
 };
 
 const PARAMETERS: &[Parameter] = &[
@@ -77,8 +77,9 @@ struct Edf {
     periods: Vec<i64>,
     servers: Servers,
     queue: DispatchQueue,
-    /// The deadline of each task, ns.
-    deadlines: Vec<i64>,
+    /// The deadline of each task, ns, and what it has used of its budget.
+    jobs: Vec<(i64, Span)>,
+    used: Used,
 }
 
 impl Edf {
@@ -88,7 +89,8 @@ impl Edf {
             periods: setting.apps.iter().map(|app| values.get_for("period", &app.name) as i64).collect(),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
-            deadlines: Vec::new(),
+            jobs: Vec::new(),
+            used: Used::default(),
         }
     }
 
@@ -111,34 +113,39 @@ impl Policy for Edf {
         &mut self,
         system: &mut dyn System,
         task: TaskId,
-        _: CpuId,
+        cpu: CpuId,
         why: Enqueue,
     ) -> Option<QueueEntry> {
         let (now, period) = (system.now().ns() as i64, self.period(system, task));
-        let deadline = slot(&mut self.deadlines, task);
-        *deadline = match why {
-            Enqueue::Created | Enqueue::Woken => now + period,
-            // The job is over, or its budget is: the next one begins.
-            Enqueue::Yielded | Enqueue::Expired => now.max(*deadline) + period,
-            Enqueue::Preempted => *deadline,
+        let (deadline, used) = *slot(&mut self.jobs, task);
+        let job = match why {
+            // A task that yields gives up the rest of its job.
+            Enqueue::Created | Enqueue::Woken | Enqueue::Yielded => (now + period, Span::ZERO),
+            _ if used >= self.budget => (now.max(deadline) + period, Span::ZERO),
+            Enqueue::Expired | Enqueue::Preempted => (deadline, used),
         };
-        let key = *deadline;
-        if self.servers.takes(task) {
-            return Some(QueueEntry { preempts: true, ..QueueEntry::new(key, self.budget) });
+        *slot(&mut self.jobs, task) = job;
+        if self.servers.takes(task, cpu) {
+            return Some(QueueEntry { preempts: true, ..QueueEntry::new(job.0, self.budget - job.1) });
         }
-        self.queue.hold(key, task);
+        self.queue.hold(job.0, task);
         None
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.queue.dispatch(system, cpu, self.budget, Why::rule("dispatched: the earliest deadline"));
+        let first = self.queue.tasks().find(|(_, task)| system.allowed(*task, cpu));
+        let used = first.map_or(Span::ZERO, |(_, task)| slot(&mut self.jobs, task).1);
+        let why = Why::rule("dispatched: the earliest deadline");
+        self.queue.dispatch(system, cpu, self.budget - used, why);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
-        self.servers.set(cpu, Some(*slot(&mut self.deadlines, task)));
+        self.servers.set(cpu, Some(slot(&mut self.jobs, task).0));
     }
 
-    fn stopping(&mut self, _: &mut dyn System, _: TaskId, cpu: CpuId) {
+    fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let used = self.used.since(system, task);
+        slot(&mut self.jobs, task).1 += used;
         self.servers.set(cpu, None);
     }
 

@@ -104,8 +104,8 @@ impl Policy for Lottery {
         self.servers.place(view, task, placement, None)
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
-        if self.servers.takes(task) {
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
+        if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(0, self.slice));
         }
         self.queue.hold(0, task);

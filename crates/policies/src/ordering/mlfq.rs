@@ -137,9 +137,9 @@ impl Policy for Mlfq {
         self.servers.place(view, task, placement, Some(level))
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, _: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
         let (level, left) = self.level(task);
-        if self.servers.takes(task) {
+        if self.servers.takes(task, cpu) {
             return Some(QueueEntry { preempts: true, ..QueueEntry::new(level, left) });
         }
         self.queue.hold(level, task);
@@ -164,6 +164,13 @@ impl Policy for Mlfq {
 
     fn timer(&mut self, system: &mut dyn System, _: Timer) {
         self.levels_of.fill((0, Span::ZERO));
+        for cpu in system.machine().cpu_ids().collect::<Vec<_>>() {
+            if let Some(task) = system.current(cpu) {
+                // What it has used before does not count on the highest level.
+                self.used.since(system, task);
+                self.servers.set(cpu, Some(0));
+            }
+        }
         for (_, task) in self.queue.take_all() {
             self.queue.hold(0, task);
         }

@@ -64,8 +64,8 @@ pub(super) struct Servers {
     idle: Queues,
     running: BTreeSet<(i64, CpuId)>,
     keys: Vec<Option<i64>>,
-    /// The task that was placed on an idle cpu, or on one where it preempts.
-    direct: Option<TaskId>,
+    /// The task that was placed on an idle cpu, or on one where it preempts, and the cpu.
+    direct: Option<(TaskId, CpuId)>,
 }
 
 impl Servers {
@@ -104,25 +104,29 @@ impl Servers {
         self.idle.refresh(view);
         let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
         let fits = |cpu: CpuId| view.allowed(task, cpu);
-        self.direct = Some(task);
+        let mut sent = |cpu: CpuId, rule: &'static str| {
+            self.direct = Some((task, cpu));
+            CpuChoice::new(cpu, Why::rule(rule))
+        };
         if view.nr_running(near) == 0 && fits(near) {
-            return CpuChoice::new(near, Why::rule("placed: its last cpu is idle"));
+            return sent(near, "placed: its last cpu is idle");
         }
         let (cpus, span) = (view.machine().cpus(), self.idle.span());
         let first = near.0 / span * span;
         let group = first..(first + span).min(cpus);
         if let Some(cpu) = self.idle.idle_from(group, near.0, fits) {
-            return CpuChoice::new(cpu, Why::rule("placed: an idle cpu of the same group"));
+            return sent(cpu, "placed: an idle cpu of the same group");
         }
         if let Some(cpu) = self.idle.idle_from(0..cpus, near.0, fits) {
-            return CpuChoice::new(cpu, Why::rule("placed: an idle cpu"));
+            return sent(cpu, "placed: an idle cpu");
         }
         let worst = preempts.and_then(|key| {
             self.running.iter().rev().find(|(other, cpu)| *other > key && fits(*cpu)).copied()
         });
         if let (Some((_, cpu)), key) = (worst, preempts) {
+            let choice = sent(cpu, "placed: it preempts the task that would run last");
             self.set(cpu, key);
-            return CpuChoice::new(cpu, Why::rule("placed: it preempts the task that would run last"));
+            return choice;
         }
         self.direct = None;
         let cpu = if fits(near) { near } else { first_allowed(view, task) };
@@ -131,11 +135,11 @@ impl Servers {
 
     /// True when `place` has just sent this task to a cpu that is idle or where it preempts.
     pub(super) fn sends(&self, task: TaskId) -> bool {
-        self.direct == Some(task)
+        self.direct.is_some_and(|(sent, _)| sent == task)
     }
 
-    /// True when `place` has sent this task, just now, to a cpu that is idle or where it preempts.
-    pub(super) fn takes(&mut self, task: TaskId) -> bool {
-        self.direct.take() == Some(task)
+    /// True when `place` has just sent this task to this cpu, which is idle or where it preempts.
+    pub(super) fn takes(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        self.direct.take() == Some((task, cpu))
     }
 }

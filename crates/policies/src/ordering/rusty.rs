@@ -181,7 +181,7 @@ impl Policy for Rusty {
 
     fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, _: Enqueue) -> Option<QueueEntry> {
         let vtime = self.enter(task, cpu);
-        if self.servers.takes(task) {
+        if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(vtime, self.slice));
         }
         self.domains[(cpu.0 / self.span) as usize].queue.hold(vtime, task);

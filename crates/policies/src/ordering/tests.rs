@@ -143,7 +143,7 @@ fn edf_runs_the_earliest_deadline() {
         ("a", 0, 1024, 1, vec![compute(60)]),
         ("b", 5, 1024, 1, vec![compute(10), sleep(15), compute(10)]),
     ];
-    // B preempts at 5 and at 30 ms; A, with its deadlines of 100 and 200 ms, has the rest.
+    // B preempts at 5 and at 30 ms; A, with deadlines of 100, 200 and 300 ms, has the rest.
     let report = run(&super::EDF, &[], ONE, apps, 1_000);
     assert_eq!(ends(&report), [80, 40]);
 }

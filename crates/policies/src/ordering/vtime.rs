@@ -24,7 +24,8 @@ preempts.\n\n\
 With one queue, cpu time is shared by weight over the whole machine at any number of tasks, without a balancer. The price is \
 that tasks change their cpu with almost every slice: they refill caches, and on machines with several nodes their memory is \
 remote. A real machine also pays for the lock of the queue, which is not modelled. A task that polls and yields goes back \
-into the queue, and another cpu may take it. Each poll is simulated, so that polling programs take more time to simulate.",
+into the queue, and another cpu may take it. Two details differ from scx_simple: that charges a task that yields for a whole \
+slice, and VTIME for the time it ran; there the next task is taken before the last one is queued again, and here both compete. Each poll is simulated, so that polling programs take more time to simulate.",
     sees: "VTIME observes the cpu time and weight of each task, idle cpus and masks. Its queue is shared by all cpus.",
     costs: "Its hooks take no simulated time. A task that another cpu takes from the queue costs a migration there, and refills \
 the caches.",
@@ -88,12 +89,12 @@ impl Policy for Vtime {
         self.servers.place(view, task, placement, None)
     }
 
-    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, _: CpuId, why: Enqueue) -> Option<QueueEntry> {
+    fn enqueue(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId, why: Enqueue) -> Option<QueueEntry> {
         let vtime = slot(&mut self.vtime, task);
         // A created task begins now; one that slept has saved one slice at most.
         let credit = if why == Enqueue::Created { 0 } else { self.slice.ns() as i64 };
         *vtime = (*vtime).max(self.now - credit);
-        if self.servers.takes(task) {
+        if self.servers.takes(task, cpu) {
             return Some(QueueEntry::new(*vtime, self.slice));
         }
         self.queue.hold(*vtime, task);

@@ -571,7 +571,7 @@ pub(crate) fn prefers(
     let rival = current.filter(|current| tasks[*current].priority == priority);
     let best = [rival, Some(head).filter(|head| tasks[*head].priority == priority)];
     let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
-    let gap = tasks[yield_target].vruntime - least.unwrap_or(tasks[yield_target].vruntime);
+    let gap = tasks[yield_target].vruntime.saturating_sub(least.unwrap_or(tasks[yield_target].vruntime));
     each!(discipline, rules => rules.prefers(tasks, cpu, yield_target, gap))
 }
 
