@@ -18,7 +18,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
 use takeable::{Takeable, next_round};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "DWRR",
     summary: "distributed weighted round robin: one slice per thread and round; cpus that finish a round take threads from \

@@ -20,7 +20,7 @@ use matrix::{Gang, Matrix, Packing};
 use pairs::Pairs;
 use parameters::{PARAMETERS, SHORTEST};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gang",
     summary: "gang scheduling: time slots alternate between applications, and all tasks of an application run at the same time",

@@ -14,7 +14,7 @@ use crate::measure::Reading;
 
 mod team;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "JUGGLE",
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",

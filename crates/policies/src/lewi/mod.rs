@@ -25,7 +25,7 @@ use overloaded::{Overloaded, rings};
 #[cfg(test)]
 mod tests;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LEWI",
     summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",

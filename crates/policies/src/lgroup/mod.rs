@@ -21,7 +21,7 @@ use load::{AGING, Group, THREAD};
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, first_allowed};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LGROUP",
     summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at once",

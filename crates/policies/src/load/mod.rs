@@ -25,7 +25,7 @@ use cpu_load::Loads;
 use domains::Domain;
 use releases::Release;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOAD",
     summary: "the load balancer of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and \

@@ -1,7 +1,7 @@
 //! `EDF`: earliest deadline first over one queue for the whole machine, with a budget per period.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
 use sim_core::time::Span;
 
@@ -9,7 +9,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, Used, slot};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "EDF",
     summary: "earliest deadline first over one queue for the whole machine; each application states its period",
@@ -121,7 +121,7 @@ impl Policy for Edf {
         let job = match why {
             // A task that yields gives up the rest of its job.
             Enqueue::Created | Enqueue::Woken | Enqueue::Yielded => (now + period, Span::ZERO),
-            _ if used >= self.budget => (now.max(deadline) + period, Span::ZERO),
+            _ if used >= self.budget => (now.max(deadline).saturating_add(period), Span::ZERO),
             Enqueue::Expired | Enqueue::Preempted => (deadline, used),
         };
         *slot(&mut self.jobs, task) = job;
@@ -133,10 +133,8 @@ impl Policy for Edf {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let first = self.queue.tasks().find(|(_, task)| system.allowed(*task, cpu));
-        let used = first.map_or(Span::ZERO, |(_, task)| slot(&mut self.jobs, task).1);
         let why = Why::rule("dispatched: the earliest deadline");
-        self.queue.dispatch(system, cpu, self.budget - used, why);
+        self.queue.dispatch(system, cpu, why, |task| self.budget - self.jobs[task.index()].1);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {

@@ -1,15 +1,14 @@
 //! `FIFO`: first come, first served, with a slice.
 
-use notation::parameter::{Parameter, Values};
-use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, System, View};
+use notation::parameter::Parameter;
+use sim_core::policy::Order;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Showcase};
 use crate::ordering::per_cpu::PerCpu;
 use crate::ordering::{SCX_SLICE, slice};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "FIFO",
     summary: "first come, first served on each cpu, with a slice; an idle cpu steals from the longest queue",
@@ -43,7 +42,10 @@ while this one waits. Under LOAD the threads are spread unevenly.",
         about: "17 threads run on 16 cpus. No cpu is idle, so FIFO moves none, and two threads share one cpu \
 until the end.",
     },
-    build: |values, setting| Box::new(Fifo::new(values, setting)),
+    build: |values, setting| {
+        let slice = Span::from_ns(values.get("slice"));
+        Box::new(PerCpu::new(Order::Fifo { slice }, setting.machine))
+    },
     example: "Tasks A, B and C come to one cpu at 0, 1 and 2 ms with 50, 10 and 30 ms of work; the slice is 20 ms. A runs \
 from 0 to 20 ms, B until 30 ms, C until 50 ms, A until 70 ms, C until 80 ms and A until 90 ms. B, the shortest, ends after \
 29 ms, because one whole slice of A comes first.",
@@ -53,36 +55,3 @@ const PARAMETERS: &[Parameter] = &[slice(
     SCX_SLICE,
     "How long a task runs before the next one is picked (SCX_SLICE_DFL, 20 ms, of kernel/sched/ext.c).",
 )];
-
-struct Fifo {
-    slice: Span,
-    queues: PerCpu,
-}
-
-impl Fifo {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
-        Self { slice: Span::from_ns(values.get("slice")), queues: PerCpu::new(setting.machine) }
-    }
-}
-
-impl Policy for Fifo {
-    fn order(&self) -> Order {
-        Order::Fifo { slice: self.slice }
-    }
-
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        self.queues.place(view, task, placement)
-    }
-
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.queues.steal(system, cpu);
-    }
-
-    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
-        self.queues.note(system, cpu);
-    }
-
-    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
-        self.queues.note(system, cpu);
-    }
-}

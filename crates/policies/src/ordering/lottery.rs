@@ -13,7 +13,7 @@ use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::slice;
 use crate::spread::Draws;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOTTERY",
     summary: "a free cpu draws its next task by lot; the chance of each is its weight",

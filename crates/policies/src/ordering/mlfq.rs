@@ -1,7 +1,7 @@
 //! `MLFQ`: a multilevel feedback queue for the whole machine.
 
 use notation::parameter::{Kind, Parameter, Values};
-use sim_core::ids::{CpuId, TaskId};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
 
@@ -9,7 +9,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{LEAST_SLICE, Used, slot};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "MLFQ",
     summary: "multilevel feedback queue: tasks that use much cpu time sink to lower levels with longer slices",
@@ -92,6 +92,11 @@ struct Mlfq {
     used: Used,
 }
 
+/// What a task may use on a level in all.
+fn allotment(quantum: Span, level: i64) -> Span {
+    quantum * (1 << level)
+}
+
 impl Mlfq {
     fn new(values: &Values, setting: &Setting<'_>) -> Self {
         Self {
@@ -105,21 +110,16 @@ impl Mlfq {
         }
     }
 
-    /// What a task may use on a level in all.
-    fn allotment(&self, level: i64) -> Span {
-        self.quantum * (1 << level)
-    }
-
     /// The level of a task, one lower when its allotment is used, and what is left there.
     fn level(&mut self, task: TaskId) -> (i64, Span) {
         let (level, used) = *slot(&mut self.levels_of, task);
-        let whole = self.allotment(level);
+        let whole = allotment(self.quantum, level);
         if used < whole {
             return (level, whole - used);
         }
         let lower = (level + 1).min(self.levels - 1);
         *slot(&mut self.levels_of, task) = (lower, Span::ZERO);
-        (lower, self.allotment(lower))
+        (lower, allotment(self.quantum, lower))
     }
 }
 
@@ -147,9 +147,11 @@ impl Policy for Mlfq {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let first = self.queue.tasks().find(|(_, task)| system.allowed(*task, cpu));
-        let left = first.map_or(self.quantum, |(_, task)| self.level(task).1);
-        self.queue.dispatch(system, cpu, left, Why::rule("dispatched: the highest level"));
+        let left = |task: TaskId| {
+            let (level, used) = self.levels_of[task.index()];
+            allotment(self.quantum, level) - used
+        };
+        self.queue.dispatch(system, cpu, Why::rule("dispatched: the highest level"), left);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, cpu: CpuId) {
@@ -166,9 +168,9 @@ impl Policy for Mlfq {
         self.levels_of.fill((0, Span::ZERO));
         for cpu in system.machine().cpu_ids().collect::<Vec<_>>() {
             if let Some(task) = system.current(cpu) {
-                // What it has used before does not count on the highest level.
+                // What it has used before does not count on the highest level. It keeps its slice, and a task of the
+                // highest level preempts it.
                 self.used.since(system, task);
-                self.servers.set(cpu, Some(0));
             }
         }
         for (_, task) in self.queue.take_all() {

@@ -21,7 +21,7 @@ pub(crate) use stride::ENTRY as STRIDE;
 pub(crate) use vtime::ENTRY as VTIME;
 
 use notation::parameter::{Kind, Parameter};
-use sim_core::ids::TaskId;
+use sim_core::ids::{Id, TaskId};
 use sim_core::policy::System;
 use sim_core::time::Span;
 
@@ -58,7 +58,7 @@ impl Used {
 
 /// The value of a task, in a list that grows as tasks come.
 fn slot<T: Default + Clone>(values: &mut Vec<T>, task: TaskId) -> &mut T {
-    let at = task.0 as usize;
+    let at = task.index();
     if values.len() <= at {
         values.resize(at + 1, T::default());
     }

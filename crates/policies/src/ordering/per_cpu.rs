@@ -1,30 +1,33 @@
-//! One queue per cpu: a task goes to its last cpu if that is idle, else to the shortest queue; an idle cpu steals.
+//! One queue per cpu in a given order: a task goes to its last cpu if that is idle, else to the shortest queue.
+//!
+//! A cpu that goes idle steals.
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Machine;
-use sim_core::policy::{CpuChoice, Placement, System, View, Why};
+use sim_core::policy::{CpuChoice, Order, Placement, Policy, System, View, Why};
 
 use crate::queues::Queues;
 use crate::spread::unless_masked;
 
-/// The lengths of the queues.
+/// The policy: who orders the queues, and their lengths.
 pub(super) struct PerCpu {
+    order: Order,
     queues: Queues,
     waiting: Vec<TaskId>,
 }
 
 impl PerCpu {
-    pub(super) fn new(machine: &Machine) -> Self {
-        Self { queues: Queues::new(machine.cpus(), machine.cpus()), waiting: Vec::new() }
+    pub(super) fn new(order: Order, machine: &Machine) -> Self {
+        Self { order, queues: Queues::new(machine.cpus(), machine.cpus()), waiting: Vec::new() }
+    }
+}
+
+impl Policy for PerCpu {
+    fn order(&self) -> Order {
+        self.order
     }
 
-    /// The queue of a cpu has changed.
-    pub(super) fn note(&mut self, view: &dyn View, cpu: CpuId) {
-        self.queues.note(view, cpu);
-    }
-
-    /// A cpu for a created or woken task.
-    pub(super) fn place(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
         self.queues.refresh(view);
         let (Placement::Fork { parent: near } | Placement::Wake { previous: near, .. }) = placement;
         if view.nr_running(near) == 0 && view.allowed(task, near) {
@@ -36,8 +39,8 @@ impl PerCpu {
         unless_masked(view, task, (cpu, why))
     }
 
-    /// A cpu that goes idle takes the task that came last to the longest queue.
-    pub(super) fn steal(&mut self, system: &mut dyn System, cpu: CpuId) {
+    /// It takes the task that came last to the longest queue.
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         self.queues.refresh(system);
         let (_, longest) = self.queues.extremes();
         if longest < 2 {
@@ -50,5 +53,13 @@ impl PerCpu {
             let why = Why::rule("stolen: the longest queue").with("tasks there", u64::from(longest));
             system.migrate(*task, cpu, why);
         }
+    }
+
+    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
+    }
+
+    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
+        self.queues.note(system, cpu);
     }
 }

@@ -42,15 +42,21 @@ impl DispatchQueue {
         self.tasks.len() < before
     }
 
-    /// Gives a cpu the first task that may run there; false without one.
-    pub(super) fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId, slice: Span, why: Why) -> bool {
+    /// Gives a cpu the first task that may run there, with its slice; false without one.
+    pub(super) fn dispatch(
+        &mut self,
+        system: &mut dyn System,
+        cpu: CpuId,
+        why: Why,
+        slice: impl Fn(TaskId) -> Span,
+    ) -> bool {
         loop {
             let first = self.tasks.iter().find(|(.., task)| system.allowed(*task, cpu)).copied();
             let Some(first) = first else { return false };
             let why = why.with("tasks held", self.tasks.len() as u64);
             self.tasks.remove(&first);
             let (key, _, task) = first;
-            system.dispatch(task, cpu, QueueEntry::new(key, slice), why);
+            system.dispatch(task, cpu, QueueEntry::new(key, slice(task)), why);
             // A throttled one goes along and waits there.
             if system.task(task).priority < THROTTLED {
                 return true;

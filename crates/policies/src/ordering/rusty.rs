@@ -12,7 +12,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{SCX_SLICE, Used, slice, slot};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "RUSTY",
     summary: "a queue of virtual time for each last-level cache, and a central balancer that moves tasks between them",
@@ -189,12 +189,12 @@ impl Policy for Rusty {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        let (own, domains) = ((cpu.0 / self.span) as usize, self.domains.len());
+        let (own, domains, slice) = ((cpu.0 / self.span) as usize, self.domains.len(), self.slice);
         let why = Why::rule("dispatched: the least virtual time of the domain");
-        let mut found = self.domains[own].queue.dispatch(system, cpu, self.slice, why);
+        let mut found = self.domains[own].queue.dispatch(system, cpu, why, |_| slice);
         for other in (1..domains).take_while(|_| self.greedy) {
             let queue = &mut self.domains[(own + other) % domains].queue;
-            found = found || queue.dispatch(system, cpu, self.slice, Why::rule("taken from another domain"));
+            found = found || queue.dispatch(system, cpu, Why::rule("taken from another domain"), |_| slice);
         }
     }
 

@@ -1,15 +1,14 @@
 //! `STRIDE`: proportional shares by virtual time on each cpu.
 
-use notation::parameter::{Parameter, Values};
-use sim_core::ids::{CpuId, TaskId};
-use sim_core::policy::{CpuChoice, Order, Placement, Policy, System, View};
+use notation::parameter::Parameter;
+use sim_core::policy::Order;
 use sim_core::time::Span;
 
-use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::entry::{Entry, Level, Showcase};
 use crate::ordering::per_cpu::PerCpu;
 use crate::ordering::slice;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "STRIDE",
     summary: "proportional shares: on each cpu the task that is furthest behind its share runs for one quantum",
@@ -17,8 +16,8 @@ pub(crate) const ENTRY: Entry = Entry {
     level: Level::InKernel,
     parameters: PARAMETERS,
     about: "Each task has a pass value. The task with the smallest pass runs for one quantum. Its pass grows by the time it ran \
-times 1,024 / weight, so that cpu time is shared in the ratio of the weights. The error never exceeds one quantum per pair of \
-tasks. A task that joins a queue starts at the smallest pass there, and one that slept keeps no credit. A created or woken \
+times 1,024 / weight, so that cpu time is shared in the ratio of the weights. Two tasks that compute all the time are never \
+further apart than about one quantum. A task that joins a queue starts at the smallest pass there, and one that slept keeps no credit. A created or woken \
 task goes to its last cpu if that is idle, otherwise to the shortest queue. A cpu that goes idle takes one task from the \
 longest queue.\n\n\
 STRIDE shows what CFS adds to plain virtual time: CFS gives sleepers a credit, lets woken tasks preempt, and shortens slices \
@@ -44,7 +43,10 @@ Switches take 15 % of the time under FIFO and 4 % under STRIDE.",
         about: "Threads that sleep every millisecond wait for whole quanta of 100 ms when they wake. CFS lets \
 them preempt.",
     },
-    build: |values, setting| Box::new(Stride::new(values, setting)),
+    build: |values, setting| {
+        let slice = Span::from_ns(values.get("slice"));
+        Box::new(PerCpu::new(Order::VirtualTime { slice }, setting.machine))
+    },
     example: "Tasks A and B with weights 2,048 and 1,024 share one cpu, and the quantum is 100 ms. Both begin with pass 0. A \
 runs first, and its pass is 50 (100 x 1,024 / 2,048). B runs to 100 and A to 100. B, which has waited longer, runs to 200, and \
 A runs twice, to 200. After 600 ms A has run for 400 ms and B for 200 ms.",
@@ -54,36 +56,3 @@ const PARAMETERS: &[Parameter] = &[slice(
     100_000_000,
     "The quantum: how long a task runs, up to the next timer tick (100 ms in the prototype of the paper).",
 )];
-
-struct Stride {
-    slice: Span,
-    queues: PerCpu,
-}
-
-impl Stride {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
-        Self { slice: Span::from_ns(values.get("slice")), queues: PerCpu::new(setting.machine) }
-    }
-}
-
-impl Policy for Stride {
-    fn order(&self) -> Order {
-        Order::VirtualTime { slice: self.slice }
-    }
-
-    fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        self.queues.place(view, task, placement)
-    }
-
-    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.queues.steal(system, cpu);
-    }
-
-    fn runnable(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
-        self.queues.note(system, cpu);
-    }
-
-    fn quiescent(&mut self, system: &mut dyn System, _: TaskId, cpu: CpuId) {
-        self.queues.note(system, cpu);
-    }
-}

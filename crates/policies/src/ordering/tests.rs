@@ -87,6 +87,17 @@ fn fifo_runs_one_slice_of_each_in_turn() {
 }
 
 #[test]
+fn an_idle_cpu_steals_under_fifo() {
+    // C waits behind A, on the first of two queues of equal length, until B has ended.
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(100)]),
+        ("b", 0, 1024, 1, vec![compute(10)]),
+        ("c", 1, 1024, 1, vec![compute(100)]),
+    ];
+    assert_eq!(ends(&run(&super::FIFO, &[("slice", 1_000_000_000)], TWO, apps, 1_000)), [100, 10, 110]);
+}
+
+#[test]
 fn stride_shares_by_weight_to_the_quantum() {
     let apps = vec![("a", 0, 2048, 1, vec![compute(9_000)]), ("b", 0, 1024, 1, vec![compute(9_000)])];
     assert_eq!(shares(&run(&super::STRIDE, &[], ONE, apps, 600)), [400, 200]);
@@ -146,6 +157,38 @@ fn edf_runs_the_earliest_deadline() {
     // B preempts at 5 and at 30 ms; A, with deadlines of 100, 200 and 300 ms, has the rest.
     let report = run(&super::EDF, &[], ONE, apps, 1_000);
     assert_eq!(ends(&report), [80, 40]);
+}
+
+#[test]
+fn edf_counts_the_budget_over_preemptions() {
+    let apps = vec![
+        ("a", 0, 1024, 1, vec![compute(60)]),
+        ("c", 1, 1024, 1, vec![compute(10)]),
+        ("b", 5, 1024, 1, vec![compute(10)]),
+    ];
+    // A has run for 5 ms when B preempts it at 5 ms. At 30 ms its 20 ms are used, and C has the earlier deadline.
+    let report = run(&super::EDF, &[], ONE, apps, 1_000);
+    assert_eq!(ends(&report), [80, 40, 15]);
+}
+
+#[test]
+fn an_edf_task_that_polls_keeps_a_deadline_within_its_period() {
+    // It yields alone for 30 ms; with a deadline for each yield it would be last for long.
+    let yields = [compute(1), Op::Yield].repeat(30);
+    let late = [yields, vec![compute(40)]].concat();
+    let apps = vec![("a", 0, 1024, 1, late), ("hog", 30, 1024, 1, vec![compute(9_000)])];
+    let report = run(&super::EDF, &[], ONE, apps, 10_000);
+    // Half of the cpu from 30 ms on, in budgets of 20 ms, the hog's first at most once more.
+    assert!(ends(&report)[0] <= 130, "{:?}", ends(&report));
+}
+
+#[test]
+fn mlfq_boosts_running_tasks_too() {
+    // At 1 s the hog is on level 6 and has 320 ms of 640 left. It is on level 0 then: preempted once, it is first again.
+    let apps = vec![("hog", 0, 1024, 1, vec![compute(1_300)]), ("late", 1_001, 1024, 1, vec![compute(500)])];
+    let boosted = ends(&run(&super::MLFQ, &[], ONE, apps.clone(), 5_000));
+    let never = ends(&run(&super::MLFQ, &[("boost", 100_000_000_000)], ONE, apps, 5_000));
+    assert!(boosted[0] + 100 < never[0], "{boosted:?} {never:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
 use crate::ordering::{SCX_SLICE, Used, slice, slot};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "VTIME",
     summary: "one queue for the whole machine, ordered by weighted virtual time: the simplest sched_ext scheduler",
@@ -102,7 +102,8 @@ impl Policy for Vtime {
     }
 
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
-        self.queue.dispatch(system, cpu, self.slice, Why::rule("dispatched: the least virtual time"));
+        let (slice, why) = (self.slice, Why::rule("dispatched: the least virtual time"));
+        self.queue.dispatch(system, cpu, why, |_| slice);
     }
 
     fn running(&mut self, _: &mut dyn System, task: TaskId, _: CpuId) {

@@ -19,7 +19,7 @@ use sim_core::program::AppSpec;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::allowed_cpus;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PARTITION",
     summary: "disjoint sets of packages or cores, one per application, divided once or again at every arrival and exit",

@@ -15,7 +15,7 @@ use sim_core::rng::Purpose;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PIN",
     summary: "binds each task for the whole run, to a cpu or a larger domain: evenly, at random, scattered, gathered or as \

@@ -15,7 +15,7 @@ use crate::spread::Draws;
 
 mod balancers;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SPEED",
     summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow cores",

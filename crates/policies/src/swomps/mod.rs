@@ -15,7 +15,7 @@ use sim_core::program::{AppSpec, MemoryProfile, Op};
 use crate::entry::{Entry, Level, Setting, Showcase};
 use plan::{Request, allocate, bind, free_cores};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SWOMPS",
     summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",

@@ -19,7 +19,7 @@ use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::queues::Queues;
 use crate::spread::Draws;
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "ULE",
     summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus steal",

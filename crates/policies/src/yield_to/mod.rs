@@ -20,7 +20,7 @@ use sim_core::wait::Scope;
 use crate::entry::{Entry, Level, Setting, Showcase};
 use offers::{Offers, Party, plain_scan};
 
-/// Its place on the shelf.
+/// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "YIELD_TO",
     summary: "directed yield: a waiting task gives its cpu to a late task of the same barrier",
