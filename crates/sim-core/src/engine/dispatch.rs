@@ -201,7 +201,7 @@ impl<O: Observer> Engine<'_, O> {
         record.next_buddy = TaskId::NONE;
         record.last_buddy = TaskId::NONE;
         record.pair_start = self.shared.now;
-        run_queue::yield_key(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
+        self.shared.model.discipline.yield_key(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
         self.ask_again(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
@@ -248,12 +248,11 @@ impl<O: Observer> Engine<'_, O> {
         let yield_target = std::mem::replace(&mut self.cpus[cpu].yield_target, TaskId::NONE);
         if let Some(yield_target) = yield_target.some() {
             let (discipline, record) = (&self.shared.model.discipline, &mut self.cpus[cpu]);
-            if run_queue::prefers(discipline, &self.shared.tasks, record, yield_target, stays) {
+            if discipline.prefers(&self.shared.tasks, record, yield_target, stays) {
                 return Some(yield_target);
             }
         }
-        run_queue::choose(
-            &self.shared.model.discipline,
+        self.shared.model.discipline.choose(
             &mut self.shared.tasks,
             &mut self.cpus[cpu],
             stays,
@@ -264,7 +263,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task, between two activities, keeps the cpu.
     fn stay(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         self.cpus[cpu].picked = self.shared.now;
-        run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
+        self.shared.model.discipline.note_pick(&self.shared.tasks, &mut self.cpus[cpu]);
         self.cpus[cpu].take_deferred();
         self.notify_running(cpu, policy);
         self.resume(cpu, policy);
@@ -310,11 +309,11 @@ impl<O: Observer> Engine<'_, O> {
         let over = now >= record.slice_end;
         record.slice_end = Time::NEVER;
         let asked = std::mem::replace(&mut record.resched, false);
-        if !asked && !run_queue::picks_at_tick(discipline) {
+        if !asked && !discipline.picks_at_tick() {
             return false;
         }
         let id = record.current;
-        run_queue::interrupted(discipline, &mut self.shared.tasks, record, now, over);
+        discipline.interrupted(&mut self.shared.tasks, record, now, over);
         let first = self.shared.tasks[id].history.share.front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
         self.ask_again(cpu, why, policy);
@@ -326,12 +325,12 @@ impl<O: Observer> Engine<'_, O> {
         if next == Some(id) {
             // It wins again: a new slice begins, nothing is switched.
             record.picked = now;
-            run_queue::note_pick(discipline, &self.shared.tasks, record);
+            discipline.note_pick(&self.shared.tasks, record);
             self.notify_running(cpu, policy);
             return false;
         }
         self.close_segment(cpu);
-        run_queue::put_back_key(&self.shared.model.discipline, &mut self.shared.tasks, &self.cpus[cpu], id);
+        self.shared.model.discipline.put_back_key(&mut self.shared.tasks, &self.cpus[cpu], id);
         if self.watches_preemptions {
             let why = if first { Preemption::Preempted } else { Preemption::Expired };
             self.preempted.push((id, cpu, why));
@@ -365,7 +364,7 @@ impl<O: Observer> Engine<'_, O> {
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
-        run_queue::insert(&self.shared.model.discipline, &mut self.shared.tasks, record, id);
+        self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
         self.shared.dirty.note(cpu);
     }
 
@@ -386,8 +385,8 @@ impl<O: Observer> Engine<'_, O> {
         record.slice_end = Time::NEVER;
         record.picked = self.shared.now;
         record.charged = (self.shared.now + cost).saturating_sub(record.switch_charge);
-        run_queue::picked(&self.shared.model.discipline, &mut self.shared.tasks, record, self.shared.now);
-        run_queue::note_pick(&self.shared.model.discipline, &self.shared.tasks, record);
+        self.shared.model.discipline.picked(&mut self.shared.tasks, record, self.shared.now);
+        self.shared.model.discipline.note_pick(&self.shared.tasks, record);
         self.shared.tasks[next].state = TaskState::Running;
         self.shared.dirty.note(cpu);
         self.notify_running(cpu, policy);
@@ -413,7 +412,7 @@ impl<O: Observer> Engine<'_, O> {
             self.notify(policy);
         }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
-            run_queue::emptied(&self.shared.model.discipline, &mut self.shared.tasks, &mut self.cpus[cpu]);
+            self.shared.model.discipline.emptied(&mut self.shared.tasks, &mut self.cpus[cpu]);
             if std::mem::take(&mut self.cpus[cpu].emptied) {
                 self.notify(policy);
                 policy.idle(self, cpu);
@@ -456,6 +455,6 @@ impl<O: Observer> Engine<'_, O> {
     fn slice_end(&self, cpu: CpuId) -> Time {
         let (shared, record) = (&self.shared, &self.cpus[cpu]);
         let tick = |at| self.tick_at(cpu, at);
-        run_queue::slice_end(&shared.model.discipline, &shared.tasks, record, shared.now, tick)
+        shared.model.discipline.slice_end(&shared.tasks, record, shared.now, tick)
     }
 }

@@ -73,9 +73,9 @@ impl<O: Observer> Engine<'_, O> {
         run_queue::remove(tasks, record, id);
         tasks[id].set_entry(Some(entry));
         let discipline = &self.shared.model.discipline;
-        run_queue::insert(discipline, tasks, record, id);
+        discipline.insert(tasks, record, id);
         let picks = record.current.some().is_some_and(|current| tasks[current].is_held());
-        if !picks && run_queue::preempts(discipline, tasks, record, id, self.shared.now) {
+        if !picks && discipline.preempts(tasks, record, id, self.shared.now) {
             let costs = &self.shared.machine.costs;
             let price = match idle {
                 // It picks its next task at this instant and has not been idle.

@@ -24,7 +24,6 @@ use crate::outcome::{Admission, Counters, Options};
 use crate::policy::Affinity;
 use crate::program::{AppSpec, MemoryProfile, Op, Pages, Program};
 use crate::rng::{self, Purpose, draw, key};
-use crate::run_queue;
 use crate::sync::{Barrier, Exchanges, Locks, SharedLoops};
 use crate::time::{Span, Speed, Time};
 use crate::wait::{BarrierKind, WaitMode};
@@ -291,7 +290,7 @@ impl<'o, O: Observer> Engine<'o, O> {
         let memory = Contention::new(&machine, &profiles);
         let asks = matches!(model.discipline, Discipline::ByPolicy(_));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
-        let reads_head_only = !directed && run_queue::reads_head_only(&model.discipline);
+        let reads_head_only = !directed && model.discipline.reads_head_only();
         // Copies of whole queues are not used twice.
         let queue_copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {

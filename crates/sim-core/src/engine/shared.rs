@@ -20,7 +20,6 @@ use crate::os::OsModel;
 use crate::outcome::Options;
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
-use crate::run_queue;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time};
 
@@ -324,6 +323,6 @@ impl<O: Observer> Shared<'_, O> {
     /// Charges the task for the time until now, ticks apart.
     #[inline]
     pub(crate) fn charge(&mut self, record: &mut Cpu) {
-        run_queue::charge(&self.model.discipline, &mut self.tasks, record, self.now);
+        self.model.discipline.charge(&mut self.tasks, record, self.now);
     }
 }

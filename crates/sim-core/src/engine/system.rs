@@ -235,11 +235,11 @@ impl<O: Observer> System for Engine<'_, O> {
                 let (discipline, record) = (&model.discipline, &mut self.cpus[cpu]);
                 let idle = record.current.is_none() && !run_queue::anyone_waits(&self.shared.tasks, record);
                 if record.current == task {
-                    run_queue::change_priority(discipline, &mut self.shared.tasks, record, task, priority);
+                    discipline.change_priority(&mut self.shared.tasks, record, task, priority);
                 } else {
                     run_queue::remove(&mut self.shared.tasks, record, task);
-                    run_queue::change_priority(discipline, &mut self.shared.tasks, record, task, priority);
-                    run_queue::insert(discipline, &mut self.shared.tasks, record, task);
+                    discipline.change_priority(&mut self.shared.tasks, record, task, priority);
+                    discipline.insert(&mut self.shared.tasks, record, task);
                 }
                 if let (Some(head), Some(current)) = (record.head.some(), record.current.some()) {
                     record.resched |= self.shared.tasks[head].priority < self.shared.tasks[current].priority;

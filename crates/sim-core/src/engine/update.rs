@@ -38,7 +38,7 @@ impl<O: Observer> Engine<'_, O> {
             let record = &mut self.cpus[task.cpu];
             run_queue::remove(&mut self.shared.tasks, record, id);
             self.shared.tasks[id].vruntime = key;
-            run_queue::insert(&self.shared.model.discipline, &mut self.shared.tasks, record, id);
+            self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
             if self.watches_preemptions {
                 self.preempted.push((id, self.shared.tasks[id].cpu, Preemption::Boosted));
             }

@@ -107,12 +107,7 @@ impl<O: Observer> Engine<'_, O> {
             let from = if busy { record.next_tick } else { self.shared.now };
             let next = self.tick_at(cpu, from + Span::from_ns(1));
             if busy {
-                run_queue::charge(
-                    &self.shared.model.discipline,
-                    &mut self.shared.tasks,
-                    &mut self.cpus[cpu],
-                    from,
-                );
+                self.shared.model.discipline.charge(&mut self.shared.tasks, &mut self.cpus[cpu], from);
             }
             self.cpus[cpu].next_tick = next;
         }
@@ -140,7 +135,7 @@ impl<O: Observer> Engine<'_, O> {
         self.entries += 1;
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
-        run_queue::place(discipline, &mut self.shared.tasks, record, id, (entry, self.shared.now));
+        discipline.place(&mut self.shared.tasks, record, id, (entry, self.shared.now));
         let task = &mut self.shared.tasks[id];
         let enters = matches!(task.state, TaskState::New | TaskState::Sleeping)
             || entry == Entry::Move && task.state != TaskState::Exited;
@@ -150,10 +145,10 @@ impl<O: Observer> Engine<'_, O> {
         task.entered = self.entries;
         record.running += 1;
         record.load += u64::from(task.weight);
-        run_queue::insert(discipline, &mut self.shared.tasks, record, id);
-        run_queue::advance_minimum(discipline, &self.shared.tasks, record);
+        discipline.insert(&mut self.shared.tasks, record, id);
+        discipline.advance_minimum(&self.shared.tasks, record);
         let idle = record.current.is_none();
-        let preempts = run_queue::preempts(discipline, &self.shared.tasks, record, id, self.shared.now);
+        let preempts = discipline.preempts(&self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);
         if preempts {
             record.resched = true;
@@ -179,13 +174,7 @@ impl<O: Observer> Engine<'_, O> {
         let (cpu, state) = (self.shared.tasks[id].cpu, self.shared.tasks[id].state);
         debug_assert!(state == TaskState::Queued, "{id} is taken out of the queue of {cpu} and is {state:?}");
         let record = &mut self.cpus[cpu];
-        run_queue::leave(
-            &self.shared.model.discipline,
-            &mut self.shared.tasks,
-            record,
-            id,
-            LeaveReason::Moved,
-        );
+        self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, LeaveReason::Moved);
         run_queue::remove(&mut self.shared.tasks, record, id);
         self.depart(id, cpu);
     }
@@ -245,14 +234,14 @@ impl<O: Observer> Engine<'_, O> {
         self.count_switch(id, reason);
         self.shared.emit_stopping(&mut self.cpus[cpu], reason);
         let record = &mut self.cpus[cpu];
-        run_queue::leave(&self.shared.model.discipline, &mut self.shared.tasks, record, id, reason);
+        self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
         record.emptied = true;
         self.note_stopping(id, cpu);
         self.depart(id, cpu);
-        run_queue::advance_minimum(&self.shared.model.discipline, &self.shared.tasks, &mut self.cpus[cpu]);
+        self.shared.model.discipline.advance_minimum(&self.shared.tasks, &mut self.cpus[cpu]);
     }
 
     pub(crate) fn count_switch(&mut self, id: TaskId, reason: LeaveReason) {

@@ -2,8 +2,8 @@
 //! that decide its order.
 //!
 //! A discipline is one file with its parameters and its [`Rules`], and one line in the list of
-//! [`Discipline`]. The functions of this file hold for all of them: they keep the list, and ask the rules of
-//! the discipline for keys and picks.
+//! [`Discipline`]. The methods of [`Discipline`] hold for all of them: they keep the list, and ask the rules for
+//! keys and picks.
 //!
 //! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the
 //! same list with arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of
@@ -418,6 +418,159 @@ impl Discipline {
     pub(crate) fn key(&self, task: &Task) -> i64 {
         each!(self, rules => rules.key(task))
     }
+
+    /// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
+    #[inline]
+    pub(crate) fn insert(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
+        each!(self, rules => insert_by(rules, tasks, cpu, id));
+    }
+
+    /// Inserts a task behind all with the same key into the part of the list from a task on.
+    #[inline]
+    pub(crate) fn insert_behind(&self, tasks: &mut Tasks, cpu: &mut Cpu, (from, id): (TaskId, TaskId)) {
+        let after = each!(self, rules => {
+            let mine = (tasks[id].priority, rules.key(&tasks[id]));
+            place_between(tasks, from, cpu.tail, |other| (other.priority, rules.key(other)) > mine)
+        });
+        let before = if after.is_none() { cpu.head } else { tasks[after].next };
+        link(tasks, cpu, after, id);
+        link(tasks, cpu, id, before);
+    }
+
+    /// Runs the polling on a copy of a queue.
+    pub(crate) fn run_polling(&self, copy: &mut QueueCopy, source: &Tasks, limit: Time) -> Time {
+        each!(self, rules => copy.run(rules, source, limit))
+    }
+
+    /// True when yields and picks read no more of the waiting tasks than the key of the first.
+    pub(crate) fn reads_head_only(&self) -> bool {
+        each!(self, rules => rules.reads_head_only())
+    }
+
+    /// Charges the current task for the time since it was last charged, and moves the queue's minimum on.
+    pub(crate) fn charge(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        if cpu.current.is_none() {
+            return;
+        }
+        each!(self, rules => rules.charge(tasks, cpu, now));
+        cpu.charged = cpu.charged.max(now);
+    }
+
+    /// The queue's minimum after a change, where there is one.
+    #[inline]
+    pub(crate) fn advance_minimum(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        each!(self, rules => rules.advance_minimum(tasks, cpu));
+    }
+
+    /// A task has been picked, be it the current one again.
+    #[inline]
+    pub(crate) fn note_pick(&self, tasks: &Tasks, cpu: &mut Cpu) {
+        each!(self, rules => rules.note_pick(tasks, cpu));
+    }
+
+    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because
+    /// of another task.
+    pub(crate) fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
+        if cpu.current.some().is_some() {
+            each!(self, rules => rules.interrupted(tasks, cpu, now, over));
+        }
+    }
+
+    /// When the current task's slice ends if nothing changes; never before `now` + 1 ns.
+    pub(crate) fn slice_end(
+        &self,
+        tasks: &Tasks,
+        cpu: &Cpu,
+        now: Time,
+        next_tick: impl Fn(Time) -> Time,
+    ) -> Time {
+        if cpu.current.is_none() {
+            return Time::NEVER;
+        }
+        each!(self, rules => {
+            if rules.contested(tasks, cpu) { rules.slice_end(tasks, cpu, now, next_tick) } else { Time::NEVER }
+        })
+    }
+
+    /// Sets the key of a task that enters the queue. Its vruntime must already be relative to this queue.
+    pub(crate) fn place(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, (entry, now): (Entry, Time)) {
+        each!(self, rules => rules.place(tasks, cpu, id, entry, now));
+    }
+
+    /// True when a task that has just entered takes the cpu from the current one.
+    pub(crate) fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
+        if tasks[id].priority == THROTTLED {
+            return false;
+        }
+        let Some(current) = cpu.current.some() else { return true };
+        let (mine, theirs) = (tasks[id].priority, tasks[current].priority);
+        if mine != theirs {
+            return mine < theirs;
+        }
+        each!(self, rules => rules.preempts(tasks, cpu, id, now))
+    }
+
+    /// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No throttled task.
+    pub(crate) fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, stays: bool, now: Time) -> Option<TaskId> {
+        let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
+        each!(self, rules => rules.choose(tasks, cpu, current, now))
+    }
+
+    /// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy
+    /// of CFS and EEVDF is; elsewhere it is the first among its equals.
+    pub(crate) fn prefers(&self, tasks: &Tasks, cpu: &Cpu, yield_target: TaskId, stays: bool) -> bool {
+        let Some(head) = cpu.head.some() else { return false };
+        let current = cpu.current.some().filter(|_| stays);
+        let priority =
+            current.map_or(tasks[head].priority, |current| tasks[current].priority.min(tasks[head].priority));
+        if tasks[yield_target].priority != priority || priority == THROTTLED {
+            return false;
+        }
+        let rival = current.filter(|current| tasks[*current].priority == priority);
+        let best = [rival, Some(head).filter(|head| tasks[*head].priority == priority)];
+        let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
+        let gap = tasks[yield_target].vruntime.saturating_sub(least.unwrap_or(tasks[yield_target].vruntime));
+        each!(self, rules => rules.prefers(tasks, cpu, yield_target, gap))
+    }
+
+    /// Gives the current task its key for going back into the queue after a pre-emption.
+    pub(crate) fn put_back_key(&self, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
+        each!(self, rules => rules.put_back_key(tasks, cpu, id));
+    }
+
+    /// Gives the current task its key after a `sched_yield` that ends now.
+    pub(crate) fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        if let Some(current) = cpu.current.some() {
+            each!(self, rules => rules.yield_key(tasks, cpu, current, now));
+        }
+    }
+
+    /// The current task of a cpu has been picked in place of another one.
+    #[inline]
+    pub(crate) fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
+        each!(self, rules => rules.picked(tasks, cpu, now));
+    }
+
+    /// A task is about to leave the queue or the cpu it is on.
+    pub(crate) fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
+        each!(self, rules => rules.leave(tasks, cpu, id, reason));
+    }
+
+    /// Whether a timer tick is a reason to pick again whatever it finds; under EEVDF it finds out itself.
+    #[inline]
+    pub(crate) fn picks_at_tick(&self) -> bool {
+        each!(self, rules => rules.picks_at_tick())
+    }
+
+    /// A task that is not in a list, but may be the current one, changes its priority level.
+    pub(crate) fn change_priority(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, priority: u8) {
+        each!(self, rules => rules.change_priority(tasks, cpu, id, priority));
+    }
+
+    /// A cpu has no runnable task any more: no task competes with it.
+    pub(crate) fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
+        each!(self, rules => rules.emptied(tasks, cpu));
+    }
 }
 
 /// Refuses a span below 1 us.
@@ -431,197 +584,4 @@ pub(crate) enum Entry {
     Fork,
     Wake,
     Move,
-}
-
-/// Inserts a task behind all with the same key, or before them when it was pre-empted in its slice.
-#[inline]
-pub(crate) fn insert(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
-    each!(discipline, rules => insert_by(rules, tasks, cpu, id));
-}
-
-/// Inserts a task behind all with the same key into the part of the list from a task on.
-#[inline]
-pub(crate) fn insert_behind(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    (from, id): (TaskId, TaskId),
-) {
-    let after = each!(discipline, rules => {
-        let mine = (tasks[id].priority, rules.key(&tasks[id]));
-        place_between(tasks, from, cpu.tail, |other| (other.priority, rules.key(other)) > mine)
-    });
-    let before = if after.is_none() { cpu.head } else { tasks[after].next };
-    link(tasks, cpu, after, id);
-    link(tasks, cpu, id, before);
-}
-
-/// Runs the polling on a copy of a queue.
-pub(crate) fn run_polling(
-    discipline: &Discipline,
-    copy: &mut QueueCopy,
-    source: &Tasks,
-    limit: Time,
-) -> Time {
-    each!(discipline, rules => copy.run(rules, source, limit))
-}
-
-/// True when yields and picks read no more of the waiting tasks than the key of the first.
-pub(crate) fn reads_head_only(discipline: &Discipline) -> bool {
-    each!(discipline, rules => rules.reads_head_only())
-}
-
-/// Charges the current task for the time since it was last charged, and moves the queue's minimum on.
-pub(crate) fn charge(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    if cpu.current.is_none() {
-        return;
-    }
-    each!(discipline, rules => rules.charge(tasks, cpu, now));
-    cpu.charged = cpu.charged.max(now);
-}
-
-/// The queue's minimum after a change, where there is one.
-#[inline]
-pub(crate) fn advance_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    each!(discipline, rules => rules.advance_minimum(tasks, cpu));
-}
-
-/// A task has been picked, be it the current one again.
-#[inline]
-pub(crate) fn note_pick(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    each!(discipline, rules => rules.note_pick(tasks, cpu));
-}
-
-/// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because
-/// of another task.
-pub(crate) fn interrupted(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
-    if cpu.current.some().is_some() {
-        each!(discipline, rules => rules.interrupted(tasks, cpu, now, over));
-    }
-}
-
-/// When the current task's slice ends if nothing changes; never before `now` + 1 ns.
-pub(crate) fn slice_end(
-    discipline: &Discipline,
-    tasks: &Tasks,
-    cpu: &Cpu,
-    now: Time,
-    next_tick: impl Fn(Time) -> Time,
-) -> Time {
-    if cpu.current.is_none() {
-        return Time::NEVER;
-    }
-    each!(discipline, rules => {
-        if rules.contested(tasks, cpu) { rules.slice_end(tasks, cpu, now, next_tick) } else { Time::NEVER }
-    })
-}
-
-/// Sets the key of a task that enters the queue. Its vruntime must already be relative to this queue.
-pub(crate) fn place(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    id: TaskId,
-    (entry, now): (Entry, Time),
-) {
-    each!(discipline, rules => rules.place(tasks, cpu, id, entry, now));
-}
-
-/// True when a task that has just entered takes the cpu from the current one.
-pub(crate) fn preempts(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool {
-    if tasks[id].priority == THROTTLED {
-        return false;
-    }
-    let Some(current) = cpu.current.some() else { return true };
-    let (mine, theirs) = (tasks[id].priority, tasks[current].priority);
-    if mine != theirs {
-        return mine < theirs;
-    }
-    each!(discipline, rules => rules.preempts(tasks, cpu, id, now))
-}
-
-/// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No throttled task.
-pub(crate) fn choose(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    stays: bool,
-    now: Time,
-) -> Option<TaskId> {
-    let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
-    each!(discipline, rules => rules.choose(tasks, cpu, current, now))
-}
-
-/// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy
-/// of CFS and EEVDF is; elsewhere it is the first among its equals.
-pub(crate) fn prefers(
-    discipline: &Discipline,
-    tasks: &Tasks,
-    cpu: &Cpu,
-    yield_target: TaskId,
-    stays: bool,
-) -> bool {
-    let Some(head) = cpu.head.some() else { return false };
-    let current = cpu.current.some().filter(|_| stays);
-    let priority =
-        current.map_or(tasks[head].priority, |current| tasks[current].priority.min(tasks[head].priority));
-    if tasks[yield_target].priority != priority || priority == THROTTLED {
-        return false;
-    }
-    let rival = current.filter(|current| tasks[*current].priority == priority);
-    let best = [rival, Some(head).filter(|head| tasks[*head].priority == priority)];
-    let least = best.into_iter().flatten().map(|id| tasks[id].vruntime).min();
-    let gap = tasks[yield_target].vruntime.saturating_sub(least.unwrap_or(tasks[yield_target].vruntime));
-    each!(discipline, rules => rules.prefers(tasks, cpu, yield_target, gap))
-}
-
-/// Gives the current task its key for going back into the queue after a pre-emption.
-pub(crate) fn put_back_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &Cpu, id: TaskId) {
-    each!(discipline, rules => rules.put_back_key(tasks, cpu, id));
-}
-
-/// Gives the current task its key after a `sched_yield` that ends now.
-pub(crate) fn yield_key(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    if let Some(current) = cpu.current.some() {
-        each!(discipline, rules => rules.yield_key(tasks, cpu, current, now));
-    }
-}
-
-/// The current task of a cpu has been picked in place of another one.
-#[inline]
-pub(crate) fn picked(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
-    each!(discipline, rules => rules.picked(tasks, cpu, now));
-}
-
-/// A task is about to leave the queue or the cpu it is on.
-pub(crate) fn leave(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    id: TaskId,
-    reason: LeaveReason,
-) {
-    each!(discipline, rules => rules.leave(tasks, cpu, id, reason));
-}
-
-/// Whether a timer tick is a reason to pick again whatever it finds; under EEVDF it finds out itself.
-#[inline]
-pub(crate) fn picks_at_tick(discipline: &Discipline) -> bool {
-    each!(discipline, rules => rules.picks_at_tick())
-}
-
-/// A task that is not in a list, but may be the current one, changes its priority level.
-pub(crate) fn change_priority(
-    discipline: &Discipline,
-    tasks: &mut Tasks,
-    cpu: &mut Cpu,
-    id: TaskId,
-    priority: u8,
-) {
-    each!(discipline, rules => rules.change_priority(tasks, cpu, id, priority));
-}
-
-/// A cpu has no runnable task any more: no task competes with it.
-pub(crate) fn emptied(discipline: &Discipline, tasks: &mut Tasks, cpu: &mut Cpu) {
-    each!(discipline, rules => rules.emptied(tasks, cpu));
 }

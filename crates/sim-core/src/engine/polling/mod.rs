@@ -173,7 +173,7 @@ impl<O: Observer> Engine<'_, O> {
             self.load(cpu, slot);
             let discipline = &self.shared.model.discipline;
             let copy = &mut self.queue_copies[slot];
-            copy.due = run_queue::run_polling(discipline, copy, &self.shared.tasks, Time::NEVER);
+            copy.due = discipline.run_polling(copy, &self.shared.tasks, Time::NEVER);
             return copy.due;
         };
         self.queue_copies[slot].due = Time::NEVER;
@@ -195,7 +195,7 @@ impl<O: Observer> Engine<'_, O> {
         } else {
             self.load(cpu, slot);
             let (discipline, tasks) = (&self.shared.model.discipline, &self.shared.tasks);
-            run_queue::run_polling(discipline, &mut self.queue_copies[slot], tasks, limit);
+            discipline.run_polling(&mut self.queue_copies[slot], tasks, limit);
         }
         if self.queue_copies[slot].cycles > 0 {
             self.store(cpu, slot);
@@ -268,7 +268,7 @@ fn relink(discipline: &run_queue::Discipline, tasks: &mut Tasks, record: &mut Cp
     let mut from = copy.following;
     for id in waiting.map(task_of) {
         tasks[id].state = TaskState::Queued;
-        run_queue::insert_behind(discipline, tasks, record, (from, id));
+        discipline.insert_behind(tasks, record, (from, id));
         from = tasks[id].next;
     }
     record.current = task_of(copy.cpu.current);

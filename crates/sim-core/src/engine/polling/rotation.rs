@@ -73,7 +73,7 @@ fn poll_after(poll: Time, period: Span, ready: Time) -> Time {
 /// The queue's minimum after a yield. In 2.6.27 it follows the waiting tasks, but the caller where no task
 /// waits.
 fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
-    run_queue::advance_minimum(discipline, tasks, cpu);
+    discipline.advance_minimum(tasks, cpu);
     if cpu.head.is_none()
         && matches!(discipline, Discipline::Cfs(params) if params.release == CfsRelease::V27)
     {
@@ -371,7 +371,7 @@ fn begin_dispatch(discipline: &Discipline, tasks: &Tasks, record: &mut Cpu, plac
     record.pair_start = record.since;
     record.overhead = Overhead::switch(place.cost);
     record.charged = (record.since + place.cost).saturating_sub(record.switch_charge);
-    run_queue::advance_minimum(discipline, tasks, record);
+    discipline.advance_minimum(tasks, record);
 }
 
 /// The current task pays its overhead, polls and yields; its cycle ends at `end`. `last`: the last one of its
