@@ -1,4 +1,4 @@
-//! Lengths of all queues, kept up to date from the hooks: idle and crowded cpus by group, and the next cpu in
+//! Lengths of all queues, kept up to date from the hooks: idle and overloaded cpus by group, and the next cpu in
 //! order with so few or so many tasks, found in time that grows with the logarithm of the number of cpus.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use sim_core::ids::CpuId;
 use sim_core::machine::PerCpu;
 use sim_core::policy::View;
 
-/// Idle and crowded cpus of groups of `span` cpus.
+/// Idle and overloaded cpus of groups of `span` cpus.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     span: u32,
@@ -15,13 +15,13 @@ pub(crate) struct Queues {
     /// Cpus without a task, by group.
     idle: Vec<u32>,
     /// Cpus with two tasks or more, by group.
-    crowded: Vec<u32>,
+    overloaded: Vec<u32>,
     all_idle: u32,
     all_crowded: u32,
     lengths: Lengths,
-    /// A hook has told something since the last refresh.
-    told: bool,
-    /// What has not been told, but was seen by the last refresh.
+    /// A hook has reported a change since the last refresh.
+    changed: bool,
+    /// What has not been changed, but was seen by the last refresh.
     seen: usize,
 }
 
@@ -117,11 +117,11 @@ impl Queues {
             span: span.max(1),
             counts: PerCpu::filled(cpus as usize, 0),
             idle: (0..groups).map(size).collect(),
-            crowded: vec![0; groups],
+            overloaded: vec![0; groups],
             all_idle: cpus,
             all_crowded: 0,
             lengths: Lengths::new(cpus),
-            told: false,
+            changed: false,
             seen: 0,
         }
     }
@@ -178,10 +178,10 @@ impl Queues {
         })
     }
 
-    /// Before searches: brings lengths up to date that no hook has told yet. The counts of idle and crowded
+    /// Before searches: brings lengths up to date that no hook has reported yet. The counts of idle and overloaded
     /// cpus follow the hooks only.
     pub(crate) fn refresh(&mut self, view: &dyn View) {
-        if std::mem::take(&mut self.told) {
+        if std::mem::take(&mut self.changed) {
             self.seen = 0;
         }
         view.unreported(self.seen, &mut |cpu| {
@@ -197,7 +197,7 @@ impl Queues {
     /// The queue of `cpu` has changed.
     pub(crate) fn note(&mut self, view: &dyn View, cpu: CpuId) {
         let after = view.nr_running(cpu);
-        self.told = true;
+        self.changed = true;
         let before = std::mem::replace(&mut self.counts[cpu], after);
         self.lengths.set(cpu.0, after);
         let group = (cpu.0 / self.span) as usize;
@@ -206,7 +206,7 @@ impl Queues {
         };
         change(&mut self.idle[group], before == 0, after == 0);
         change(&mut self.all_idle, before == 0, after == 0);
-        change(&mut self.crowded[group], before >= 2, after >= 2);
+        change(&mut self.overloaded[group], before >= 2, after >= 2);
         change(&mut self.all_crowded, before >= 2, after >= 2);
     }
 
@@ -231,12 +231,12 @@ impl Queues {
     }
 
     /// Crowded cpus of a group.
-    pub(crate) fn crowded_in(&self, group: u32) -> u32 {
-        self.crowded.get(group as usize).copied().unwrap_or(0)
+    pub(crate) fn overloaded_in(&self, group: u32) -> u32 {
+        self.overloaded.get(group as usize).copied().unwrap_or(0)
     }
 
     /// Crowded cpus of the machine.
-    pub(crate) const fn crowded(&self) -> u32 {
+    pub(crate) const fn overloaded(&self) -> u32 {
         self.all_crowded
     }
 }

@@ -258,7 +258,7 @@ pub enum Action {
     Remarked,
 }
 
-/// A decision with its reason, as told to [`crate::observe::Observer::decided`].
+/// A decision with its reason, as passed to [`crate::observe::Observer::decided`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decision {
     /// The task; none for [`Action::Remarked`].
@@ -559,9 +559,10 @@ pub trait Policy: Send {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
-    /// The cpu is about to pick a task and finds none of priority level 0 in its queue: the last chance to pull one, to
-    /// change priorities, or to [dispatch](System::dispatch) a task that the policy holds. Without
-    /// [`Order::Policy`] it is called only if a task of a higher level could run.
+    /// The cpu needs work: the last chance to pull a task, to change priorities, or to
+    /// [dispatch](System::dispatch) a task that the policy holds. An idle cpu calls it if no task of priority
+    /// level 0 waits and one of another level does. Under [`Order::Policy`], held tasks count as waiting, and a
+    /// cpu whose task has yielded, used its slice or been preempted calls it if no task in its queue can run.
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
@@ -608,12 +609,12 @@ pub trait Policy: Send {
         let _ = (system, task, cpu, why);
     }
     /// A task has come to where it has to wait for others of its application, and begins to: by polling at
-    /// first, whatever it does later. Told when all cpus have decided at this instant; by then it may have
+    /// first, whatever it does later. Called when all cpus have decided at this instant; by then it may have
     /// been preempted.
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let _ = (system, task, what);
     }
-    /// A task for which [`Policy::waits`] was called has found its wait over and has continued. Told as that one.
+    /// A task for which [`Policy::waits`] was called has found its wait over and has continued. Called at the same point as that one.
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let _ = (system, task);
     }

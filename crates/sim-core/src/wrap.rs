@@ -159,7 +159,7 @@ pub enum Request {
     /// [`System::set_affinity`].
     Bind(TaskId, Affinity),
     /// [`System::set_priority`].
-    Band(TaskId, u8),
+    SetPriority(TaskId, u8),
     /// [`System::dispatch`].
     Dispatch(TaskId, CpuId, QueueEntry),
     /// [`System::yield_to`]: from, to.
@@ -177,7 +177,7 @@ impl Request {
         match self {
             Self::Migrate(task, _)
             | Self::Bind(task, _)
-            | Self::Band(task, _)
+            | Self::SetPriority(task, _)
             | Self::Dispatch(task, ..)
             | Self::YieldTo(task, _) => Some(*task),
             Self::Charge(..) | Self::At(..) => None,
@@ -189,7 +189,7 @@ impl Request {
         match self {
             Self::Migrate(task, to) => return system.migrate(*task, *to, why),
             Self::Bind(task, affinity) => return system.set_affinity(*task, affinity.clone(), why),
-            Self::Band(task, priority) => return system.set_priority(*task, *priority, why),
+            Self::SetPriority(task, priority) => return system.set_priority(*task, *priority, why),
             Self::Dispatch(task, cpu, entry) => return system.dispatch(*task, *cpu, *entry, why),
             Self::YieldTo(from, to) => return system.yield_to(*from, *to, why),
             Self::Charge(cpu, span, daemon) => system.charge(*cpu, *span, *daemon),
@@ -291,7 +291,7 @@ impl System for Tapped<'_> {
         self.ask(Request::Bind(task, affinity), why)
     }
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool {
-        self.ask(Request::Band(task, priority), why)
+        self.ask(Request::SetPriority(task, priority), why)
     }
     fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool {
         self.ask(Request::Dispatch(task, cpu, entry), why)

@@ -211,7 +211,7 @@ impl Policy for Restless {
     }
 
     fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
-        assert_eq!(system.current(cpu), Some(task), "it is told to run");
+        assert_eq!(system.current(cpu), Some(task), "`running` names another task than the cpu has");
         if self.pick(8) == 0 {
             system.at(system.now() + self.period, Timer::Token(1));
         }

@@ -244,7 +244,7 @@ fn ask(request: &Request) -> Ask {
     match request {
         Request::Migrate(task, to) => Ask::Migrate(task.0, to.0),
         Request::Bind(task, affinity) => Ask::Bind(task.0, ranges(affinity)),
-        Request::Band(task, level) => Ask::Level(task.0, *level),
+        Request::SetPriority(task, level) => Ask::Level(task.0, *level),
         Request::Dispatch(task, cpu, entry) => Ask::Dispatch(task.0, cpu.0, entry_word(Some(*entry))),
         Request::YieldTo(from, to) => Ask::YieldTo(from.0, to.0),
         Request::Charge(cpu, span, false) => Ask::Charge(cpu.0, span.ns()),
@@ -456,7 +456,7 @@ fn request(ask: &Ask, sets: &mut Sets) -> Result<Request, String> {
     Ok(match ask {
         Ask::Migrate(task, to) => Request::Migrate(TaskId(*task), CpuId(*to)),
         Ask::Bind(task, cpus) => Request::Bind(TaskId(*task), sets.affinity(cpus)?),
-        Ask::Level(task, level) => Request::Band(TaskId(*task), *level),
+        Ask::Level(task, level) => Request::SetPriority(TaskId(*task), *level),
         Ask::Dispatch(task, cpu, word) => match entry(word) {
             Some(entry) => Request::Dispatch(TaskId(*task), CpuId(*cpu), entry),
             None => return Err("a task is dispatched into a queue: `queued` or `preempts`".into()),

@@ -2,7 +2,7 @@
 //! the last one waits elsewhere.
 //!
 //! Source: Li, Baumberger, Hahn, "Efficient and scalable multiprocessor fair scheduling using distributed
-//! weighted round-robin" (PPoPP 2009). Constants, and what is said below to be a reading of the paper, are
+//! weighted round-robin" (PPoPP 2009). Constants, and what is marked below as a reading of the paper, are
 //! uncertain.
 
 mod placement;
@@ -128,7 +128,7 @@ struct Member {
     expired: bool,
     /// It stands in the priority of those that wait.
     back: bool,
-    /// Where it is runnable, as far as hooks have told.
+    /// Where it is runnable, as far as hooks have shown.
     on: Option<CpuId>,
 }
 
@@ -314,7 +314,7 @@ impl Dwrr {
     /// A thread to take to `cpu`, where it waits, and how many could be taken there: the one of the oldest
     /// round, longest in the queue among equals.
     fn source(&mut self, system: &mut dyn System, cpu: CpuId, latest: u64) -> Option<(TaskId, CpuId, u64)> {
-        if self.queues.crowded() == 0 {
+        if self.queues.overloaded() == 0 {
             return None;
         }
         let threads = &self.threads;
@@ -413,7 +413,7 @@ impl Dwrr {
         self.look_again(system, cpu);
     }
 
-    /// A cpu enters a round; whoever would now be two rounds behind is pulled along.
+    /// A cpu enters a round; each cpu that would now be two rounds behind is advanced with it.
     fn enter(&mut self, system: &mut dyn System, cpu: CpuId, round: u64) {
         self.set_turn(cpu, round);
         if round <= self.highest {

@@ -32,9 +32,9 @@ pub(super) struct Takeable {
     trusts: bool,
     /// Cpus that are touched.
     touched: Vec<CpuId>,
-    /// A hook has told something since the last refresh.
-    told: bool,
-    /// What has not been told, but was seen by the last refresh.
+    /// A hook has reported a change since the last refresh.
+    changed: bool,
+    /// What has not been changed, but was seen by the last refresh.
     seen: usize,
 }
 
@@ -47,7 +47,7 @@ impl Takeable {
             bounds: [bounds.clone(), bounds.clone(), bounds],
             trusts: true,
             touched: Vec::new(),
-            told: false,
+            changed: false,
             seen: 0,
         }
     }
@@ -91,7 +91,7 @@ impl Takeable {
                 *count = if comes { *count + 1 } else { count.saturating_sub(1) };
             }
         }
-        self.told = true;
+        self.changed = true;
         self.touch(cpu);
     }
 
@@ -118,7 +118,7 @@ impl Takeable {
 
     /// Before searches. Where something has changed it is seen who runs: a thread that is counted, or one
     /// whose round is over and that keeps the cpu until a call into the kernel ends. Cpus whose queues have
-    /// changed without a hook having told so may have anything.
+    /// changed without a report of a hook may have anything.
     pub(super) fn refresh(&mut self, system: &mut dyn System, round_of: impl Fn(TaskId) -> u64) {
         let mut touched = std::mem::take(&mut self.touched);
         touched.retain(|cpu| {
@@ -129,7 +129,7 @@ impl Takeable {
             stays
         });
         self.touched = touched;
-        if std::mem::take(&mut self.told) {
+        if std::mem::take(&mut self.changed) {
             self.seen = 0;
         }
         let view: &dyn View = system;

@@ -7,7 +7,7 @@ use sim_core::time::Span;
 
 const MS: u64 = 1_000_000;
 
-/// Two cpus with these numbers of threads, all of them told.
+/// Two cpus with these numbers of threads, all of them reported.
 fn on_two(counts: &[u32]) -> (FakeSystem, Dwrr, Vec<TaskId>) {
     let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
     let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };

@@ -1,5 +1,5 @@
 //! Paired gangs: a slot that uses its cpus little takes its turn together with one that uses them much, and
-//! each cpu runs whoever is ready. Source: Wiseman, Feitelson, "Paired gang scheduling" (IEEE TPDS 14(6),
+//! each cpu runs the one that is ready. Source: Wiseman, Feitelson, "Paired gang scheduling" (IEEE TPDS 14(6),
 //! 2003).
 //!
 //! Which gangs match is measured: the cpu time of a gang over the time of its columns, in turns it had for itself. The

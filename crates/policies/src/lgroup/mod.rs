@@ -512,18 +512,18 @@ impl Policy for Lgroup {
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        if !self.steal || self.queues.crowded() == 0 {
+        if !self.steal || self.queues.overloaded() == 0 {
             return;
         }
         let (cpus, group) = (system.machine().cpus(), self.queues.group(cpu));
         let start = group * self.span;
         let near = start..cpus.min(start + self.span);
-        if self.queues.crowded_in(group) > 0
+        if self.queues.overloaded_in(group) > 0
             && self.take(system, near, cpu, "taken: it waited on a cpu of this group")
         {
             return;
         }
-        if self.queues.crowded() > self.queues.crowded_in(group) {
+        if self.queues.overloaded() > self.queues.overloaded_in(group) {
             self.take(system, 0..cpus, cpu, "taken: no thread waits in this group, it waited in another one");
         }
     }

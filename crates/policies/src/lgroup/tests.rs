@@ -52,8 +52,8 @@ fn with_an_idle_cpu_nobody_waits() {
     // One more waits; a cpu that falls idle on the other end of the machine takes it at once.
     start(&mut system, &mut policy, 1);
     assert_eq!(system.counts().iter().filter(|count| **count == 2).count(), 1);
-    let crowded = system.counts().iter().position(|count| *count == 2).unwrap() as u32;
-    let far = CpuId((crowded + 72) % 144);
+    let overloaded = system.counts().iter().position(|count| *count == 2).unwrap() as u32;
+    let far = CpuId((overloaded + 72) % 144);
     let running = system.current(far).unwrap();
     system.leave(&mut policy, running, TaskState::Exited);
     policy.idle(&mut system, far);

@@ -240,7 +240,7 @@ impl Linux618 {
     pub(super) fn new_idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let now = self.ticks.number(cpu, system.now());
         let mut next = now.saturating_add(self.ticks.of(Span::from_ms(1_000)));
-        let looks = self.options.newidle && self.crowded > 0;
+        let looks = self.options.newidle && self.overloaded > 0;
         let mut cost = 0;
         for level in 0..self.domains.len() {
             let due = self.progress[level][cpu].last.saturating_add(self.interval(level, cpu, false));

@@ -118,10 +118,10 @@ impl Linux618 {
         let capacity = domain.capacity();
         // `group_is_overloaded`, `group_has_capacity`.
         let pct = domain.imbalance_pct();
-        let crowded = pct * capacity < 100 * runnable;
-        let state = if tasks > size && (crowded || 100 * capacity < pct * busy) {
+        let overloaded = pct * capacity < 100 * runnable;
+        let state = if tasks > size && (overloaded || 100 * capacity < pct * busy) {
             State::Overloaded
-        } else if tasks < size || (!crowded && 100 * capacity > pct * busy) {
+        } else if tasks < size || (!overloaded && 100 * capacity > pct * busy) {
             State::HasSpare
         } else {
             State::FullyBusy

@@ -93,7 +93,7 @@ pub(crate) struct Linux618 {
     /// Idle cpus by shared cache.
     idle_in_cache: Vec<u32>,
     /// Cpus with two tasks or more (`rd->overloaded` while there is one).
-    crowded: u32,
+    overloaded: u32,
     /// Scratch: waiting tasks of a queue.
     waiting: Vec<TaskId>,
     /// Scratch: cpus whose tasks are all pinned elsewhere.
@@ -129,7 +129,7 @@ impl Linux618 {
             core: machine.topology.span(Level::Core),
             idle_in_cache: vec![cache; cpus.div_ceil(cache as usize)],
             cache,
-            crowded: 0,
+            overloaded: 0,
             waiting: Vec::new(),
             excluded: CpuSet::default(),
             why: Why::default(),
@@ -168,8 +168,8 @@ impl Linux618 {
             record.idle_since = now;
         }
         match (before >= 2, count >= 2) {
-            (false, true) => self.crowded += 1,
-            (true, false) => self.crowded = self.crowded.saturating_sub(1),
+            (false, true) => self.overloaded += 1,
+            (true, false) => self.overloaded = self.overloaded.saturating_sub(1),
             _ => {}
         }
     }

@@ -134,5 +134,5 @@ fn loads_follow_their_tasks() {
     policy.runnable(&mut system, TaskId(1), CpuId(1));
     assert_eq!(policy.cpus[CpuId(0)].load.get(now), 1024);
     assert_eq!(policy.cpus[CpuId(1)].load.get(now), 1024);
-    assert_eq!(policy.crowded, 0);
+    assert_eq!(policy.overloaded, 0);
 }

@@ -96,8 +96,8 @@ impl Load {
                 at = cpus.end;
                 let group = self.sum_group(view, &domain, cpus, index, false);
                 total += group.estimate;
-                let crowded = group.tasks > domain.power / UNIT || group.uneven;
-                if crowded && group.average > busiest.as_ref().map_or(0, |b| b.average) {
+                let overloaded = group.tasks > domain.power / UNIT || group.uneven;
+                if overloaded && group.average > busiest.as_ref().map_or(0, |b| b.average) {
                     busiest = Some(group);
                 }
             }

@@ -204,7 +204,7 @@ impl Policy for Ule {
     }
 
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-        if !self.steal || self.queues.crowded() == 0 {
+        if !self.steal || self.queues.overloaded() == 0 {
             return;
         }
         if self.seven {

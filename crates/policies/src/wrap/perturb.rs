@@ -146,7 +146,7 @@ impl Tap for Disturb {
         if !is_legal(&request, system, self.tasks) {
             return false;
         }
-        if !matches!(request, Request::Band(..)) && self.vetoed() {
+        if !matches!(request, Request::SetPriority(..)) && self.vetoed() {
             return false;
         }
         // A task that gives its own cpu away does it now or not at all.

@@ -71,8 +71,9 @@ impl Replayer {
         for call in &schedule.calls {
             calls.entry(call.hook).or_default().push_back(call.clone());
         }
-        let parks =
-            |call: &Call| call.asked.iter().any(|request| matches!(request, Request::Band(_, THROTTLED)));
+        let parks = |call: &Call| {
+            call.asked.iter().any(|request| matches!(request, Request::SetPriority(_, THROTTLED)))
+        };
         let holds = |call: &Call| call.entry == Some(None);
         let waits = schedule.calls.iter().any(|call| parks(call) || holds(call));
         Self {
@@ -120,9 +121,9 @@ impl Replayer {
     }
 
     fn act(&mut self, system: &mut dyn System, request: &Request) {
-        let parks = matches!(request, Request::Band(_, THROTTLED));
+        let parks = matches!(request, Request::SetPriority(_, THROTTLED));
         let mut legal = is_legal(request, system, self.tasks) && !(parks && self.over);
-        if let (Request::Band(task, _), true) = (request, legal) {
+        if let (Request::SetPriority(task, _), true) = (request, legal) {
             let _ = if parks { self.parked.insert(*task) } else { self.parked.remove(task) };
         }
         if legal {

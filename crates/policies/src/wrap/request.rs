@@ -11,7 +11,7 @@ pub(crate) fn is_legal(request: &Request, view: &dyn View, tasks: u32) -> bool {
     match request {
         Request::Migrate(task, to) => exists(*task) && to.0 < cpus && can_move(view, *task, *to),
         Request::Bind(task, affinity) => exists(*task) && affinity.first(cpus).is_some(),
-        Request::Band(task, _) => exists(*task),
+        Request::SetPriority(task, _) => exists(*task),
         Request::Dispatch(task, cpu, _) => {
             exists(*task) && cpu.0 < cpus && view.task(*task).held && view.allowed(*task, *cpu)
         }

@@ -70,7 +70,7 @@ fn what_is_no_longer_legal_does_not_happen() {
     system.tasks[0].affinity = Affinity::One(CpuId(0));
     advance(&mut system, &mut policy, 2_000);
     assert_eq!((system.moves.len(), system.tasks[0].priority), (0, 1));
-    // Nor is it asked for: the policy is told at once.
+    // Nor is it asked for: the policy is notified at once.
     policy.timer(&mut system, Timer::Token(2));
     assert_eq!(system.timers.len(), 1, "the priority level only");
 }

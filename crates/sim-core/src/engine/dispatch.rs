@@ -203,7 +203,7 @@ impl<O: Observer> Engine<'_, O> {
         record.pair_start = self.shared.now;
         self.shared.model.discipline.yield_key(&mut self.shared.tasks, record, self.shared.now);
         record.resched = false;
-        self.ask_again(cpu, Enqueue::Yielded, policy);
+        self.policy_requeue(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
         let next = directed.or_else(|| self.pick(cpu, policy));
         if self.cpus[cpu].current != id {
@@ -219,7 +219,7 @@ impl<O: Observer> Engine<'_, O> {
             None => {
                 self.count_yield_switch(cpu);
                 self.put_back(cpu, LeaveReason::Waits);
-                self.cpus[cpu].emptied = true;
+                self.cpus[cpu].newidle = true;
             }
         }
     }
@@ -301,7 +301,8 @@ impl<O: Observer> Engine<'_, O> {
         None
     }
 
-    /// The run queue picks again while the current task could continue; true when something changed.
+    /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again, although the
+    /// current task could continue. True when something changed.
     #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
@@ -316,7 +317,7 @@ impl<O: Observer> Engine<'_, O> {
         discipline.interrupted(&mut self.shared.tasks, record, now, over);
         let first = self.shared.tasks[id].history.share.front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
-        self.ask_again(cpu, why, policy);
+        self.policy_requeue(cpu, why, policy);
         let next = self.pick(cpu, policy);
         if self.cpus[cpu].current != id {
             return true;
@@ -340,7 +341,7 @@ impl<O: Observer> Engine<'_, O> {
             None => {
                 // Every task is throttled.
                 self.put_back(cpu, LeaveReason::Preempted);
-                self.cpus[cpu].emptied = true;
+                self.cpus[cpu].newidle = true;
             }
         }
         true
@@ -405,26 +406,27 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// An idle cpu takes a task from its queue, or asks the policy for one when its last task has just left.
+    /// An idle cpu takes a task from its queue. If its last task has just left and none waits, the policy may pull one
+    /// (new-idle balancing).
     #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
-        if self.shared.asks {
+        if self.shared.policy_orders {
             self.notify(policy);
         }
         if !run_queue::anyone_waits(&self.shared.tasks, &self.cpus[cpu]) {
             self.shared.model.discipline.emptied(&mut self.shared.tasks, &mut self.cpus[cpu]);
-            if std::mem::take(&mut self.cpus[cpu].emptied) {
+            if std::mem::take(&mut self.cpus[cpu].newidle) {
                 self.notify(policy);
                 policy.idle(self, cpu);
             }
         }
         let best = self.cpus[cpu].head.some().map_or(THROTTLED, |head| self.shared.tasks[head].priority);
-        if (1..THROTTLED).contains(&best) || (self.shared.asks && best == THROTTLED) {
+        if (1..THROTTLED).contains(&best) || (self.shared.policy_orders && best == THROTTLED) {
             self.notify(policy);
             policy.dispatch(self, cpu);
         }
         let Some(next) = self.choose(cpu, false) else { return false };
-        self.cpus[cpu].emptied = false;
+        self.cpus[cpu].newidle = false;
         self.close_segment(cpu);
         self.run_next(cpu, next, policy);
         true

@@ -1,6 +1,7 @@
 //! Run queues that the policy orders: when it is asked, and the tasks that it holds.
 //!
-//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last was, so that it counts there and is not picked.
+//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last was, so
+//! that it counts there and is not picked.
 
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
@@ -12,8 +13,8 @@ use crate::time::Span;
 
 impl<O: Observer> Engine<'_, O> {
     /// A task is about to enter the queue of a cpu: the policy is asked where it goes.
-    pub(crate) fn ask(&mut self, id: TaskId, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
-        if self.shared.asks {
+    pub(crate) fn policy_enqueue(&mut self, id: TaskId, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
+        if self.shared.policy_orders {
             self.notify(policy);
             let entry = policy.enqueue(self, id, cpu, why);
             self.shared.tasks[id].set_entry(entry);
@@ -22,12 +23,12 @@ impl<O: Observer> Engine<'_, O> {
 
     /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it goes. The task
     /// still has the cpu.
-    pub(crate) fn ask_again(&mut self, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
-        if self.shared.asks {
+    pub(crate) fn policy_requeue(&mut self, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
+        if self.shared.policy_orders {
             let id = self.cpus[cpu].current;
             self.notify(policy);
             policy.stopping(self, id, cpu);
-            self.ask(id, cpu, why, policy);
+            self.policy_enqueue(id, cpu, why, policy);
         }
     }
 
@@ -35,7 +36,7 @@ impl<O: Observer> Engine<'_, O> {
     /// a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
         let next = self.choose(cpu, true);
-        if next.is_some() || !self.shared.asks {
+        if next.is_some() || !self.shared.policy_orders {
             return next;
         }
         policy.dispatch(self, cpu);
@@ -45,7 +46,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task runs: the policy is notified.
     #[inline]
     pub(crate) fn notify_running(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
-        if self.shared.asks {
+        if self.shared.policy_orders {
             let id = self.cpus[cpu].current;
             policy.running(self, id, cpu);
         }
@@ -54,7 +55,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The current task leaves its cpu for good: the policy will be notified, unless it has been.
     #[inline]
     pub(crate) fn note_stopping(&mut self, id: TaskId, cpu: CpuId) {
-        if self.shared.asks && !self.shared.tasks[id].is_held() {
+        if self.shared.policy_orders && !self.shared.tasks[id].is_held() {
             self.notices.push((id, cpu, Change::Stopped));
         }
     }

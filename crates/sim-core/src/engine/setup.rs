@@ -288,7 +288,7 @@ impl<'o, O: Observer> Engine<'o, O> {
         }
         let cpus = machine.cpus() as usize;
         let memory = Contention::new(&machine, &profiles);
-        let asks = matches!(model.discipline, Discipline::ByPolicy(_));
+        let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
         let reads_head_only = !directed && model.discipline.reads_head_only();
         // Copies of whole queues are not used twice.
@@ -324,8 +324,8 @@ impl<'o, O: Observer> Engine<'o, O> {
                 rotates: !directed && rotates(&model.discipline),
                 reads_head_only,
                 directed,
-                asks,
-                stepwise: options.stepwise || asks,
+                policy_orders,
+                stepwise: options.stepwise || policy_orders,
                 passed: 0,
                 digest: Digest::default(),
                 cores: Cores::new(&machine, usable(&machine, &model)),

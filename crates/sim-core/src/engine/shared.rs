@@ -56,7 +56,7 @@ pub(crate) struct Shared<'o, O> {
     /// Some tasks poll with directed yields.
     pub(crate) directed: bool,
     /// The policy orders the queues: it is asked for each task that enters or goes back.
-    pub(crate) asks: bool,
+    pub(crate) policy_orders: bool,
     /// Each poll is an event.
     pub(crate) stepwise: bool,
     /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.

@@ -135,7 +135,7 @@ impl<O: Observer> Engine<'_, O> {
                 self.catch_up(parent);
             }
         }
-        self.ask(id, cpu, Enqueue::Created, policy);
+        self.policy_enqueue(id, cpu, Enqueue::Created, policy);
         self.enqueue(id, cpu, Entry::Fork, Some(parent));
         if self.shared.apps[app].forked == self.shared.apps[app].tasks {
             self.complete_apps.push(app);

@@ -32,7 +32,7 @@ impl<O: Observer> Engine<'_, O> {
         if cpu != previous {
             self.count_move(id, previous, cpu);
         }
-        self.ask(id, cpu, Enqueue::Woken, policy);
+        self.policy_enqueue(id, cpu, Enqueue::Woken, policy);
         self.enqueue(id, cpu, Entry::Wake, Some(waker));
     }
 
@@ -73,7 +73,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Settles and charges a cpu from outside; where tasks poll, the forecast has to follow.
+    /// Settles and charges a cpu from outside; where tasks poll, the end of their polling is predicted anew.
     pub(crate) fn catch_up(&mut self, cpu: CpuId) {
         self.settle(cpu);
         self.charge(cpu);
@@ -238,7 +238,7 @@ impl<O: Observer> Engine<'_, O> {
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
         record.activity = Activity::Idle;
-        record.emptied = true;
+        record.newidle = true;
         self.note_stopping(id, cpu);
         self.depart(id, cpu);
         self.shared.model.discipline.advance_minimum(&self.shared.tasks, &mut self.cpus[cpu]);
@@ -281,7 +281,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.notify(policy);
         let target = self.placed(id, Placement::Fork { parent: cpu }, policy);
-        self.ask(id, target, Enqueue::Created, policy);
+        self.policy_enqueue(id, target, Enqueue::Created, policy);
         self.enqueue(id, target, Entry::Fork, Some(cpu));
     }
 

@@ -309,7 +309,7 @@ impl Reference<'_> {
         self.tasks[t].state = TaskState::Queued;
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
-        self.cpus[c].emptied = true;
+        self.cpus[c].newidle = true;
         self.insert(c, t);
         self.end_delays(c);
     }
@@ -394,7 +394,7 @@ impl Reference<'_> {
         if self.able(c).is_empty() {
             self.end_delays(c);
         }
-        if self.able(c).is_empty() && std::mem::take(&mut self.cpus[c].emptied) {
+        if self.able(c).is_empty() && std::mem::take(&mut self.cpus[c].newidle) {
             self.tell(policy);
             policy.idle(self, CpuId(c as u32));
         }
@@ -405,7 +405,7 @@ impl Reference<'_> {
             policy.dispatch(self, CpuId(c as u32));
         }
         let Some(next) = self.choose(c) else { return false };
-        self.cpus[c].emptied = false;
+        self.cpus[c].newidle = false;
         self.close(c);
         self.run_next(c, next, policy);
         true

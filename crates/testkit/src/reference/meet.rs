@@ -31,7 +31,7 @@ impl Meeting {
     }
 }
 
-/// What the tasks of an application have told each other one to one.
+/// What the tasks of an application have signalled each other one to one.
 pub(super) struct Letters {
     /// Exchanges: by (position, rank), when each signal is seen, and how many were used.
     letters: BTreeMap<(usize, u32), (Vec<u64>, usize)>,
@@ -295,7 +295,7 @@ impl Reference<'_> {
             Waiting::Lock => self.tasks[t].pc += 1,
             Waiting::No => {}
         }
-        if std::mem::take(&mut self.tasks[t].told) {
+        if std::mem::take(&mut self.tasks[t].notified) {
             self.waits.push((t, None));
         }
         debug_assert!(self.cpus[c].doing == Doing::Nothing);

@@ -82,9 +82,9 @@ struct Reference<'o> {
     next_round: BTreeSet<usize>,
     /// The cpu that decides now.
     deciding: Option<usize>,
-    /// What the policy has not been told.
+    /// Changes of which the policy is still to be notified.
     notices: Vec<(usize, usize, News)>,
-    /// Tasks that have begun to wait (for what) or gone on, of which the policy has not been told; whether it
+    /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified; whether it
     /// wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
     watched: bool,
@@ -417,16 +417,16 @@ impl<'o> Reference<'o> {
     /// The current task of a cpu has work to do.
     fn announce(&mut self, c: usize) {
         let current = self.cpus[c].current;
-        if let (Some(t), true) = (current, self.cpus[c].told != current) {
+        if let (Some(t), true) = (current, self.cpus[c].observed != current) {
             self.tell_polling(c);
-            self.cpus[c].told = current;
+            self.cpus[c].observed = current;
             self.observe(Observation::Running { task: TaskId(t as u32), cpu: CpuId(c as u32) });
         }
     }
 
-    /// The task told as running has no more work to do there.
+    /// The task reported as running has no more work to do there.
     fn renounce(&mut self, c: usize, reason: LeaveReason) {
-        if let Some(t) = self.cpus[c].told.take() {
+        if let Some(t) = self.cpus[c].observed.take() {
             self.tell_polling(c);
             self.observe(Observation::Stopping { task: TaskId(t as u32), cpu: CpuId(c as u32), reason });
         }

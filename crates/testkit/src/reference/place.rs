@@ -173,7 +173,7 @@ impl Reference<'_> {
         }
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
-        self.cpus[c].emptied = true;
+        self.cpus[c].newidle = true;
         if self.by_policy() && self.tasks[t].held.is_none() {
             self.notices.push((t, c, News::Stopped));
         }

@@ -226,8 +226,8 @@ impl Reference<'_> {
         task.waiting = waiting;
         task.ready = ready;
         task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit.ns()));
-        if self.watched && ready == NEVER && !task.told {
-            task.told = true;
+        if self.watched && ready == NEVER && !task.notified {
+            task.notified = true;
             let what = match waiting {
                 Waiting::Exchange => Awaited::Neighbour,
                 Waiting::Lock => Awaited::Lock,

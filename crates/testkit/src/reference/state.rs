@@ -112,11 +112,11 @@ pub(super) struct RefCpu {
     pub(super) debt: Lead,
     /// The process that ran last.
     pub(super) previous: Option<Process>,
-    /// The task told to observers as running.
-    pub(super) told: Option<usize>,
+    /// The task that observers have seen running.
+    pub(super) observed: Option<usize>,
     pub(super) polls: u64,
     pub(super) switches: u64,
-    pub(super) emptied: bool,
+    pub(super) newidle: bool,
     pub(super) book: [u64; Category::COUNT],
 }
 
@@ -152,10 +152,10 @@ impl RefCpu {
             slice_over: false,
             debt: Lead::default(),
             previous: None,
-            told: None,
+            observed: None,
             polls: 0,
             switches: 0,
-            emptied: false,
+            newidle: false,
             book: [0; Category::COUNT],
         }
     }
@@ -246,8 +246,8 @@ pub(super) struct RefTask {
     /// Billionths of bytes fetched from memory.
     pub(super) fetched: u128,
     pub(super) waiting: Waiting,
-    /// The policy has been or will be told that it waits.
-    pub(super) told: bool,
+    /// The policy has been or will be notified that it waits.
+    pub(super) notified: bool,
     pub(super) ready: u64,
     pub(super) deadline: u64,
     pub(super) pc: usize,
@@ -316,7 +316,7 @@ impl RefTask {
             warm: None,
             fetched: 0,
             waiting: Waiting::No,
-            told: false,
+            notified: false,
             ready: NEVER,
             deadline: NEVER,
             pc: 0,

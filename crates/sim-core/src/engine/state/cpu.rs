@@ -75,7 +75,7 @@ pub(crate) struct Cpu {
     /// Asked to pick again.
     pub(crate) resched: bool,
     /// Its last task has just left: new-idle balancing is due.
-    pub(crate) emptied: bool,
+    pub(crate) newidle: bool,
     /// Its own armed event is what it was marked for.
     pub(crate) fired: bool,
     /// Its runnable tasks belong to several processes.
@@ -137,7 +137,7 @@ impl Cpu {
             switch_charge: Span::ZERO,
             next_tick: Time::NEVER,
             resched: false,
-            emptied: false,
+            newidle: false,
             fired: false,
             several: false,
             has_deferred: false,
