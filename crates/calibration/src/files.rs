@@ -24,9 +24,9 @@ pub fn texts(d: &Derivation, data: &Measurements) -> [(&'static str, String); 3]
 #[must_use]
 pub const fn committed() -> [(&'static str, &'static str); 3] {
     [
-        ("npb_profiles.yaml", include_str!("../../workloads/data/npb_profiles.yaml")),
-        ("spec_omp_profiles.yaml", include_str!("../../workloads/data/spec_omp_profiles.yaml")),
-        ("parbench.yaml", include_str!("../../workloads/data/parbench.yaml")),
+        ("npb_profiles.yaml", workloads::npb::PROFILES),
+        ("spec_omp_profiles.yaml", workloads::spec_omp::PROFILES),
+        ("parbench.yaml", workloads::parbench::DATA),
     ]
 }
 

@@ -21,7 +21,7 @@ macro_rules! built_in {
         &[$($(BuiltIn {
             name: $name,
             path: concat!($folder, "/", $name, ".yaml"),
-            text: include_str!(concat!("../../../", $folder, "/", $name, ".yaml")),
+            text: include_str!(concat!("../data/", $folder, "/", $name, ".yaml")),
         }),*),*]
     };
 }

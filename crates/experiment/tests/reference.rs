@@ -49,7 +49,7 @@ fn the_reference_follows_the_registries() {
     }
     assert!(
         stale.is_empty(),
-        "docs/reference has drifted; OVERSIM_UPDATE=1 cargo test -p experiment --test reference: {stale:?}"
+        "docs/reference has drifted; OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test reference: {stale:?}"
     );
 }
 

@@ -104,7 +104,7 @@ fn row(entry: &Entry, case: &Showcase, ratio: f64) -> String {
 fn page(rows: &[String]) -> String {
     let mut page = String::from(
         "# Where each policy wins and loses, measured\n\n\
-<!-- written by OVERSIM_UPDATE=1 cargo test -p experiment --test showcases -->\n\n\
+<!-- written by OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test showcases -->\n\n\
 For every built-in policy this table lists a scenario in which it is clearly faster than another policy, and one in which\n\
 it is clearly slower. `times as fast` is the mean run time of the application (`all`: the mean makespan) under the other\n\
 policy divided by that under the policy, over the replicates of the scenario. A test runs all scenarios.\n\n\
@@ -124,6 +124,6 @@ fn compare(page: &str) {
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == page,
-        "docs/reference/showcases.md has drifted: OVERSIM_UPDATE=1 cargo test -p experiment --test showcases\n{page}"
+        "docs/reference/showcases.md has drifted: OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test showcases\n{page}"
     );
 }

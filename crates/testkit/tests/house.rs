@@ -50,6 +50,10 @@ fn root() -> PathBuf {
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        // Links lead to files of other crates, which packages contain.
+        if path.is_symlink() {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -149,7 +153,8 @@ fn arrows() -> BTreeMap<String, Vec<String>> {
             } else if let Some((key, value)) = line.split_once('=') {
                 let key = key.trim();
                 if section == "[package]" && key == "name" {
-                    value.trim().trim_matches('"').clone_into(&mut name);
+                    let package = value.trim().trim_matches('"');
+                    package.strip_prefix("oversim-").unwrap_or(package).clone_into(&mut name);
                 }
                 let plain = section.ends_with("dependencies]") && !section.contains("dev-");
                 let used = key.split('.').next().unwrap_or(key);

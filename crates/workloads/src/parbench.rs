@@ -25,7 +25,8 @@ const CACHED: u32 = 1_311;
 const CACHED_TIMES: usize = 5;
 
 const FILE: &str = "parbench.yaml";
-const TEXT: &str = include_str!("../data/parbench.yaml");
+/// The data file of the derived program, as text.
+pub const DATA: &str = include_str!("../data/parbench.yaml");
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -127,7 +128,7 @@ struct Catalogue {
     kernels: BTreeMap<String, Kernel>,
 }
 
-static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(TEXT));
+static CATALOGUE: LazyLock<Result<Catalogue, String>> = LazyLock::new(|| read(DATA));
 
 fn read(text: &str) -> Result<Catalogue, String> {
     let file: File = notation::yaml::parse(FILE, text)?;

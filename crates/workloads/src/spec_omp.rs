@@ -27,7 +27,8 @@ const INIT_REGION: u64 = 20_000_000;
 const FILE: &str = "spec_omp.yaml";
 const TEXT: &str = include_str!("../data/spec_omp.yaml");
 const PROFILES_FILE: &str = "spec_omp_profiles.yaml";
-const PROFILES: &str = include_str!("../data/spec_omp_profiles.yaml");
+/// The data file of the derived profiles, as text.
+pub const PROFILES: &str = include_str!("../data/spec_omp_profiles.yaml");
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {

@@ -13,12 +13,12 @@ use crate::output;
 
 /// The files of the template that a new crate receives: path in the crate and text.
 const TEMPLATE: &[(&str, &str)] = &[
-    ("Cargo.toml", include_str!("../../../../examples/out-of-tree-policy/Cargo.toml")),
-    ("README.md", include_str!("../../../../examples/out-of-tree-policy/README.md")),
-    ("scenario.yaml", include_str!("../../../../examples/out-of-tree-policy/scenario.yaml")),
-    ("src/lib.rs", include_str!("../../../../examples/out-of-tree-policy/src/lib.rs")),
-    ("src/main.rs", include_str!("../../../../examples/out-of-tree-policy/src/main.rs")),
-    ("tests/policy.rs", include_str!("../../../../examples/out-of-tree-policy/tests/policy.rs")),
+    ("Cargo.toml", include_str!("../../template/manifest.toml")),
+    ("README.md", include_str!("../../template/README.md")),
+    ("scenario.yaml", include_str!("../../template/scenario.yaml")),
+    ("src/lib.rs", include_str!("../../template/lib.rs")),
+    ("src/main.rs", include_str!("../../template/main.rs")),
+    ("tests/policy.rs", include_str!("../../template/policy.rs")),
 ];
 
 /// What the manifest has in addition. The template is part of oversim's workspace, which has its own profile.

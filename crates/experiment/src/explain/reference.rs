@@ -7,7 +7,7 @@ use super::{Block, Kind, Link, Page, find, pages};
 use crate::scenarios;
 
 /// The first line of every page.
-const NOTE: &str = "<!-- written by OVERSIM_UPDATE=1 cargo test -p experiment --test reference; edit the registries instead -->\n";
+const NOTE: &str = "<!-- written by OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test reference; edit the registries instead -->\n";
 
 /// The glossary, seen from `docs/reference`.
 const GLOSSARY: &str = "../glossary.md";

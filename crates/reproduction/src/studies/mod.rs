@@ -31,7 +31,7 @@ macro_rules! study {
     ($name:literal, $quick:expr) => {
         Study {
             name: $name,
-            text: include_str!(concat!("../../../../scenarios/studies/", $name, ".yaml")),
+            text: include_str!(concat!("../../data/studies/", $name, ".yaml")),
             quick: $quick,
             snapshots: None,
         }

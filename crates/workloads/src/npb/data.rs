@@ -12,7 +12,8 @@ use crate::profile::{self, Derived, Profile, sourced};
 const FILE: &str = "npb.yaml";
 const TEXT: &str = include_str!("../../data/npb.yaml");
 const PROFILES_FILE: &str = "npb_profiles.yaml";
-const PROFILES: &str = include_str!("../../data/npb_profiles.yaml");
+/// The data file of the derived profiles, as text.
+pub const PROFILES: &str = include_str!("../../data/npb_profiles.yaml");
 
 /// The catalogue.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! `npb`: the NAS Parallel Benchmarks for UPC, MPI and OpenMP, from the data files `data/npb.yaml` and `data/npb_profiles.yaml`.
 
 mod data;
+pub use data::PROFILES;
 mod size;
 
 use notation::parameter::{Kind, Parameter, Values};

@@ -1,0 +1,1 @@
+../../../examples/out-of-tree-policy/src/main.rs

@@ -1,0 +1,1 @@
+../../../examples/out-of-tree-policy/tests/policy.rs
