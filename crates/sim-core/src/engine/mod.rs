@@ -233,9 +233,9 @@ enum Change {
 }
 
 /// The state of a run.
-pub(crate) struct Engine<'o, O> {
+pub(crate) struct Engine<'o> {
     cpus: PerCpu<Cpu>,
-    shared: Shared<'o, O>,
+    shared: Shared<'o>,
     timers: Timers,
     /// Cpus to decide in the next round of this instant, in order of marking.
     marks: Vec<CpuId>,
@@ -273,7 +273,7 @@ pub(crate) struct Engine<'o, O> {
     checks: Checks,
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.shared.watched = policy.watches().waits;
         if self.shared.watched {
@@ -622,7 +622,7 @@ impl<O: Observer> Engine<'_, O> {
 /// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The deadlock message: how many tasks wait, and the first few of them.
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
