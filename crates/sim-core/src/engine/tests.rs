@@ -1,4 +1,4 @@
-//! The rules of the engine, one at a time: small runs whose times are worked out by hand.
+//! The rules of the engine, one at a time: small runs whose times are computed analytically.
 
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ fn under_cfs_a_task_that_slept_preempts_at_once() {
     let hog = app(1, WaitMode::Spin, vec![compute(100 * MS)]);
     let sleeper = app(1, WaitMode::Spin, vec![sleep(30 * MS), compute(MS)]);
     let mut rig = Rig::of(1).app(hog).app(sleeper);
-    rig.model.discipline = Discipline::Cfs(CfsParams::linux_2_6_28(1));
+    rig.model.discipline = Discipline::Cfs(CfsParams::scaled(1));
     let (_, log) = rig.run();
     let slept = log.left.iter().find(|(_, task, reason)| (*task, *reason) == (1, LeaveReason::Slept));
     let woken = slept.map_or(0, |(at, ..)| at + 30 * MS);
@@ -270,7 +270,7 @@ fn polling_in_closed_form_is_polling_one_by_one() {
         rig.machine.costs.poll = Span::from_ns(40);
         rig.machine.costs.yield_call = Span::from_ns(300);
         rig.machine.costs.switch_thread = Span::from_ns(900);
-        rig.model.discipline = Discipline::Cfs(CfsParams::linux_2_6_28(2));
+        rig.model.discipline = Discipline::Cfs(CfsParams::scaled(2));
         rig.options.stepwise = stepwise;
         rig.run().0
     };
