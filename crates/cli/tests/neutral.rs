@@ -17,15 +17,15 @@ use experiment::run::run;
 use experiment::scenario::{Overrides, load};
 use experiment::{PolicyShelf, machine_view};
 use figures::page::{Slot, Story, page};
-use reproduction::claims;
-use reproduction::report as claims_report;
-use reproduction::reproduce::Reproduction;
-use reproduction::score;
-use reproduction::verdict::{Finding, Verdict};
 use serde_json::Value;
 use support::oversim;
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject, terminal};
+use validation::claims;
+use validation::report as claims_report;
+use validation::reproduce::Reproduction;
+use validation::score;
+use validation::verdict::{Finding, Verdict};
 
 /// What attacks consist of.
 const PIECES: [&str; 44] = [
