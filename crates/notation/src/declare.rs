@@ -54,7 +54,11 @@ impl<'a> Reading<'a> {
 
     /// Ends with the last row.
     pub fn end(self) {
-        debug_assert_eq!(self.at, self.values.table().len(), "the table has other parameters than the struct");
+        debug_assert_eq!(
+            self.at,
+            self.values.table().len(),
+            "the table has other parameters than the struct"
+        );
     }
 }
 

@@ -37,4 +37,4 @@ pub use domains::domains;
 pub use entry::{Entry, Level, Setting, Showcase};
 pub use registry::{ALL, PolicyShelf, find, kernel_policy};
 pub use sim_core::wrap::Request;
-pub use wrap::{Call, Hook, PERTURB, Recorder, Replayer, Schedule, Tally};
+pub use wrap::{Call, Hook, Perturbation, Recorder, Replayer, Schedule, Tally};

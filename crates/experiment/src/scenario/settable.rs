@@ -1,6 +1,6 @@
 //! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a shell.
 
-use ::policies::{PERTURB, PolicyShelf};
+use ::policies::{Perturbation, PolicyShelf};
 use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
@@ -116,7 +116,7 @@ impl Paths {
         let prefix = format!("policies.{label}");
         self.table(&prefix, entry.parameters);
         self.add(format!("{prefix}.over"), "The kernel-level policy under this one.", &[]);
-        self.table(&format!("{prefix}.perturb"), PERTURB);
+        self.table(&format!("{prefix}.perturb"), Perturbation::TABLE);
     }
 }
 

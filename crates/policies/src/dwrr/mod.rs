@@ -8,7 +8,8 @@
 mod placement;
 mod takeable;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::{choices, parameters};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, TaskView, Timer, View, Why};
@@ -25,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
 others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
     level: Level::InKernel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "Every cpu counts rounds. In each round a thread may use one slice of cpu time: `base` times the weight of the \
 thread over the weight of nice 0. The queue discipline decides the order of the threads within a round. When a timer tick \
 finds that the running thread has used its slice, the thread expires. It then waits for the next round, and the time beyond \
@@ -66,41 +67,31 @@ Under LOAD the five threads of one node share four cpus, and the other nodes do 
         about: "20 memory-bound threads run on 16 cpus. Shares are equal, but DWRR takes threads to other nodes at the ends \
 of rounds, where their memory is remote. LGROUP leaves them at home.",
     },
-    build: |values, setting| Box::new(Dwrr::new(values, setting)),
+    build: |values, setting| Box::new(Dwrr::new(&values.into(), setting)),
     example: "Three cpu-bound threads run on two cpus with a base of 100 ms. A and B share cpu 0, and C has cpu 1. At 100 ms \
 C has used its slice and waits for round 2. Cpu 1 takes B, which has 50 ms left. At 150 ms A and B have used their slices, \
 and no thread of round 1 waits. Both cpus begin round 2. Each thread has had 100 ms of service in 150 ms, 2/3 of a cpu.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "base",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: 100_000,
-        max: 100_000_000_000,
-        about: "Cpu time per round of a thread of nice 0 (the round slice unit), checked at timer ticks. The value of 100 ms \
-is uncertain.",
-    },
-    Parameter {
-        name: "take",
-        kind: Kind::Count,
-        default: 1,
-        min: 1,
-        max: 1_000,
-        about: "Maximum number of threads taken at one end of a round. DWRR stops before the other queue becomes the shorter \
-one (the paper's number is uncertain).",
-    },
-    Parameter {
-        name: "source",
-        kind: Kind::Choice(&["busiest", "nearest"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "The cpu to take from (uncertain). `busiest`: the cpu from which most threads can be taken. `nearest`: the \
-next cpu by number that has any.",
-    },
-];
+choices! {
+    /// The words of `source`.
+    enum Source { Busiest = "busiest", Nearest = "nearest" }
+}
+
+parameters! {
+    /// Parameters of `DWRR`.
+    struct Parameters {
+        /// Cpu time per round of a thread of nice 0 (the round slice unit), checked at timer ticks. The value
+        /// of 100 ms is uncertain.
+        base: Duration = ms(100), in us(100)..=s(100);
+        /// Maximum number of threads taken at one end of a round. DWRR stops before the other queue becomes the
+        /// shorter one (the paper's number is uncertain).
+        take: u64 = 1, in 1..=1_000;
+        /// The cpu to take from (uncertain). `busiest`: the cpu from which most threads can be taken.
+        /// `nearest`: the next cpu by number that has any.
+        source: Source = Source::Busiest;
+    }
+}
 
 /// Slices are given for this weight, that of nice 0.
 const NICE_0: u64 = 1_024;
@@ -149,12 +140,12 @@ struct Dwrr {
 }
 
 impl Dwrr {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         Self {
-            base: values.get("base"),
-            take: values.get("take"),
-            nearest: values.choice("source") == "nearest",
+            base: values.base.ns(),
+            take: values.take,
+            nearest: values.source == Source::Nearest,
             highest: 1,
             cpus: PerCpu::filled(machine.cpus() as usize, Turn { round: 1, idle: true, look: Time::NEVER }),
             threads: Vec::new(),

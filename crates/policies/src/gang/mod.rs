@@ -18,7 +18,7 @@ mod parameters;
 
 use matrix::{Gang, Matrix, Packing};
 use pairs::Pairs;
-use parameters::{PARAMETERS, SHORTEST};
+use parameters::{Alternates, Parameters, QuantumBy, SHORTEST};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::InKernel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "The gang scheduler uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot \
 with enough free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its \
 slot. The slots run in cyclic order, each for one quantum. At each slot change every cpu pays for the broadcast of the \
@@ -78,24 +78,19 @@ to it and would need a fourth slot. In two of four slots the remaining cpus woul
 };
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    let buddy = values.choice("packing") == "buddy";
-    let packing = if buddy { Packing::Buddy } else { Packing::FirstFit };
+    let values = Parameters::from(values);
     // Per cent are held in hundredths, demands in thousandths of a cpu.
-    let pairs = || Pairs::new(values.get("pair_limit") / 10, values.get("pair_cycles"));
+    let pairs = || Pairs::new(values.pair_limit.hundredths() / 10, values.pair_cycles);
     Box::new(Scheduler {
-        quantum: Span::from_ns(values.get("quantum")),
-        by_threads: values.choice("quantum_by") == "threads",
-        alternates: match values.choice("alternates") {
-            "none" => Alternates::None,
-            "any" => Alternates::Any,
-            _ => Alternates::JobsFirst,
-        },
-        unification: values.flag("unification"),
-        migration: values.flag("migration"),
-        switch_cost: values.get("switch_cost"),
-        matrix: Matrix::new(packing, setting.machine.cpus() as usize, 0),
-        packing,
-        pairs: values.flag("pairing").then(pairs),
+        quantum: Span::from_ns(values.quantum.ns()),
+        by_threads: values.quantum_by == QuantumBy::Threads,
+        alternates: values.alternates,
+        unification: values.unification,
+        migration: values.migration,
+        switch_cost: values.switch_cost.thousandths(),
+        matrix: Matrix::new(values.packing, setting.machine.cpus() as usize, 0),
+        packing: values.packing,
+        pairs: values.pairing.then(pairs),
         active: 0,
         next_switch: Time::NEVER,
     })
@@ -107,14 +102,6 @@ const ACTIVE: u8 = 0;
 const ALTERNATE: u8 = 1;
 /// Fills in where nobody else can run.
 const FILL_IN: u8 = 2;
-
-/// Who runs in idle cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Alternates {
-    JobsFirst,
-    Any,
-    None,
-}
 
 struct Scheduler {
     quantum: Span,

@@ -3,7 +3,9 @@
 //! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers"
 //! (HPDC 2011).
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::Span;
@@ -20,7 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "JUGGLE is for programs whose threads all have the same work. Such a program ends with its last thread, so all \
 threads should have the same progress at any time. Threads start bound round-robin. Every interval the balancer adds up what \
 each thread has received so far, and what the threads of each core have received in this interval. Cores faster than the \
@@ -70,85 +72,61 @@ After 300 ms each thread has received 200 ms, two thirds of a core. That is exac
 more than 50 ms ahead of another.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: 1_000_000,
-        max: 100_000_000_000,
-        about: "Time between two rounds (0.1 s as in SPEED; unverified).",
-    },
-    Parameter {
-        name: "threshold",
-        kind: Kind::Percent,
-        default: 1_000,
-        min: 0,
-        max: 100_000,
-        about: "Two threads swap when one is ahead of the other by more than this share of an interval (unverified).",
-    },
-    Parameter {
-        name: "measure",
-        kind: Kind::Choice(MEASURES),
-        default: 0,
-        min: 0,
-        max: MEASURES.len() as u64 - 1,
-        about: "How to measure progress. `share`: the cpu time that a thread has received, polling included. `progress`: the \
-work that it has done, as hardware counters report it.",
-    },
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(SCOPES),
-        default: 0,
-        min: 0,
-        max: SCOPES.len() as u64 - 1,
-        about: "Threads swap cores inside each NUMA node (`node`, as in SPEED; unverified) or across the whole machine \
-(`machine`).",
-    },
-    Parameter {
-        name: "coordinator",
-        kind: Kind::Choice(COORDINATORS),
-        default: 0,
-        min: 0,
-        max: COORDINATORS.len() as u64 - 1,
-        about: "Which process reads the times: one balancer on each core for its own threads (`each`), or one process for \
-all (`one`).",
-    },
-    Parameter {
-        name: "startup",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 1_000_000_000_000,
-        about: "Delay between the creation of the last thread and the first interval.",
-    },
-    Parameter {
-        name: "cost",
-        kind: Kind::Duration,
-        default: 5_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Cpu time of reading the times of one core's threads (some system calls of about 1 us).",
-    },
-];
+choices! {
+    /// The words of `measure`.
+    enum Measure { Share = "share", Progress = "progress" }
+}
 
-const MEASURES: &[&str] = &["share", "progress"];
-const SCOPES: &[&str] = &["node", "machine"];
-const COORDINATORS: &[&str] = &["each", "one"];
+choices! {
+    /// The words of `scope`.
+    enum Scope { Node = "node", Machine = "machine" }
+}
+
+choices! {
+    /// The words of `coordinator`.
+    enum Coordinator { Each = "each", One = "one" }
+}
+
+parameters! {
+    /// Parameters of `JUGGLE`.
+    struct Parameters {
+        /// Time between two rounds (0.1 s as in SPEED; unverified).
+        interval: Duration = ms(100), in ms(1)..=s(100);
+        /// Two threads swap when one is ahead of the other by more than this share of an interval (unverified).
+        threshold: Percent = percent(10), in 0..=percent(1000);
+        /// How to measure progress. `share`: the cpu time that a thread has received, polling included.
+        /// `progress`: the work that it has done, as hardware counters report it.
+        measure: Measure = Measure::Share;
+        /// Threads swap cores inside each NUMA node (`node`, as in SPEED; unverified) or across the whole
+        /// machine (`machine`).
+        scope: Scope = Scope::Node;
+        /// Which process reads the times: one balancer on each core for its own threads (`each`), or one
+        /// process for all (`one`).
+        coordinator: Coordinator = Coordinator::Each;
+        /// Delay between the creation of the last thread and the first interval.
+        startup: Duration = 0, in 0..=s(1000);
+        /// Cpu time of reading the times of one core's threads (some system calls of about 1 us).
+        cost: Duration = us(5), in 0..=s(1);
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    let interval = Span::from_ns(values.get("interval"));
-    let lead = u128::from(interval.ns()) * u128::from(values.get("threshold")) / 10_000;
+    let values = Parameters::from(values);
+    let interval = Span::from_ns(values.interval.ns());
+    let lead = u128::from(interval.ns()) * u128::from(values.threshold.hundredths()) / 10_000;
     Box::new(Juggle {
         interval,
-        startup: Span::from_ns(values.get("startup")),
+        startup: Span::from_ns(values.startup.ns()),
         rules: Rules {
             lead: Span::from_ns(lead as u64),
-            threshold: values.get("threshold"),
-            reading: if values.get("measure") == 1 { Reading::Work } else { Reading::CpuTime },
-            by_node: values.get("scope") == 0,
-            central: values.get("coordinator") == 1,
-            cost: Span::from_ns(values.get("cost")),
+            threshold: values.threshold.hundredths(),
+            reading: match values.measure {
+                Measure::Share => Reading::CpuTime,
+                Measure::Progress => Reading::Work,
+            },
+            by_node: values.scope == Scope::Node,
+            central: values.coordinator == Coordinator::One,
+            cost: Span::from_ns(values.cost.ns()),
         },
         teams: Vec::new(),
     })

@@ -10,7 +10,9 @@ mod overloaded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::policy::{
@@ -31,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "Every application owns cpus. With `owners: apart` the applications own equal ranges of neighbouring cpus, in the \
 order of the applications; with `together` each application owns all cpus. LEWI binds the ranks of an application to its \
 cpus in even blocks, so that the threads of a process are neighbours. When all tasks of a cpu wait for other tasks of their \
@@ -75,55 +77,36 @@ ms on four cpus and not 4 ms on two of them. The loop ends after about 4 ms plus
 Then the first process continues, and the guests return to their own cpus.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "grain",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 10_000_000_000,
-        about: "LEWI lends a cpu when its owners have all waited for this long. The library lends at once.",
-    },
-    Parameter {
-        name: "guests",
-        kind: Kind::Count,
-        default: 1,
-        min: 1,
-        max: 64,
-        about: "Maximum number of guests (tasks of other cpus) on one cpu.",
-    },
-    Parameter {
-        name: "keep",
-        kind: Kind::Flag,
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Each process keeps one of its cpus (LEND_MODE=1CPU) instead of lending all (BLOCK).",
-    },
-    Parameter {
-        name: "owners",
-        kind: Kind::Choice(&["apart", "together"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use (`together`).",
-    },
-    Parameter {
-        name: "cost",
-        kind: Kind::Duration,
-        default: 1_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published value).",
-    },
-];
+choices! {
+    /// The words of `owners`.
+    enum Owners { Apart = "apart", Together = "together" }
+}
+
+parameters! {
+    /// Parameters of `LEWI`.
+    struct Parameters {
+        /// LEWI lends a cpu when its owners have all waited for this long. The library lends at once.
+        grain: Duration = 0, in 0..=s(10);
+        /// Maximum number of guests (tasks of other cpus) on one cpu.
+        guests: usize = 1, in 1..=64;
+        /// Each process keeps one of its cpus (LEND_MODE=1CPU) instead of lending all (BLOCK).
+        keep: bool = false;
+        /// Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use
+        /// (`together`).
+        owners: Owners = Owners::Apart;
+        /// Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published
+        /// value).
+        cost: Duration = us(1), in 0..=s(1);
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     Box::new(Lewi::new(
-        (Span::from_ns(values.get("grain")), Span::from_ns(values.get("cost"))),
-        values.get("guests") as usize,
-        values.flag("keep"),
-        values.choice("owners") == "apart",
+        (Span::from_ns(values.grain.ns()), Span::from_ns(values.cost.ns())),
+        values.guests,
+        values.keep,
+        values.owners == Owners::Apart,
     ))
 }
 

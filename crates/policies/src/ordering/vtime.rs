@@ -1,13 +1,14 @@
 //! `VTIME`: weighted virtual time over one queue for the whole machine, the simplest sched_ext scheduler.
 
-use notation::parameter::{Parameter, Values};
+use notation::declare::Duration;
+use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::{SCX_SLICE, Used, slice, slot};
+use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -15,7 +16,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "one queue for the whole machine, ordered by weighted virtual time: the simplest sched_ext scheduler",
     source: "sched_ext of Linux 6.12, tools/sched_ext/scx_simple.bpf.c",
     level: Level::InKernel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "Each task has a virtual time, which grows by the time it ran times 1,024 / weight. All tasks that wait are in one queue for \
 the whole machine. A cpu that needs work takes the task with the smallest virtual time that may run there. A task that slept \
 gets at most one slice of credit: its virtual time is raised to the clock of the queue less one slice. A created task begins \
@@ -46,16 +47,20 @@ the caches.",
         about: "No thread preempts: when a thread wakes and all cpus are busy, it waits until the slice of \
 another task ends. MLFQ lets it preempt a task of a lower level.",
     },
-    build: |values, setting| Box::new(Vtime::new(values, setting)),
+    build: |values, setting| Box::new(Vtime::new(&values.into(), setting)),
     example: "Two cpus have three tasks of weight 1,024 that never sleep, and the slice is 20 ms. A and B run first. After 20 ms \
 both have virtual time 20 and C has 0, so C runs, and A, which came back first, also runs: A 40, C 20, B 20. At 40 ms B and C \
 run. In 60 ms each task has run for two slices, 2/3 of a cpu, and each has changed its cpu at least once.",
 };
 
-const PARAMETERS: &[Parameter] = &[slice(
-    SCX_SLICE,
-    "How long a task runs, up to the next timer tick, and the most virtual time that a sleeper can save (SCX_SLICE_DFL).",
-)];
+parameters! {
+    /// Parameters of `VTIME`.
+    struct Parameters {
+        /// How long a task runs, up to the next timer tick, and the most virtual time that a sleeper can save
+        /// (SCX_SLICE_DFL).
+        slice: Duration = SCX_SLICE, in LEAST_SLICE..=s(1000);
+    }
+}
 
 struct Vtime {
     slice: Span,
@@ -68,9 +73,9 @@ struct Vtime {
 }
 
 impl Vtime {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
-            slice: Span::from_ns(values.get("slice")),
+            slice: Span::from_ns(values.slice.ns()),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
             now: 0,

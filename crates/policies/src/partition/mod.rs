@@ -10,7 +10,8 @@ mod cut;
 
 use std::sync::Arc;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, TaskState, View, Why};
@@ -26,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "PARTITION divides the packages among the foreground applications in their order, evenly or in proportion to \
 their threads (`share: threads`). Proportional shares use the method of largest remainders, with at least one package each. \
 If an even division leaves a remainder, the first applications get one package more. With fewer packages than applications, \
@@ -72,61 +73,44 @@ core. When the first program ends, its eight cores stay idle to the end of the r
 Neither the threads nor the memory traffic of one program reaches the other.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "pin",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "Bind each task to one cpu of its application's set instead of to the set.",
-    },
-    Parameter {
-        name: "cut",
-        kind: Kind::Choice(&["static", "dynamic"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Divide once, or again at every start and exit of an application.",
-    },
-    Parameter {
-        name: "unit",
-        kind: Kind::Choice(&["socket", "core"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "What is divided: packages while there are enough of them, or cores.",
-    },
-    Parameter {
-        name: "share",
-        kind: Kind::Choice(&["equal", "threads"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether every application gets the same share, or a share in proportion to its number of threads.",
-    },
-    Parameter {
-        name: "parts",
-        kind: Kind::Count,
-        default: 0,
-        min: 0,
-        max: 4_096,
-        about: "Static: the number of equal parts. 0 means one part for each application that does not wait for the end of \
-another one.",
-    },
-    Parameter {
-        name: "cores",
-        kind: Kind::Counts,
-        default: 0,
-        min: 1,
-        max: 1 << 22,
-        about: "Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their sum stay \
-unused.",
-    },
-];
+choices! {
+    /// The words of `cut`.
+    enum Cut { Static = "static", Dynamic = "dynamic" }
+}
+
+choices! {
+    /// The words of `unit`.
+    enum Unit { Socket = "socket", Core = "core" }
+}
+
+choices! {
+    /// The words of `share`.
+    enum Share { Equal = "equal", Threads = "threads" }
+}
+
+parameters! {
+    /// Parameters of `PARTITION`.
+    struct Parameters {
+        /// Bind each task to one cpu of its application's set instead of to the set.
+        pin: bool = true;
+        /// Divide once, or again at every start and exit of an application.
+        cut: Cut = Cut::Static;
+        /// What is divided: packages while there are enough of them, or cores.
+        unit: Unit = Unit::Socket;
+        /// Whether every application gets the same share, or a share in proportion to its number of threads.
+        share: Share = Share::Equal;
+        /// Static: the number of equal parts. 0 means one part for each application that does not wait for the
+        /// end of another one.
+        parts: usize = 0, in 0..=4_096;
+        /// Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their
+        /// sum stay unused.
+        cores: Vec<u32> = 0, in 1..=1 << 22;
+    }
+}
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Partition::new(values, setting.apps, &setting.machine.topology))
+    let values = Parameters::from(values);
+    Box::new(Partition::new(&values, setting.apps, &setting.machine.topology))
 }
 
 /// What is known of an application.
@@ -158,8 +142,8 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(values: &Values, apps: &[AppSpec], topology: &Topology) -> Self {
-        let explicit: Vec<u32> = values.list("cores").iter().map(|cores| *cores as u32).collect();
+    fn new(values: &Parameters, apps: &[AppSpec], topology: &Topology) -> Self {
+        let explicit = &values.cores;
         let mut jobs: Vec<Job> = Vec::with_capacity(apps.len());
         let mut weights = Vec::new();
         for app in apps {
@@ -180,20 +164,20 @@ impl Partition {
             });
         }
         let mut partition = Self {
-            pin: values.flag("pin"),
-            dynamic: values.choice("cut") == "dynamic" && explicit.is_empty(),
-            by_core: values.choice("unit") == "core",
-            by_threads: values.choice("share") == "threads",
+            pin: values.pin,
+            dynamic: values.cut == Cut::Dynamic && explicit.is_empty(),
+            by_core: values.unit == Unit::Core,
+            by_threads: values.share == Share::Threads,
             parts: Vec::new(),
             jobs,
         };
-        let asked = values.get("parts") as usize;
+        let asked = values.parts;
         if asked > 0 {
             weights = vec![1; asked];
         }
         partition.parts = match (partition.dynamic, explicit.is_empty()) {
             (true, _) => Vec::new(),
-            (_, false) => in_a_row(topology, &explicit),
+            (_, false) => in_a_row(topology, explicit),
             _ => partition.divide(topology, &weights, &vec![Vec::new(); weights.len()]),
         };
         partition

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Cpus, PerApp};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
@@ -23,7 +25,7 @@ listed",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "PIN binds rank r of every application to the (r modulo m)-th of the m cpus that the application may use. Each \
 application starts again at the first cpu. PIN binds a rank before it first runs and moves nothing afterwards. `layout` \
 defines the order of the cpus. `even` goes by number, the first hardware threads of all cores before the second ones, so \
@@ -67,84 +69,56 @@ would be 16/17. Two programs of eight threads each both begin at cpu 0. Cpus 0 t
 to 15 have none. `offset: 8` does not help, because it moves both programs.",
 };
 
-const LAYOUTS: &[&str] = &["even", "random", "scatter", "gather", "list"];
-
-const DOMAINS: &[&str] = &["cpu", "core", "cache", "node", "package"];
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "layout",
-        kind: Kind::PerApp(&Kind::Choice(LAYOUTS)),
-        default: 0,
-        min: 0,
-        max: LAYOUTS.len() as u64 - 1,
-        about: "The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the seed \
-(`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).",
-    },
-    Parameter {
-        name: "by",
-        kind: Kind::PerApp(&Kind::Choice(DOMAINS)),
-        default: 0,
-        min: 0,
-        max: DOMAINS.len() as u64 - 1,
-        about: "What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains it.",
-    },
-    Parameter {
-        name: "cpus",
-        kind: Kind::PerApp(&Kind::Cpus),
-        default: 0,
-        min: 0,
-        max: (1 << 22) - 1,
-        about: "The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses all \
-that the application may use.",
-    },
-    Parameter {
-        name: "offset",
-        kind: Kind::PerApp(&Kind::Count),
-        default: 0,
-        min: 0,
-        max: 1 << 22,
-        about: "Position of rank 0 among the cpus of the layout.",
-    },
-    Parameter {
-        name: "background",
-        kind: Kind::Flag,
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Also bind the tasks of background applications.",
-    },
-];
-
-fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    let wish = |app: &AppSpec| Wish {
-        layout: match values.choice_for("layout", &app.name) {
-            "random" => Layout::Random,
-            "scatter" => Layout::Scatter,
-            "gather" => Layout::Gather,
-            "list" => Layout::List,
-            _ => Layout::Even,
-        },
-        by: match values.choice_for("by", &app.name) {
-            "core" => Tree::Core,
-            "cache" => Tree::Cache,
-            "node" => Tree::Node,
-            "package" => Tree::Package,
-            _ => Tree::Thread,
-        },
-        cpus: values.list_for("cpus", &app.name).iter().map(|cpu| CpuId(*cpu as u32)).collect(),
-        offset: values.get_for("offset", &app.name),
-    };
-    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.flag("background") })
+choices! {
+    /// The words of `layout`.
+    enum Layout {
+        Even = "even",
+        Random = "random",
+        Scatter = "scatter",
+        Gather = "gather",
+        List = "list",
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Layout {
-    Even,
-    Random,
-    Scatter,
-    Gather,
-    List,
+choices! {
+    /// The words of `by`.
+    enum Domain { Cpu = "cpu", Core = "core", Cache = "cache", Node = "node", Package = "package" }
+}
+
+parameters! {
+    /// Parameters of `PIN`.
+    struct Parameters {
+        /// The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the
+        /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).
+        layout: PerApp<Layout> = Layout::Even;
+        /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains
+        /// it.
+        by: PerApp<Domain> = Domain::Cpu;
+        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses
+        /// all that the application may use.
+        cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
+        /// Position of rank 0 among the cpus of the layout.
+        offset: PerApp<u64> = 0, in 0..=1 << 22;
+        /// Also bind the tasks of background applications.
+        background: bool = false;
+    }
+}
+
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
+    let wish = |app: &AppSpec| Wish {
+        layout: *values.layout.of(&app.name),
+        by: match values.by.of(&app.name) {
+            Domain::Cpu => Tree::Thread,
+            Domain::Core => Tree::Core,
+            Domain::Cache => Tree::Cache,
+            Domain::Node => Tree::Node,
+            Domain::Package => Tree::Package,
+        },
+        cpus: values.cpus.of(&app.name).0.iter().copied().map(CpuId).collect(),
+        offset: *values.offset.of(&app.name),
+    };
+    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.background })
 }
 
 impl Layout {

@@ -6,7 +6,9 @@
 
 mod plan;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{PerApp, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
@@ -21,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
 ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \
 as cores are left. In the same order each application takes its cores. It always uses the package with the most free cores, \
@@ -72,68 +74,58 @@ When one program ends, SWOMPS plans the other one again. A scattering program th
 threads keep their cores, and six are bound again.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "preference",
-        kind: Kind::PerApp(&Kind::Choice(&["auto", "scatter", "gather", "none"])),
-        default: 0,
-        min: 0,
-        max: 3,
-        about: "The preference of an application: from its memory demand (`auto`), or stated. `none` means no preference: \
-placed last, as if scattered.",
-    },
-    Parameter {
-        name: "gain",
-        kind: Kind::PerApp(&Kind::Percent),
-        default: 0,
-        min: 0,
-        max: 100_000,
-        about: "The strength of the preference: run time against it over run time with it, minus one. 0%: derived from the \
-memory demand with `auto`, otherwise the weakest possible.",
-    },
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(&["system", "self"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "`system`: plan all programs at every start and end. `self`: each program plans for itself, once, at its own \
-start.",
-    },
-    Parameter {
-        name: "scatter_from",
-        kind: Kind::Percent,
-        default: 2_500,
-        min: 0,
-        max: 10_000,
-        about: "With `auto`: the memory-bound share of the work at and above which a program scatters.",
-    },
-];
+choices! {
+    /// The words of `preference`.
+    enum Asked { Auto = "auto", Scatter = "scatter", Gather = "gather", None = "none" }
+}
+
+choices! {
+    /// The words of `scope`.
+    enum Scope { System = "system", Own = "self" }
+}
+
+parameters! {
+    /// Parameters of `SWOMPS`.
+    struct Parameters {
+        /// The preference of an application: from its memory demand (`auto`), or stated. `none` means no
+        /// preference: placed last, as if scattered.
+        preference: PerApp<Asked> = Asked::Auto;
+        /// The strength of the preference: run time against it over run time with it, minus one. 0%: derived
+        /// from the memory demand with `auto`, otherwise the weakest possible.
+        gain: PerApp<Percent> = 0, in 0..=percent(1000);
+        /// `system`: plan all programs at every start and end. `self`: each program plans for itself, once, at
+        /// its own start.
+        scope: Scope = Scope::System;
+        /// With `auto`: the memory-bound share of the work at and above which a program scatters.
+        scatter_from: Percent = percent(25), in 0..=percent(100);
+    }
+}
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     let request = |app: &AppSpec| Request {
-        preference: preference(values, app, setting.machine),
+        preference: preference(&values, app, setting.machine),
         threads: app.tasks,
         live: false,
         managed: !app.background && app.allowed.is_none(),
     };
-    Box::new(Swomps::new(setting.apps.iter().map(request).collect(), values.choice("scope") == "self"))
+    Box::new(Swomps::new(setting.apps.iter().map(request).collect(), values.scope == Scope::Own))
 }
 
 /// The preference of an application: below zero scatter, above gather, the size is the strength.
-fn preference(values: &Values, app: &AppSpec, machine: &Machine) -> i64 {
-    let from = values.get("scatter_from") as i64;
+fn preference(values: &Parameters, app: &AppSpec, machine: &Machine) -> i64 {
+    let from = values.scatter_from.hundredths() as i64;
     let by_demand = || {
         let bound = bound_share(app, machine);
         if bound >= from { -1 - bound } else { 1 + (from - bound) / 10 }
     };
-    let preference = match values.choice_for("preference", &app.name) {
-        "scatter" => -1,
-        "gather" => 1,
-        "none" => 0,
-        _ => by_demand(),
+    let preference = match values.preference.of(&app.name) {
+        Asked::Auto => by_demand(),
+        Asked::Scatter => -1,
+        Asked::Gather => 1,
+        Asked::None => 0,
     };
-    match values.get_for("gain", &app.name) as i64 {
+    match values.gain.of(&app.name).hundredths() as i64 {
         0 => preference,
         gain => preference.signum() * gain,
     }

@@ -9,7 +9,9 @@ mod offers;
 
 use std::ops::Range;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::policy::{
     AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, Timer, View, Watches, Why,
@@ -27,7 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     about: "YIELD_TO is a library below the barriers that observes which tasks have arrived. A task that begins to wait \
 searches for a straggler. A straggler is a task of the same barrier that waits for a cpu. It has not arrived yet, or it has \
 not yet observed that the previous barrier is over. A straggler in the queue of the same cpu comes first. With `scope: any` \
@@ -73,38 +75,29 @@ yield names b. If the virtual runtime of b is within one wake-up granularity of 
 continues after 0.1 ms. Then x gets its slice. Over time x also gets its share, because the time of b is charged to b.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(&["any", "same-cpu"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether a task may yield to a straggler in the queue of another cpu.",
-    },
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 1_000_000,
-        min: 10_000,
-        max: 10_000_000_000,
-        about: "Time between two attempts of a waiting task (no source: one timer tick at 1,000 Hz).",
-    },
-    Parameter {
-        name: "limit",
-        kind: Kind::Count,
-        default: 0,
-        min: 0,
-        max: 1_000_000,
-        about: "Maximum number of directed yields in one wait; 0 means no limit.",
-    },
-];
+choices! {
+    /// The words of `scope`.
+    enum Targets { Any = "any", SameCpu = "same-cpu" }
+}
+
+parameters! {
+    /// Parameters of `YIELD_TO`.
+    struct Parameters {
+        /// Whether a task may yield to a straggler in the queue of another cpu.
+        scope: Targets = Targets::Any;
+        /// Time between two attempts of a waiting task (no source: one timer tick at 1,000 Hz).
+        interval: Duration = ms(1), in us(10)..=s(10);
+        /// Maximum number of directed yields in one wait; 0 means no limit.
+        limit: u64 = 0, in 0..=1_000_000;
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     Box::new(YieldTo {
-        anywhere: values.choice("scope") == "any",
-        interval: Span::from_ns(values.get("interval")),
-        limit: values.get("limit"),
+        anywhere: values.scope == Targets::Any,
+        interval: Span::from_ns(values.interval.ns()),
+        limit: values.limit,
         apps: Vec::new(),
         tasks: Vec::new(),
         queue: Vec::new(),
