@@ -3,59 +3,61 @@
 use notation::parameter::Parameter;
 
 use super::Entry;
-use super::table::{
-    ALWAYS, BLOCK, CENTRAL, DISSEMINATION, EACH, LAUNCHER, NEVER, OVERSUBSCRIBED, PLAIN, Preset, SPIN,
-    SPIN_THEN_BLOCK, TREE, YIELD, YIELD_TO, library, spinning, timed,
-};
+use super::table::{Barrier, Creator, PLAIN, Preset, Touching, Wait, Yielding, library, spinning, timed};
 
 /// Threads that rank 0 creates and that meet before the program begins.
 const THREADS: Preset = Preset { start_barrier: true, ..PLAIN };
 /// Processes that a launcher creates and that meet before the program begins.
-const PROCESSES: Preset = Preset { processes: true, startup: LAUNCHER, start_barrier: true, ..PLAIN };
+const PROCESSES: Preset =
+    Preset { processes: true, startup: Creator::Launcher, start_barrier: true, ..PLAIN };
 
-const UPC: &[Parameter] =
-    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, start_sleep: true, touch: EACH, ..THREADS });
-const UPC_PROCESSES: &[Parameter] =
-    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..PROCESSES });
-const MPI: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, ..PROCESSES });
-const MPICH2: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: CENTRAL, ..PROCESSES });
-/// Never sleeps: the time is replaced by `infinite` below.
-const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
-    wait: SPIN_THEN_BLOCK,
-    yielding: OVERSUBSCRIBED,
-    barrier: DISSEMINATION,
+const UPC: &[Parameter] = &timed(&Preset {
+    wait: Wait::Yield,
+    barrier: Barrier::Dissemination,
+    start_sleep: true,
+    touch: Touching::Each,
+    ..THREADS
+});
+const UPC_PROCESSES: &[Parameter] = &timed(&Preset {
+    wait: Wait::Yield,
+    barrier: Barrier::Dissemination,
+    touch: Touching::Each,
     ..PROCESSES
-}));
+});
+const MPI: &[Parameter] = &timed(&Preset { wait: Wait::Yield, barrier: Barrier::Dissemination, ..PROCESSES });
+const MPICH2: &[Parameter] = &timed(&Preset { wait: Wait::Yield, barrier: Barrier::Central, ..PROCESSES });
+/// Never sleeps.
+const OPENMPI: &[Parameter] = &timed(&Preset {
+    wait: Wait::SpinThenBlock,
+    yielding: Yielding::Oversubscribed,
+    barrier: Barrier::Dissemination,
+    block_time: u64::MAX,
+    ..PROCESSES
+});
 const OPENMP: &[Parameter] = &library(&Preset {
-    wait: SPIN_THEN_BLOCK,
-    yielding: ALWAYS,
-    barrier: TREE,
+    wait: Wait::SpinThenBlock,
+    yielding: Yielding::Always,
+    barrier: Barrier::Tree,
     start_sleep: true,
     ..THREADS
 });
 const LIBGOMP: &[Parameter] = &spinning(
-    &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
+    &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     300_000,
     100,
     10,
 );
-const SUN: &[Parameter] = &timed(&Preset { wait: SPIN, barrier: CENTRAL, ..THREADS });
+const SUN: &[Parameter] = &timed(&Preset { wait: Wait::Spin, barrier: Barrier::Central, ..THREADS });
 const OPEN64: &[Parameter] = &spinning(
-    &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
+    &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     20_000,
     20_000,
     3,
 );
 const SPINNING: &[Parameter] = &timed(&PLAIN);
-const YIELDERS: &[Parameter] = &timed(&Preset { wait: YIELD, ..PLAIN });
-const BLOCKING: &[Parameter] = &timed(&Preset { wait: BLOCK, ..PLAIN });
-const DIRECTED: &[Parameter] = &timed(&Preset { wait: YIELD_TO, ..PLAIN });
-
-/// The same with an infinite block time.
-const fn infinite(mut table: [Parameter; 10]) -> [Parameter; 10] {
-    table[1].default = u64::MAX;
-    table
-}
+const YIELDERS: &[Parameter] = &timed(&Preset { wait: Wait::Yield, ..PLAIN });
+const BLOCKING: &[Parameter] = &timed(&Preset { wait: Wait::Block, ..PLAIN });
+const DIRECTED: &[Parameter] = &timed(&Preset { wait: Wait::YieldTo, ..PLAIN });
 
 /// The programming model of plain runtimes and of UPC.
 const UPC_MODEL: &str = "upc";
