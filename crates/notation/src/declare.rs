@@ -30,6 +30,17 @@ pub trait Choice: Field + Copy {
     fn word(self) -> &'static str;
 }
 
+/// The name of a field, `yield` for `r#yield`.
+#[must_use]
+pub const fn name(field: &'static str) -> &'static str {
+    if let [b'r', b'#', rest @ ..] = field.as_bytes()
+        && let Ok(name) = std::str::from_utf8(rest)
+    {
+        return name;
+    }
+    field
+}
+
 /// Reads the values of a table into the fields of a struct, one after the other.
 #[derive(Debug)]
 pub struct Reading<'a> {
@@ -214,7 +225,11 @@ macro_rules! choices {
         $(#[$about])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis enum $name {
-            $($(#[$note])* $variant),*
+            $(
+                $(#[$note])*
+                #[doc = concat!("Written `", $word, "`.")]
+                $variant
+            ),*
         }
 
         impl $crate::declare::Choice for $name {
@@ -266,7 +281,7 @@ macro_rules! parameters {
                 use $crate::declare::{Field, amount::*};
                 let about = concat!($($doc),+).trim_ascii();
                 let parameter = $crate::parameter::Parameter {
-                    name: stringify!($field),
+                    name: $crate::declare::name(stringify!($field)),
                     kind: <$kind as Field>::KIND,
                     default: $default as u64,
                     min: <$kind as Field>::MIN,
@@ -357,6 +372,8 @@ mod tests {
             /// Only in some tables.
             spins: Option<u32> = 7, in 1..=9;
             /// A share.
+            r#final: bool = false;
+            /// A share.
             share: Percent = percent(15);
         }
     }
@@ -364,7 +381,7 @@ mod tests {
     #[test]
     fn declarations_have_name_kind_default_range_and_text() {
         let names: Vec<&str> = Parameters::TABLE.iter().map(|p| p.name).collect();
-        assert_eq!(names, ["interval", "steal", "layout", "cpus", "sizes", "spins", "share"]);
+        assert_eq!(names, ["interval", "steal", "layout", "cpus", "sizes", "spins", "final", "share"]);
         let expected = Parameter {
             name: "interval",
             kind: Kind::Duration,

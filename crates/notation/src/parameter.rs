@@ -170,6 +170,13 @@ impl Values {
         self.rows[at].all.first().copied()
     }
 
+    /// The value of a parameter for all applications, as a scenario would write it; none when the table lacks it.
+    #[must_use]
+    pub fn shown(&self, name: &str) -> Option<String> {
+        let (p, row) = self.table.iter().zip(&self.rows).find(|(p, _)| p.name == name)?;
+        Some(p.kind.show_all(&row.all))
+    }
+
     /// Names and values that differ from the defaults, as written in a scenario.
     #[must_use]
     pub fn changed(&self) -> Vec<(&'static str, String)> {

@@ -45,7 +45,8 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
     }
     let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
-    paths.table("machine", machine.as_ref().map_or(machines::PARAMETERS, |entry| entry.values.table()));
+    paths
+        .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
     let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
     paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));

@@ -87,7 +87,7 @@ fn machine() -> Value {
         "A name, a machine file or a description such as `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
         known.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
     );
-    let parameters = parameters(machines::PARAMETERS, false);
+    let parameters = parameters(machines::Parameters::TABLE, false);
     if let Some(forms) = named.get_mut("anyOf").and_then(Value::as_array_mut) {
         forms.push(json!({ "type": "string", "pattern": ":", "description": "A description." }));
         forms.push(json!({ "type": "string", "pattern": MACHINE_FILE, "description": "A machine file." }));

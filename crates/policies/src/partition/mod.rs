@@ -75,22 +75,22 @@ Neither the threads nor the memory traffic of one program reaches the other.",
 
 choices! {
     /// The words of `cut`.
-    enum Cut { Static = "static", Dynamic = "dynamic" }
+    pub enum Cut { Static = "static", Dynamic = "dynamic" }
 }
 
 choices! {
     /// The words of `unit`.
-    enum Unit { Socket = "socket", Core = "core" }
+    pub enum Unit { Socket = "socket", Core = "core" }
 }
 
 choices! {
     /// The words of `share`.
-    enum Share { Equal = "equal", Threads = "threads" }
+    pub enum Share { Equal = "equal", Threads = "threads" }
 }
 
 parameters! {
     /// Parameters of `PARTITION`.
-    struct Parameters {
+    pub struct Parameters {
         /// Bind each task to one cpu of its application's set instead of to the set.
         pin: bool = true;
         /// Divide once, or again at every start and exit of an application.
