@@ -174,7 +174,7 @@ fn scenario(built_in: &BuiltIn, policies: &PolicyShelf) -> Row {
 }
 
 fn policy(e: &policies::Entry) -> Row {
-    let about = format!("A {}-level policy. {}", e.level.name(), e.about.trim());
+    let about = format!("A {}-level policy. {}", e.level.name(), e.about());
     row(e.name, e.summary, e.source, &about, e.parameters)
 }
 

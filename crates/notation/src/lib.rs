@@ -8,6 +8,7 @@ pub mod encoding;
 pub mod lists;
 pub mod neutral;
 pub mod parameter;
+pub mod prose;
 pub mod suggest;
 pub mod units;
 pub mod yaml;

@@ -13,15 +13,10 @@ pub const ENTRY: Entry = Entry {
     source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "A created or woken task goes to the shortest queue of the cpus that it may use. A cpu that is about to go \
-idle takes the first waiting task of the longest queue that it may run, if at least `min_waiting` tasks wait there.",
-    sees: "The length of every queue, and the tasks that wait in the longest one.",
-    costs: "One migration for each task taken. Reading a queue is free.",
+    text: include_str!("policy.md"),
     wins: Showcase::NONE,
     loses: Showcase::NONE,
     build,
-    example: "Six tasks of 1 s start on four cpus: two cpus get two tasks, and two get one. After 1 s the latter are \
-idle. Four tasks remain, with 0.5 s of work each. Each idle cpu takes one of them, so all tasks end after 1.5 s.",
 };
 
 parameters! {

@@ -23,35 +23,13 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "JUGGLE is for programs whose threads all have the same work. Such a program ends with its last thread, so all \
-threads should have the same progress at any time. Threads start bound round-robin. Every interval the balancer adds up what \
-each thread has received so far, and what the threads of each core have received in this interval. Cores faster than the \
-mean are fast, and slower ones are slow. The thread that is farthest behind on a slow core swaps cores with the one farthest \
-ahead on a fast core. The next two threads follow, as long as they are more than `threshold` of an interval apart. A free \
-core takes a slow thread without giving one back. So does a fast core that has at least two threads fewer.\n\n\
-SPEED waits for a core that is clearly too slow, pulls one thread and rests. JUGGLE moves as many threads as necessary, \
-every interval. With T or T + 1 threads on a core no thread is ever much more than an interval behind another. The program \
-comes near cores / threads of its dedicated speed, which no policy can exceed. JUGGLE cannot observe what threads wait for. \
-If barriers are less than some intervals apart and threads poll at them, the cpu times report equal progress for all \
-threads.\n\n\
-The published abstracts give the idea (threads continually migrated, decentralised, user space, equal work assumed) and the \
-results. The interval, the threshold, the treatment of NUMA and the order of the swaps are not verified against the text of \
-the paper. JUGGLE does not balance background applications.",
-    sees: "JUGGLE observes the cpu time of each thread of its application from `/proc` or taskstats (with `measure: \
-progress`: hardware counters). It also uses the topology and its own bindings. Other applications are visible only as \
-missing cpu time.",
-    costs: "`cost` of daemon time per core and interval: on every core, or with `coordinator: one` all of it on the first \
-core of the scope. That first core also pays `cost` once more for the plan. Each thread moved is a `sched_setaffinity`: an \
-interrupt if it runs, and a migration on the receiving core. A swap moves two threads.",
+    text: include_str!("juggle.md"),
     wins: Showcase {
         scenario: "turns_on_uneven_cores",
         label: "JUGGLE",
         against: "SPEED",
         app: "all",
         point: "",
-        about: "Sixteen threads run on thirteen cores. In each interval every thread that is behind on a core with two \
-threads swaps with one that is ahead, so all threads have equal progress at the end. SPEED moves one thread at a time and \
-rests after it.",
     },
     loses: Showcase {
         scenario: "asleep_at_barriers",
@@ -59,17 +37,8 @@ rests after it.",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "The work is unequal, and waiters sleep. JUGGLE evens out the cpu time that threads receive, but their work \
-is not equal. Between two rounds a core whose threads all sleep stays idle, even if another core has two threads to run. \
-LOAD fills it at once.",
     },
     build,
-    example: "Three threads of one program run on two cores: 0 and 2 on core 0, and 1 on core 1. After 100 ms threads 0, 2 \
-and 1 have received 50, 50 and 100 ms. Core 0 has speed 0.5, core 1 has 1, and the mean is 0.75. Thread 0 is behind on the \
-slow core, and thread 1 is ahead on the fast one. They are 50 ms apart, more than a tenth of the interval, so they swap. \
-After 200 ms threads 0, 1 and 2 have received 150, 150 and 100 ms. Thread 2 is behind on core 0 and swaps with thread 0. \
-After 300 ms each thread has received 200 ms, two thirds of a core. That is exactly cores / threads, and no thread was ever \
-more than 50 ms ahead of another.",
 };
 
 choices! {

@@ -35,65 +35,16 @@ active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "Every cpu runs a balancing pass at its timer ticks, more often when it is idle. At each level of the machine \
-(threads of a core, cores that share a cache, a node, all nodes) it finds the busiest group of cpus. It pulls waiting tasks \
-from the longest queue of that group. One designated cpu balances for its group. LOAD compares loads as integers and ignores \
-differences of up to 25 %. With two tasks on one cpu and one on the next it moves a task. With five and four it never does.\n\n\
-A task that ran within the last half millisecond is cache-hot, and the first attempts do not move it. After several failed \
-attempts the migration thread pushes even a running task. A new task goes to the idlest group. LOAD compares groups by load \
-averages that change only at ticks. Many forks within one tick therefore land on the same cpus. A woken task stays on its \
-last cpu or follows its waker. LOAD does not search for an idle cpu at a wake-up.\n\n\
-The rules above are those of linux-2.6.28; LOAD uses the rules of the kernel in the scenario. linux-2.6.18 spreads forks \
-over nodes only, lets every cpu balance, and searches for an idle thread of the core at a wake-up (reconstructed, \
-uncertain). linux-2.6.27 pulls inside a socket as soon as a cpu goes idle, and it moves a task when two sockets have 6 and 4 \
-tasks. linux-2.6.28 does neither. When a cpu goes idle, linux-2.6.30 checks every level that allows it \
-(`SD_BALANCE_NEWIDLE`). linux-6.18 is a different balancer. It averages loads with a half-life of 32 ms and classifies \
-groups as having spare cpus, full or overloaded. A cpu that goes idle pulls at every level. Forks and wake-ups search for an \
-idle cpu, wake-ups only in the shared cache of the waker's or the last cpu.\n\n\
-The releases have these constants. A busy cpu of 2.6 balances every 64 to 256 ms at the levels MC (cores that share a cache) \
-and CPU (such groups of one node). At NODE it balances every 256 to 1024 ms. An idle cpu balances every 1 to 4 ms at MC and \
-CPU, and every 8 to 32 ms at NODE. At the level SMT (threads of a core) a busy cpu balances every 64 to 128 ms, in 2.6.18 \
-every 8 to 16 ms. In 6.18 a busy cpu balances every 16 to 32 ms per cpu of the level, an idle one every 1 to 2 ms per cpu. \
-LOAD tolerates an imbalance of 25 %, over ALLNODES (all nodes of a machine with more than 16 nodes) 33 %, and between \
-threads of a core 10 %. In 6.18 it tolerates 17 %, and 10 % between threads. A small imbalance moves one task when the \
-excess plus F tasks is at least two tasks. F is 0 in 2.6.18, 2 in 2.6.27, and 1 in later releases. Since 2.6.20 one cpu \
-balances for its group. Since 2.6.24 a group with uneven queues counts as busy. `mc` and `imbalance` apply to the releases \
-up to 2.6.30. `newidle_cost` applies to 6.18, where `newidle` distinguishes only on and off.\n\n\
-Simplifications: idle cpus keep their own tick, while in Linux one nominated idle cpu balances for all. A wake-up is never \
-`sync`. The global lock of the NODE level is always free. LOAD does not balance processes again at exec. The automatic NUMA \
-balancing of linux-6.18 is absent. Use LOAD as the baseline: it is what an untuned system does.",
-    sees: "LOAD observes the run-queue length and load weight of every cpu, sampled at ticks. It also reads masks, the last \
-time a task ran (for the cache-hot rule) and the domain tree of the machine. It cannot observe applications, barriers or \
-polling: a spinning task counts as load like any other task.",
-    costs: "A balancing pass at a tick is part of the cost of the tick. A pull costs a migration on the receiving cpu. \
-Active balancing also costs an interrupt for the migration thread. Placement costs nothing beyond the fork or wake-up that \
-it belongs to.",
-    wins: Showcase {
-        scenario: "short_and_long",
-        label: "LOAD",
-        against: "PIN",
-        app: "all",
-        point: "",
-        about: "Five jobs of three tasks run on eight cores. PIN binds each job to the same three cores. LOAD spreads the \
-tasks and fills every core that a short job leaves.",
-    },
+    text: include_str!("load.md"),
+    wins: Showcase { scenario: "short_and_long", label: "LOAD", against: "PIN", app: "all", point: "" },
     loses: Showcase {
         scenario: "one_thread_per_core",
         label: "LOAD",
         against: "PIN",
         app: "code",
         point: "",
-        about: "Sixteen threads for sixteen cores are created within one tick. Forks follow the loads of the last tick, so \
-the threads pile up on the parent's core. Idle cores pull them away at their next balancing passes, which takes \
-64 to 96 ms. Until then every barrier waits for the core with the most threads.",
     },
     build,
-    example: "Cpu 0 has two equal tasks (load 2 x 1024), and cpu 1 has one (1024). 2048 is 200 % of 1024 and exceeds the \
-limit of 125 %. At its next balancing pass cpu 1 therefore pulls the task that waits on cpu 0. Now cpu 0 has less load and \
-pulls later. The odd task moves back and forth, and over many passes each of the three tasks gets 2/3 of a cpu. With five \
-tasks on cpu 0 and four on cpu 1 the loads are 5120 and 4096. That is exactly 125 % and does not exceed the limit, so no \
-task ever moves. Five tasks get 1/5 of a cpu each and four get 1/4. A program with barriers among these tasks advances at \
-1/5 of its speed.",
 };
 
 choices! {

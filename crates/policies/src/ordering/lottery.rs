@@ -21,37 +21,10 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, OSDI 1994",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "All tasks that wait are in one list for the whole machine. A cpu that needs work draws one of them by lot; the tickets of \
-a task are its weight. The winner runs for one quantum. A created or woken task goes directly to its last cpu if that is idle, \
-otherwise to another idle one. No task preempts. The compensation tickets of the paper, which favour tasks that use a part of \
-their quantum, are left out: a task that polls and yields would get thousands of them.\n\n\
-Shares are right on average, without any state except the weights. The error after n drawings grows with the square root of n. \
-A single task waits for a random time, so a program with barriers waits at each of them for the thread with the worst luck. \
-STRIDE is the deterministic form. Drawings come from the seed of the run. Each poll of a waiting task is simulated.",
-    sees: "LOTTERY observes the weight of each task, idle cpus and masks.",
-    costs: "Its hooks take no simulated time. A task that another cpu draws costs a migration there, and refills the caches.",
-    wins: Showcase {
-        scenario: "one_queue_or_many",
-        label: "LOTTERY",
-        against: "FIFO",
-        app: "ep",
-        point: "",
-        about: "17 threads run on 16 cpus. Drawings give all threads nearly the same share; under FIFO two \
-threads share one cpu.",
-    },
-    loses: Showcase {
-        scenario: "short_waits",
-        label: "LOTTERY",
-        against: "VTIME",
-        app: "code",
-        point: "",
-        about: "A woken thread waits until a quantum of 100 ms ends and it wins the drawing. Under VTIME it \
-waits for a slice of 20 ms and is then first.",
-    },
+    text: include_str!("lottery.md"),
+    wins: Showcase { scenario: "one_queue_or_many", label: "LOTTERY", against: "FIFO", app: "ep", point: "" },
+    loses: Showcase { scenario: "short_waits", label: "LOTTERY", against: "VTIME", app: "code", point: "" },
     build: |values, setting| Box::new(Lottery::new(&values.into(), setting)),
-    example: "Tasks A and B with weights 3,072 and 1,024 wait for one cpu, and the quantum is 100 ms. Each drawing has 4,096 \
-tickets; A wins with 3/4. While A runs, only B waits, but A goes back into the list before the next drawing. In 10 s there are \
-100 drawings. A wins 75 of them on average, with a standard deviation of 4.3, so its share is 75 % give or take 4 points.",
 };
 
 parameters! {

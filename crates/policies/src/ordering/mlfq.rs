@@ -17,41 +17,10 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating Systems: Three Easy Pieces, chapter 8",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "There are `levels` levels, the highest first; all tasks of the machine wait in one queue in the order of levels, and within \
-a level first come, first served. The rules of OSTEP: a task begins on the highest level (rule 3). When it has used its \
-allotment on a level, in one piece or in many, it sinks to the next one (rule 4), where slices are twice as long. After \
-`boost` all tasks return to the highest level (rule 5). A created or woken task goes directly to an idle cpu, or to the cpu \
-that runs the lowest level if its own is higher, where it preempts (rule 1).\n\n\
-MLFQ finds out by itself which tasks need the cpu for short times only, and runs them first. Programs that compute sink, and \
-then run for long slices with few switches. It is unfair by design: a stream of short tasks can take all cpus until the next \
-boost. A task that polls and yields uses its allotment like any other and sinks below tasks that do not wait. Each poll of a \
-waiting task is simulated.",
-    sees: "MLFQ observes wake-ups, the cpu time of each task, idle cpus and masks.",
-    costs: "Its hooks take no simulated time. A task that preempts on another cpu interrupts it; one that another cpu takes \
-from the queue costs a migration there.",
-    wins: Showcase {
-        scenario: "short_waits",
-        label: "MLFQ",
-        against: "VTIME",
-        app: "code",
-        point: "",
-        about: "The hogs sink to lower levels, and the threads of the program, which sleep every millisecond, \
-preempt them.",
-    },
-    loses: Showcase {
-        scenario: "one_queue_or_many",
-        label: "MLFQ",
-        against: "VTIME",
-        app: "ep",
-        point: "",
-        about: "17 threads run on 16 cpus. The slices of low levels are longer than a second, so that some \
-threads are far behind when the others have ended.",
-    },
+    text: include_str!("mlfq.md"),
+    wins: Showcase { scenario: "short_waits", label: "MLFQ", against: "VTIME", app: "code", point: "" },
+    loses: Showcase { scenario: "one_queue_or_many", label: "MLFQ", against: "VTIME", app: "ep", point: "" },
     build: |values, setting| Box::new(Mlfq::new(&values.into(), setting)),
-    example: "The quantum is 10 ms. A hog H and a task I, which sleeps 50 ms and then needs 2 ms, share one cpu. H runs for 10 ms \
-on level 0, 20 ms on level 1, 40 ms on level 2 and so on. I wakes at 50 ms with level 0, while H is on level 2: I preempts and \
-ends after 2 ms. I needs five wake-ups to use its 10 ms of level 0; then it sinks to level 1, which is still above H. After \
-1 s both are on level 0 again.",
 };
 
 parameters! {

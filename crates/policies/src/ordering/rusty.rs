@@ -20,42 +20,10 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load balancer, greedy idle cpus",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "The cpus that share a last-level cache form a domain with its own queue. The queue is ordered by virtual time, as under \
-VTIME. A cpu that needs work takes the first task of its domain; if there is none, it takes one of another domain (`greedy`). \
-A created or woken task goes directly to its last cpu if that is idle, otherwise to an idle cpu of the same domain, otherwise \
-to any idle cpu. If none is idle, a woken task waits in the queue of its domain, and created tasks in those of all domains, \
-one after the other. Every `interval` the balancer compares the load of the domains. It moves waiting tasks from the domain with the most \
-load to the one with the least, as long as that makes them more equal. A \
-task that changes its domain keeps its distance to the clock of the queue.\n\n\
-Within a domain all tasks share the cpus by weight, and they find their data in the shared cache. Between domains shares are \
-as equal as the balancer makes them: with 17 threads on four domains of four cpus, five threads share one domain until the \
-next pass. The real scheduler balances load averages and chooses tasks by size; this one balances the weights of tasks that \
-can run, in the same outline. Each poll of a waiting task is simulated.",
-    sees: "RUSTY observes the cpu time and weight of each task, the load of each cpu, idle cpus, masks and the cache tree.",
-    costs: "Its hooks and its balancer take no simulated time; the real balancer is a process. A task that another cpu takes \
-costs a migration there, and refills the caches.",
-    wins: Showcase {
-        scenario: "urgent_and_bulk",
-        label: "RUSTY",
-        against: "FIFO",
-        app: "urgent",
-        point: "",
-        about: "The queue of each cache follows the weights. FIFO gives each program half of each cpu.",
-    },
-    loses: Showcase {
-        scenario: "one_queue_or_many",
-        label: "RUSTY",
-        against: "VTIME",
-        app: "ep",
-        point: "",
-        about: "17 threads run on four domains of four cpus. Five threads share one domain until the first \
-pass of the balancer after 2 s. VTIME has one queue for all.",
-    },
+    text: include_str!("rusty.md"),
+    wins: Showcase { scenario: "urgent_and_bulk", label: "RUSTY", against: "FIFO", app: "urgent", point: "" },
+    loses: Showcase { scenario: "one_queue_or_many", label: "RUSTY", against: "VTIME", app: "ep", point: "" },
     build: |values, setting| Box::new(Rusty::new(&values.into(), setting)),
-    example: "Two domains have two cpus each. Five tasks of equal weight that never sleep are created: two run in each domain, and \
-the fifth waits in domain 0. Its three tasks share two cpus and get 2/3 of a cpu each. Every 2 s the balancer finds loads of \
-3,072 and 2,048. Moving one task would only swap them, so nothing moves. With six tasks, four of them in domain 0, it moves \
-one, and all have 2/3 of a cpu.",
 };
 
 parameters! {

@@ -28,49 +28,10 @@ pub(crate) const ENTRY: Entry = Entry {
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "PARTITION divides the packages among the foreground applications in their order, evenly or in proportion to \
-their threads (`share: threads`). Proportional shares use the method of largest remainders, with at least one package each. \
-If an even division leaves a remainder, the first applications get one package more. With fewer packages than applications, \
-or with `unit: core`, PARTITION divides cores. With fewer cores than applications it assigns the cores round-robin, and \
-applications share them. With `pin: true` it binds the tasks of an application round-robin within its set, to cores before \
-second hardware threads. Otherwise each task gets the set as its mask, and the kernel does the rest.\n\n\
-`cut: static` divides once, before any application runs. An application that waits for the end of another one (`after`, or \
-copies with `arrival: queue`) takes the part of that application. Other copies have a part each, unless `parts` gives the \
-number of parts or `cores` gives their sizes. In that case an application takes the part with its number. If that part does \
-not exist or is in use, it takes the first free part, otherwise the part with the fewest applications. Cores that an \
-application leaves idle, or that are free after its end, stay unused. `cut: dynamic` divides the machine again among the \
-running applications at every start and exit. It moves as few units and tasks as possible. An application keeps what it has \
-within its new share. A task keeps its cpu within the new set if that keeps the load of the set even.\n\n\
-Applications do not disturb each other's cpus or memory controllers, so run times repeat. The price is that PARTITION does \
-not lend idle cores. Background applications keep the masks with which they arrived, and may therefore run in any part.",
-    sees: "PARTITION observes the machine and the applications of the run with their numbers of threads. `dynamic` also \
-observes their starts and exits. PARTITION observes neither load nor progress.",
-    costs: "One `sched_setaffinity` per bound task, which is not charged. A new division moves running tasks to other cpus, \
-which costs migrations and cold caches.",
-    wins: Showcase {
-        scenario: "space_or_time",
-        label: "PARTITION",
-        against: "LOAD",
-        app: "fine",
-        point: "",
-        about: "A program of 200 barriers runs next to one of 16. With eight cores to itself it takes the time of two \
-threads per core in every run. Under the kernel's balancer it waits for cores that hold more threads, and it takes three \
-times as long.",
-    },
-    loses: Showcase {
-        scenario: "space_or_time",
-        label: "PARTITION",
-        against: "PIN",
-        app: "all",
-        point: "",
-        about: "When the short program has ended, its half of the machine stays idle. The long program takes 1.4 to 1.6 \
-times as long as with a thread on every core. `cut: dynamic` recovers the idle half.",
-    },
+    text: include_str!("partition.md"),
+    wins: Showcase { scenario: "space_or_time", label: "PARTITION", against: "LOAD", app: "fine", point: "" },
+    loses: Showcase { scenario: "space_or_time", label: "PARTITION", against: "PIN", app: "all", point: "" },
     build,
-    example: "Four packages of four cores run three programs of 16 threads. 4 / 3 = 1, and 1 package remains. The first \
-program gets packages 0 and 1, two threads per core. The second gets package 2 and the third package 3, four threads per \
-core. When the first program ends, its eight cores stay idle to the end of the run. Two programs get two packages each. \
-Neither the threads nor the memory traffic of one program reaches the other.",
 };
 
 choices! {

@@ -26,47 +26,10 @@ listed",
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "PIN binds rank r of every application to the (r modulo m)-th of the m cpus that the application may use. Each \
-application starts again at the first cpu. PIN binds a rank before it first runs and moves nothing afterwards. `layout` \
-defines the order of the cpus. `even` goes by number, the first hardware threads of all cores before the second ones, so \
-that as many tasks as cores get one core each. `random` shuffles this order by the seed: the cpus are in random order, and \
-the ranks are assigned to them in random order. `scatter` puts neighbouring ranks as far apart as possible, on different \
-packages first. `gather` fills a core and then a package before it begins the next one. `list` uses the cpus of `cpus` in \
-the order written. With the other layouts `cpus` limits the cpus that PIN uses.\n\n\
-`by: node` (or `core`, `cache`, `package`) binds each rank to all cpus of the domain that contains its cpu and leaves the \
-rest to the kernel. Memory stays near, and the balancer can still even out the cores. Ranks are then assigned to domains in \
-the order in which they are otherwise assigned to cpus; `gather` and `list` use a domain once for each of its cpus. Layout, \
-domain, offset and cpus can differ between applications: `layout: { cg: scatter, ep: gather }`.\n\n\
-PIN is good when the number of tasks is a multiple of the number of cpus and no other program uses the machine. An uneven \
-remainder, or another program on one cpu, slows a program with barriers as a whole and for the whole run. PIN leaves \
-background applications to the kernel unless `background` is set.",
-    sees: "PIN observes the machine and the mask with which an application starts. It observes nothing that happens later.",
-    costs: "One `sched_setaffinity` per task before it first runs. It is not charged, because it happens in the launcher.",
-    wins: Showcase {
-        scenario: "even_or_balanced",
-        label: "PIN",
-        against: "LOAD",
-        app: "code",
-        point: "",
-        about: "Two threads per core pass 100 barriers. With two threads bound to each core they finish in 0.6 of the time \
-that they take under the kernel's balancer. The balancer leaves more than two threads on some cores, and every barrier waits \
-for those.",
-    },
-    loses: Showcase {
-        scenario: "stranger_on_a_core",
-        label: "PIN",
-        against: "LOAD",
-        app: "code",
-        point: "",
-        about: "A cpu hog runs on the core of rank 0 while four cores are free. The bound rank gets half a core, and all \
-ranks wait for it. The program takes nearly twice as long as under the kernel's balancer, which moves the rank to a free \
-core.",
-    },
+    text: include_str!("pin.md"),
+    wins: Showcase { scenario: "even_or_balanced", label: "PIN", against: "LOAD", app: "code", point: "" },
+    loses: Showcase { scenario: "stranger_on_a_core", label: "PIN", against: "LOAD", app: "code", point: "" },
     build,
-    example: "17 threads run on 16 cpus. Ranks 0 and 16 share cpu 0, and the others have a cpu each. With a barrier after \
-each millisecond of work cpu 0 needs 2 ms, and all threads wait for it. The program runs at half speed, while its share \
-would be 16/17. Two programs of eight threads each both begin at cpu 0. Cpus 0 to 7 then have two threads each, and cpus 8 \
-to 15 have none. `offset: 8` does not help, because it moves both programs.",
 };
 
 choices! {

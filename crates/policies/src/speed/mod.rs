@@ -24,39 +24,13 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "Each application runs one balancer on each core that it may use. Threads start bound round-robin, and the nodes \
-are filled evenly. Every interval, lengthened by a random part, the balancer of a core measures the speed of its threads: \
-cpu time over real time since the last check. The speed of a core is the mean over its threads, or 1 without threads. The \
-global speed is the mean over all cores as last published. A core that is faster than the global speed pulls one thread from \
-the slowest core below the threshold, by binding the thread to itself. It takes the thread that has migrated least; ties are \
-broken at random. Both cores then rest for two checks, each counted by its balancer. The next speed that counts is therefore \
-that of a whole interval without migration. Cores beyond the shared cache are considered every second interval, and each \
-farther level half as often. By default SPEED does not cross NUMA nodes.\n\n\
-SPEED repairs uneven thread counts and cores slowed by other programs, provided that barriers are far enough apart. Suppose \
-that SQ slow cores have T + 1 threads and FQ fast cores have T threads. S is the work between two barriers, and B is the \
-interval. Barriers are far enough apart if about (T + 1) S > 2 ceil(SQ / FQ) B. SPEED cannot exceed the share cores / \
-threads.\n\n\
-Three effects mislead SPEED. First, threads that sleep at barriers appear slow (`sleepers: skip` leaves them out). Second, \
-next to other programs the share of a thread in one interval depends on where the kernel's time slices fall. With slices of \
-tens of milliseconds SPEED then pulls by chance. The effect grows with the number of cores that also run another program. A \
-longer interval or `measure: queue` reduces it. Third, a core that has only another program has no threads of the \
-application, and therefore speed 1. SPEED refills it only by chance.\n\n\
-Verified from the authors' slides: one balancer per core, the interval of 0.1 s, the measure, and pulls by cores above the \
-mean from the slowest one. Not verified against the paper, but as usually described: the jitter, the threshold, the rest of \
-two intervals, the choice of thread, the levels, and the convention for empty cores. SPEED does not balance background \
-applications.",
-    sees: "SPEED observes the cpu time of each thread of its application from `/proc` or taskstats, the topology, and its \
-own migrations. Other applications are visible only as missing cpu time.",
-    costs: "Each check costs `cost` of daemon time on the balancer's core. A pull is a `sched_setaffinity`: an interrupt if \
-the thread runs, and a migration on the receiving core.",
+    text: include_str!("speed.md"),
     wins: Showcase {
         scenario: "turns_on_uneven_cores",
         label: "SPEED",
         against: "PIN",
         app: "all",
         point: "",
-        about: "Sixteen threads run on thirteen cores. With PIN six of them have half a core to the end. SPEED gives every \
-thread some time with a core to itself, and the program comes within some 15 % of cores / threads.",
     },
     loses: Showcase {
         scenario: "asleep_at_barriers",
@@ -64,16 +38,8 @@ thread some time with a core to itself, and the program comes within some 15 % o
         against: "LOAD",
         app: "all",
         point: "",
-        about: "The work is unequal, and waiters sleep. By cpu time a core of sleepers appears slow. SPEED pulls its threads \
-to cores that have threads, and half the machine is idle in the next interval. Under LOAD a sleeper is in no queue, and an \
-idle core takes a task from another core.",
     },
     build,
-    example: "Three threads of one program run on two cores, bound 2 + 1. After one interval the threads of core 0 have run \
-half the time and the thread of core 1 all of it. The speeds are 0.5 and 1, and the global speed is 0.75. Core 1 is faster \
-than 0.75, and 0.5 is below 0.9 x 0.75 = 0.675. Core 1 therefore pulls the thread of core 0 that has migrated least. After \
-two intervals of rest core 0 pulls one back, again the least migrated. Over time each thread gets 2/3 of a core. Bound for \
-the whole run, two of them would get 1/2. A program with long intervals between barriers therefore runs 4/3 times as fast.",
 };
 
 choices! {

@@ -24,36 +24,13 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
-ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \
-as cores are left. In the same order each application takes its cores. It always uses the package with the most free cores, \
-and among equals one where it held cores before. A gathering program takes as many cores as it can from that package. A \
-scattering program takes a single core and then chooses a package again. Threads whose old core lies within the plan keep \
-it. SWOMPS binds the others to the remaining cores of the package, to first hardware threads before second ones. Threads for \
-which there are no cores stay with the kernel.\n\n\
-`scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program. It decides once, when \
-the threads of the program exist. It uses the cores to which no thread is bound at that time, and the same rules. It moves \
-no other program. Cores that become free later help only programs that start later.\n\n\
-`preference` can be stated for each program (`{ swim: scatter, apsi: gather }`). `gain` states its strength: how much faster \
-the program is with its preference than against it, as measured beforehand (swim 114 %, apsi 8 %). `preference: auto` \
-derives both from the memory-bound share of the program's work. A share of a quarter or more means scatter, and a larger \
-share means a stronger preference. A smaller share means gather, with a weak preference. SWOMPS is useful when several \
-programs of different nature share a machine of several packages. It does not plan background applications and applications \
-that were submitted with a mask.",
-    sees: "SWOMPS observes the start and end of every application, its number of threads, and its bindings. It needs the \
-preference of each application (measured beforehand; here stated, or from its memory demand). It does not observe the load \
-of the cpus. With `scope: self` it observes only its own start, and the cores to which other programs are bound at that \
-instant.",
-    costs: "A plan costs nothing. Each rebound thread costs its migration and its cold cache.",
+    text: include_str!("swomps.md"),
     wins: Showcase {
         scenario: "streams_and_compute",
         label: "SWOMPS",
         against: "LOAD",
         app: "streams",
         point: "",
-        about: "Eight streaming threads and eight computing threads run on four sockets. SWOMPS puts two streams on each \
-memory controller, which takes half the time of four streams on two controllers. LOAD produces the latter, because fork \
-balancing counts only tasks.",
     },
     loses: Showcase {
         scenario: "twice_too_many_threads",
@@ -61,17 +38,8 @@ balancing counts only tasks.",
         against: "PIN",
         app: "all",
         point: "",
-        about: "SWOMPS has cores for one of two programs and leaves the other to the kernel. The kernel spreads it unevenly \
-over cores whose bound threads cannot move away. The run takes 1.3 to 1.7 times as long as with one thread of each program \
-on every core.",
     },
     build,
-    example: "Four packages of six cores run two programs of 12 threads. First case: the scattering program has the stronger \
-preference. It takes single cores from the package with the most free cores each time, three from each package. The \
-gathering program then finds three free cores on each package and also gets 3 + 3 + 3 + 3. Second case: the gathering \
-program is stronger. It takes 6 + 6, two whole packages, and the scattering program alternates between the other two: 6 + 6. \
-When one program ends, SWOMPS plans the other one again. A scattering program that held 6 + 6 gets 3 + 3 + 3 + 3: six \
-threads keep their cores, and six are bound again.",
 };
 
 choices! {

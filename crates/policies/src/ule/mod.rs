@@ -27,31 +27,13 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
-    about: "Release 7: a thread goes to its last cpu if that is idle, otherwise to the idle cpu with the lowest number, \
-otherwise to the least loaded cpu. A cpu that goes idle steals one thread from the longest queue, but only if that queue has \
-at least `steal_threshold` threads. On machines with 8 or more cpus the threshold is three. There a second thread waits in \
-its queue until the long-term balancer moves it. The long-term balancer runs at random times, every half to one and a half \
-intervals. It moves half of the difference, rounded up, from the most loaded cpu to the least loaded one. The hardware \
-threads of a core form a group that steals and balances internally. Release 7 uses no other level of the machine.\n\n\
-Release 12 uses all levels of the machine. A thread returns to its last cpu if that is idle and the thread ran there a \
-moment ago. Otherwise it goes to an idle cpu that shares the cache, otherwise to the least loaded cpu of the machine; ties \
-are broken at random. When no cpu is idle, a woken thread prefers its waker's cpu if the queue there is longer by at most \
-one thread. An idle cpu steals from queues of two or more threads, the nearest level first. The long-term balancer covers \
-the whole machine: the longest queue gives one thread to the shortest, then the next longest to the next shortest, and so \
-on. A cpu that receives a thread gives none in the same pass.\n\n\
-In both releases an odd thread moves about once a second. Shares are therefore fair over seconds, but not over the intervals \
-between the barriers of a program. ULE is the kernel policy of freebsd-7. With another kernel it is an experiment.",
-    sees: "ULE observes run-queue lengths, idle cpus, masks and the last cpu of each task. Release 12 also uses the cache \
-tree. The long-term balancer runs on one cpu and reads the queues of all cpus.",
-    costs: "A balancing pass is part of the tick of the cpu that runs it. A move costs a migration on the receiving cpu.",
+    text: include_str!("ule.md"),
     wins: Showcase {
         scenario: "odd_thread",
         label: "ULE",
         against: "LGROUP",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "17 threads of 2 s run on 16 cpus. The long-term balancer moves one thread of the longer queue about once a \
-second. LGROUP moves none, because no cpu is idle.",
     },
     loses: Showcase {
         scenario: "odd_thread",
@@ -59,15 +41,8 @@ second. LGROUP moves none, because no cpu is idle.",
         against: "DWRR",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "The same 17 threads run on 16 cpus. A few moves at random times within 2 s leave the shares far from equal. \
-DWRR moves a thread whenever slices end.",
     },
     build: |values, setting| Box::new(Ule::new(&values.into(), setting)),
-    example: "Three threads that never sleep run on two cpus. Two threads share cpu 0, and one has cpu 1. A pass of the \
-long-term balancer finds 2 threads against 1 and moves one thread from the longer queue to the shorter one. The next pass, \
-0.5 to 1.5 s later, finds the reverse and moves one thread back. In 12 s there are about 12 passes, and each thread gets \
-about 8 s of cpu time, 2/3 of a cpu. Within any one second, however, two threads run at 1/2 and one at full speed. A program \
-with barriers every millisecond therefore always advances at 1/2.",
 };
 
 choices! {

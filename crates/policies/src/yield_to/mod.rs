@@ -30,49 +30,16 @@ pub(crate) const ENTRY: Entry = Entry {
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
-    about: "YIELD_TO is a library below the barriers that observes which tasks have arrived. A task that begins to wait \
-searches for a straggler. A straggler is a task of the same barrier that waits for a cpu. It has not arrived yet, or it has \
-not yet observed that the previous barrier is over. A straggler in the queue of the same cpu comes first. With `scope: any` \
-a straggler on another cpu comes next, unless that cpu already runs a straggler. Among several, the straggler that ran \
-longest ago comes first. The waiting task yields to it with a system call that names it. The kernel prefers the named task \
-at the next pick of its queue if its fairness rules allow that. Under CFS the task must be within one wake-up granularity, \
-and under EEVDF it must be eligible; elsewhere it is the first of its priority. The task repeats this every `interval` while \
-it waits and holds a cpu. For locks and neighbours the library does not have the identity of the holder or sender. There \
-every task of the application counts as a straggler, except those that wait for a condition that does not hold yet. \
-Placement and balancing stay with the kernel.\n\n\
-YIELD_TO is good where spinning threads share cores with each other. It is also good where they share cores with other \
-programs, to which an undirected yield would give the core for a whole time slice. It gains nothing where every thread has a \
-core, or where plain yields reach the straggler anyway. On other cpus it takes time from other programs.",
-    sees: "YIELD_TO reads from the barrier's memory which tasks of its application have arrived. It also uses the cpus on \
-which its tasks are, and which of them wait for a cpu. The call finds this out in the kernel (an attempt without a target is \
-free here).",
-    costs: "Each directed yield costs a system call of the length of a yield. If the target is on another cpu, it also costs \
-an interrupt there.",
+    text: include_str!("yield_to.md"),
     wins: Showcase {
         scenario: "yield_to",
         label: "YIELD_TO",
         against: "LOAD",
         app: "fine",
         point: "apps.fine.runtime=spin",
-        about: "Two spinning threads per core run next to another program. Without YIELD_TO a spinning thread holds its core \
-for a time slice while the late thread is queued behind it. With YIELD_TO the core switches at once, and a barrier takes \
-only as long as its work.",
     },
-    loses: Showcase {
-        scenario: "yield_to_o1",
-        label: "YIELD_TO",
-        against: "LOAD",
-        app: "fine",
-        point: "",
-        about: "Under O(1) a yield moves the caller to the expired array. Next to a computing program it then waits for the \
-whole time slice of that program. A thread that only sleeps gets a priority bonus instead.",
-    },
+    loses: Showcase { scenario: "yield_to_o1", label: "YIELD_TO", against: "LOAD", app: "fine", point: "" },
     build,
-    example: "Threads a and b of one program and a thread x of another program share a core under CFS with slices of 7 ms, \
-and waiting threads yield. Thread a arrives at the barrier, while b has 0.1 ms of work left and is queued behind x. A plain \
-yield puts a behind all others: x runs its slice of 7 ms, then b its 0.1 ms, and a continues after 7.1 ms. The directed \
-yield names b. If the virtual runtime of b is within one wake-up granularity of the leftmost, b runs at once, and a \
-continues after 0.1 ms. Then x gets its slice. Over time x also gets its share, because the time of b is charged to b.",
 };
 
 choices! {
