@@ -179,7 +179,7 @@ fn policy(e: &policies::Entry) -> Row {
 }
 
 fn workload(e: &workloads::Entry) -> Row {
-    row(e.name, e.summary, e.source, e.about, e.parameters)
+    row(e.name, e.summary, e.source, &e.about(), e.parameters)
 }
 
 fn machine(e: &machines::Entry) -> Row {

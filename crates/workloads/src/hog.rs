@@ -32,8 +32,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "hog",
     summary: "computes and never waits, without end or for a given time",
-    about: "A hog is an unrelated program that keeps a cpu busy. It takes its fair share and never yields. Without \
-        `work` it computes without end, in the background. With `work` it is an application that ends.",
     source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nhog: { workload: hog, cpus: [0] }",
     parameters: Parameters::TABLE,

@@ -32,10 +32,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybrid",
     summary: "MPI between processes, OpenMP within: barriers inside each process, and at times one between the processes",
-    about: "The threads of a process meet at a barrier after every loop. Every few loops, the first thread of each \
-            process meets the first threads of the other processes, while the other threads of its process wait for it. \
-            Switches between threads of one process are cheap, switches between processes are expensive. All threads \
-            wait in the way that the `runtime` of the application defines.",
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
         multi-core SMP nodes, PDP 2009",
     example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: mpi }",

@@ -35,10 +35,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "make",
     summary: "`make -j N`: short sequential jobs, each a separate process, in as many slots as it has tasks",
-    about: "Each slot (a task; 16 slots unless the scenario sets `tasks`) runs one job after another. A job consists of \
-        parts that compute, with a wait for the disk after each part. Every job is a new process, which the kernel \
-        places like a fork. Jobs start and end all the time, so the queue lengths keep changing. The workload tests \
-        whether a balancer tolerates such changes.",
     source: "the competitor `make -j 16` of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nmake: { workload: make, tasks: 4 }",
     parameters: Parameters::TABLE,

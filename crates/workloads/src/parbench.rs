@@ -73,9 +73,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "parbench",
     summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, with a barrier after each",
-    about: "A job takes 200 s and executes about 5,000 kernels. Each kernel is divided evenly among the threads (one \
-        thread makes a sequential job) and ends with a barrier. Rank 0 also does the serial part. The memory-bound share \
-        of each kernel is derived (`oversim calibrate`) from the cpu time of 140 copies on 144 cores.",
     source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments \
         on a Sun Fire E25K System with PARbench, Tables 1 to 3",
     example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, tasks: 8 }",

@@ -33,8 +33,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "pool",
     summary: "a fixed amount of work in chunks that tasks take one after another until none is left",
-    about: "The tasks divide the work at run time. A task on a slow or shared core takes fewer chunks, so the program \
-        adapts to the decisions of the scheduler, except for up to one chunk at the end of each round.",
     source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The model has \
         one pool, so it does not matter from which task a task steals",
     example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: hog, cpus: [0] }",

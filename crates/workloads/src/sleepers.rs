@@ -26,9 +26,6 @@ parameters! {
 pub(crate) const INTERACTIVE: Entry = Entry {
     name: "interactive",
     summary: "users who think, request a short piece of work and wait for it",
-    about: "Each task is the program of one user. It sleeps while the user thinks and then works. `response_time` is the \
-        mean time from the wake-up to the end of the work. It shows how much the other programs on the machine delay the \
-        users.",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
     example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 }\nhogs: { workload: hog, tasks: 16 }",
     parameters: Interactive::TABLE,
@@ -57,9 +54,6 @@ parameters! {
 pub(crate) const SERVICES: Entry = Entry {
     name: "services",
     summary: "busy services of a node: several processes that work in exponential bursts, in the background",
-    about: "Unlike the `daemon`, which works rarely, each service uses a large part of a cpu. There are five services \
-        unless the scenario sets `tasks`. With `cpus: [15]` all of them run on one core and do not disturb the other \
-        cores.",
     source: "operating-system services next to batch jobs on shared nodes; noise in bursts longer than an interval costs \
         most (Petrini, Kerbyson, Pakin, SC 2003)",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, cpus: [15] }",

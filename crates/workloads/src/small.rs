@@ -26,7 +26,6 @@ parameters! {
 pub(crate) const BARRIERS: Entry = Entry {
     name: "barriers",
     summary: "barriers back to back, to measure the cost of one",
-    about: "The run time divided by `count` is the latency of the runtime's barrier with that many tasks per core.",
     source: "the barrier microbenchmark of Iancu et al., IPDPS 2010, figure 1",
     example: "latency: { workload: { barriers: { count: 200 } }, runtime: upc, threads_per_core: 2 }",
     parameters: Barriers::TABLE,
@@ -54,8 +53,6 @@ parameters! {
 pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
     summary: "tasks that compute and then take the same lock, one after the other",
-    about: "A task that loses its cpu while it holds the lock makes all others wait. The workload shows the cost of \
-        pre-emption inside a critical section.",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
     example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: 8 }",
     parameters: Critical::TABLE,
@@ -96,8 +93,6 @@ parameters! {
 pub(crate) const DAEMON: Entry = Entry {
     name: "daemon",
     summary: "sleeps and computes alternately, without end, in the background",
-    about: "A daemon disturbs the tasks on its cpu. It disturbs programs most whose tasks must all arrive at a barrier \
-        before any of them continues.",
     source: "operating-system noise (Petrini, Kerbyson, Pakin, SC 2003)",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { burst: 2ms, pause: 18ms } }, cpus: [3] }",
     parameters: Daemon::TABLE,

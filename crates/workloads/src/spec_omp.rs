@@ -72,10 +72,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "spec-omp",
     summary: "SPEC OMP 2001: wupwise, swim, mgrid, applu, galgel, equake, apsi, gafort, fma3d, art, ammp",
-    about: "The programs solve a fixed problem in parallel regions, whatever the number of threads. They exist for \
-        OpenMP only. Work, memory demand and serial part are derived (`oversim calibrate`) from run times on the X4440: \
-        with 12 threads on two and on four sockets, and with 24 threads. The pages of a thread lie where that thread \
-        touched them first.",
     source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
     example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
     parameters: Parameters::TABLE,

@@ -41,13 +41,6 @@ pub(super) const FREEBSD_7: Entry = Entry {
     summary: "ULE: interactive threads run first, all others round robin; a yield puts the caller at the end of the \
 queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
-    about: "ULE divides threads into two classes. A thread is interactive if it sleeps more than 5/3 of the time that it \
-runs. Interactive threads run first, in the order of their scores. All other threads run round robin with a time slice \
-of 12 ticks of a 127 Hz clock (94 ms). A yield puts the caller behind all threads that are not interactive, so yielding \
-threads alternate at every poll.\n\nPlacement and balancing also follow ULE. If the number of threads is not a multiple \
-of the number of cpus, an odd thread moves about once a second. Use this OS model with the policy ULE to study a \
-scheduler that is fair over seconds. A program with frequent barriers cannot use that kind of fairness. FreeBSD 10 and \
-later shorten the slice with the number of rivals, down to 2 ticks (16 ms): set `min_slice: 15748us`.",
     example: "{ freebsd-7: { interactive: 0 } }",
     parameters: Parameters::TABLE,
     balancer: Balancer { policy: "ULE", release: "" },

@@ -49,17 +49,6 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     name: "linux-2.6.28",
     summary: "Completely Fair Scheduler (CFS) of 2008, with both behaviours of sched_yield",
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
-    about: "CFS gives every task a virtual runtime: its cpu time divided by its weight. The task with the smallest \
-virtual runtime runs next. Its time slice is latency x weight / load, where load is the sum of all weights. With more \
-than five tasks the slice is the minimum granularity instead. A task that has used up its slice is pre-empted at the \
-next timer tick. A woken task is placed up to one latency early. It pre-empts the current task if its virtual runtime is \
-smaller by more than the wake-up granularity. A new task starts one slice late. On 16 cpus the latency is 20 ms x (1 + \
-log2 16) = 100 ms, so two computing tasks alternate in slices of 50 ms, and eight tasks in slices of 20 ms.\n\nThe \
-behaviour of `sched_yield` decides how well waiting programs perform. With `default` the caller keeps its place in the \
-order of virtual runtimes. It has polled no longer than the other tasks have computed, so the scheduler often picks it \
-again. A waiter next to a computing task therefore spends its whole fair share on polling. With `posix` the caller goes \
-behind all other tasks and polls once per time slice of the others. Use this OS model for results of 2008 to 2010 and to \
-compare the two behaviours.",
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.28"),
@@ -71,11 +60,6 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
     name: "linux-2.6.27",
     summary: "like linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
-    about: "This is the release before 2.6.28. A new task starts a whole period late instead of one slice. The queue's \
-minimum virtual runtime follows the waiting tasks only, not the running one. A woken task is preferred for one slice, \
-whatever its lag. The balancer (LOAD) of this release pulls a task inside a socket as soon as a cpu goes idle. It also \
-moves a task from a socket with 6 tasks to one with 4, which 2.6.28 does not. The published experiments on the Barcelona \
-machine ran under this kernel.",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.27"),
@@ -87,10 +71,6 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     name: "linux-2.6.30",
     summary: "like linux-2.6.28, but a task that often wakes others pre-empts sooner (ADAPTIVE_GRAN)",
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
-    about: "This release came two releases after 2.6.28. A woken task that often wakes others needs a smaller advantage \
-in virtual runtime to pre-empt, down to none at all (ADAPTIVE_GRAN). This helps programs that block at barriers. A task \
-that has used up its slice is no longer preferred as a buddy. The balancer (LOAD) of this release checks all levels when \
-a cpu goes idle. The published experiments on the Nehalem machine ran under this kernel.",
     example: "{ linux-2.6.30: { yield: default } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.30"),

@@ -42,15 +42,6 @@ pub(super) const LINUX_6_18: Entry = Entry {
 slice",
     source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the lateness of ticks \
 are measured",
-    about: "EEVDF lets a task run while it is eligible, that is, while it has received no more than its share: its \
-virtual runtime v is at most V, the weighted mean over the queue. The scheduler picks the eligible task with the \
-earliest virtual deadline. The deadline is one slice after the start of the task's request. The slice is 0.7 ms x (1 + \
-log2 of up to 8 cpus), which is 2.8 ms on 8 or more cpus. The tick of 4 ms is longer than the slice, so computing tasks \
-run for one tick at a time. A task that goes to sleep ahead of its share stays in the queue for a while. A task that \
-returns is placed as far from V as it was when it left.\n\nA yield gives up the rest of the slice (v = deadline). A \
-waiter that yields next to a computing task therefore polls about once per slice and costs that task 0.1 %. A waiter \
-that spins without yielding holds its core until the next tick. Use this OS model for present-day machines. Its \
-parameters can switch off the rules separately.",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-6.18"),

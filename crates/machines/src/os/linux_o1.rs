@@ -32,13 +32,6 @@ pub(super) const LINUX_2_6_18: Entry = Entry {
     summary: "O(1) scheduler: active and expired arrays, priority bonus for sleepers; a yield moves the caller to the \
 expired array",
     source: "Linux 2.6.18, kernel/sched.c",
-    about: "The O(1) scheduler keeps an active and an expired array of priorities. A task at nice 0 runs for 100 ms and \
-then moves to the expired array. When the active array is empty, the two arrays are swapped. The scheduler remembers up \
-to a second of sleep, which changes the priority by -5 to +5 levels. A task with a better priority pre-empts at \
-once.\n\nA yield moves the caller directly to the expired array, so a waiting thread next to a computing one polls its \
-flag once per 100 ms. With two threads per core, a barrier after a few ms of work takes about 100 ms if the other thread \
-of the core belongs to another program. Threads that sleep at barriers get the bonus and run again soon after they wake \
-up. This is the kernel of Red Hat Enterprise Linux 5.",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.18"),

@@ -10,6 +10,7 @@ mod solaris;
 
 use notation::declare::{Duration, amount::s};
 use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
 
@@ -24,8 +25,6 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its rules come from.
     pub source: &'static str,
-    /// Idea, rules and when to use it, in paragraphs.
-    pub about: &'static str,
     /// What a scenario's `kernel:` may say of it.
     pub example: &'static str,
     /// Its parameters.
@@ -33,6 +32,14 @@ pub struct Entry {
     /// Its own placement and balancing.
     pub balancer: Balancer,
     make: fn(&Values, u32) -> Booted,
+}
+
+impl Entry {
+    /// Idea, rules and when to use it, in paragraphs.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(include_str!("kernels.md"), self.name)
+    }
 }
 
 /// The balancer of a Linux release.
@@ -107,7 +114,7 @@ mod tests {
             let model = build(entry, &plain, 16);
             assert_eq!(model.name, entry.name);
             assert!(model.tick >= Span::from_us(1));
-            assert!(entry.about.len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
+            assert!(entry.about().len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{}", p.name);
                 let mut values = plain.clone();

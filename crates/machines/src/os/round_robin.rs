@@ -26,10 +26,6 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
     name: "round-robin",
     summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of the queue",
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
-    about: "Every task runs for one quantum, one after the other, whatever it did before. Use this OS model as a simple \
-reference for the real schedulers. With k computing tasks on a cpu, a task waits (k - 1) quanta before it runs again. \
-With four tasks and a quantum of 100 ms it waits 300 ms. A yield puts the caller at the end of the queue and gives up \
-the rest of its quantum.",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.28"),

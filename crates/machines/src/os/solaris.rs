@@ -43,12 +43,6 @@ pub(super) const SOLARIS_9: Entry = Entry {
     summary: "time-sharing class: sixty priorities that fall with cpu use and rise with sleep; a yield puts the caller \
 behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
-    about: "The time-sharing class has sixty priorities. A thread that uses up its quantum (20 ms at priority 59, 200 ms \
-below 10) loses ten levels. A sleep raises its priority to between 50 and 59. Once a second, a thread that has gone \
-without a whole quantum is raised in the same way. A better priority pre-empts at once. Computing programs fall to low \
-priorities with long quanta within a second or so. Sleeping threads keep high priorities and interrupt the computing \
-ones. A yield puts the caller behind the threads of equal priority. This is the kernel of the Sun Fire E25K. Its policy \
-is LGROUP.",
     example: "{ solaris-9: { table: server } }",
     parameters: Parameters::TABLE,
     balancer: Balancer { policy: "LGROUP", release: "" },

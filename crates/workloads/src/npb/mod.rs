@@ -90,10 +90,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "npb",
     summary: "NAS Parallel Benchmarks cg, ft, ep, mg, is, bt, sp, lu, classes S to C, for UPC, MPI and OpenMP",
-    about: "The codes solve a fixed problem, whatever the number of tasks. Operation totals and sizes follow the \
-        benchmarks' formulas. Serial speed and memory demand are derived from measured run times and speed-ups (`oversim \
-        calibrate`). The numbers of barriers are counted, not derived. bt and sp need a square number of tasks in UPC \
-        and MPI. cg, mg, ft, is and lu need a power of two in MPI, and lu also in UPC.",
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
     example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
     parameters: Parameters::TABLE,

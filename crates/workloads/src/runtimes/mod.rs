@@ -5,6 +5,7 @@ mod table;
 
 use notation::declare::Duration;
 use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use notation::suggest::unknown;
 use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
@@ -22,14 +23,20 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its behaviour comes from.
     pub source: &'static str,
-    /// How it waits, what that means and when to use it, a few sentences.
-    pub about: &'static str,
     /// What a scenario's `runtime:` may say of it.
     pub example: &'static str,
     /// The programming model whose codes it runs: `upc`, `mpi` or `openmp`.
     pub model: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+}
+
+impl Entry {
+    /// How it waits, what that means and when to use it, a few sentences.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(include_str!("runtimes.md"), self.name)
+    }
 }
 
 /// The runtimes of the shelf.

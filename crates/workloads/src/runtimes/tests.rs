@@ -65,7 +65,7 @@ fn tables_are_sound() {
             assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty());
         }
         assert_eq!(preset(entry.name).name, entry.name);
-        assert!(entry.about.len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
+        assert!(entry.about().len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
     }
     assert!(resolve("opnemp").unwrap_err().contains("did you mean `openmp`?"));
 }

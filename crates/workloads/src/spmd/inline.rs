@@ -97,9 +97,6 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "spmd",
     summary: "a program described in the scenario: intervals of compute, exchange, transfer and barrier",
-    about: "In each interval all tasks compute, optionally exchange with partners or read a block from every other task, \
-        and then meet at a barrier. The work is a fixed problem that is divided among any number of tasks, or a fixed \
-        grain per task.",
     source: "the structure common to bulk-synchronous codes (Valiant 1990)",
     example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, runtime: openmp }",
     parameters: Parameters::TABLE,
