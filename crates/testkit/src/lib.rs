@@ -1,8 +1,10 @@
-//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small policies.
+//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small
+//! policies.
 //!
 //! This crate is used by tests only; nothing that ships depends on it.
 
 pub mod floor;
+pub mod house;
 pub mod invariants;
 pub mod job;
 pub mod policies;

@@ -1,10 +1,11 @@
-//! The words of the project are those of the field: private words do not occur in documents, scenarios, data, help,
-//! messages and the comments of the engine.
+//! The words of the project are those of the field: private words do not occur in documents, scenarios, data,
+//! help, messages and the comments of the engine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use testkit::house::{self, root};
 
 /// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the
 /// sense in which they were used here, and what to write instead. `|` separates forms.
@@ -52,27 +53,9 @@ const AVOID: &[(&str, &str)] = &[
     ("what it is|why it is|for ever|whither|thence|lest|for want of", "rewrite the sentence"),
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 /// Files below a folder with one of these endings, in order.
 fn files(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
-    fn collect(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                collect(&path, endings, found);
-            } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| endings.contains(&e)) {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    collect(&root().join(folder), endings, &mut found);
-    found.sort();
-    let name = |path: &Path| path.strip_prefix(root()).unwrap_or(path).to_string_lossy().into_owned();
-    found.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    house::files(folder, endings).unwrap()
 }
 
 /// The first word to avoid in a text, and what to write instead.
@@ -98,7 +81,8 @@ fn prose(line: &str) -> String {
     text
 }
 
-/// What is wrong with the lines of a document outside of blocks of code and, if there are, outside of generated lists.
+/// What is wrong with the lines of a document outside of blocks of code and, if there are, outside of
+/// generated lists.
 fn document(name: &str, text: &str) -> Vec<String> {
     let (mut code, mut generated) = (false, false);
     let mut wrong = Vec::new();
@@ -321,7 +305,8 @@ fn words_are_found_as_whole_words_outside_of_code() {
         document("x", "a\n```text\nlook\n```\nthe books\n"),
         ["x:5: `books`: cpu-time accounting, charged"]
     );
-    let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n#[cfg(test)]\nmod tests { \"told\" }\n";
+    let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n\
+        #[cfg(test)]\nmod tests { \"told\" }\n";
     assert_eq!(literals(source), [(2, "one two".to_owned()), (4, "three \"four\"".to_owned())]);
     assert_eq!(without_placeholders("a {name:>3} b"), "a  b");
     let source = "//! One.\nlet a = 1; // two\n/// ```\n/// three\n/// ```\nlet b = \"https://x\";\n";

@@ -79,7 +79,7 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
 
 fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Booted {
     let values = Parameters::from(values);
-    let boot = CfsParams::linux_2_6_28(cpus);
+    let boot = CfsParams::scaled(cpus);
     let set = |given: Duration, scaled: Span| match given.ns() {
         0 => scaled,
         ns => Span::from_ns(ns),
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn defaults_are_the_kernels_own() {
         for cpus in [1, 2, 16, 144, 4096] {
-            assert_eq!(cfs_with(&[], cpus), CfsParams::linux_2_6_28(cpus));
+            assert_eq!(cfs_with(&[], cpus), CfsParams::scaled(cpus));
         }
     }
 

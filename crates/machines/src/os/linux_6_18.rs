@@ -50,7 +50,7 @@ are measured",
 
 fn eevdf(values: &Values, cpus: u32) -> Booted {
     let values = Parameters::from(values);
-    let boot = EevdfParams::linux_6_18(cpus);
+    let boot = EevdfParams::scaled(cpus);
     let slice = match values.slice.ns() {
         0 => boot.slice,
         ns => Span::from_ns(ns.max(SHORTEST)),
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn defaults_are_the_kernels_own() {
         for cpus in [1, 2, 16, 144] {
-            assert_eq!(eevdf_with(&[], cpus), EevdfParams::linux_6_18(cpus));
+            assert_eq!(eevdf_with(&[], cpus), EevdfParams::scaled(cpus));
         }
     }
 

@@ -48,9 +48,9 @@ active balancing",
 };
 
 choices! {
-    /// The words of `release`.
+    /// The release whose balancer is used: that of the kernel, or a named one.
     pub(crate) enum Kernel {
-        Kernel = "kernel",
+        Own = "kernel",
         Linux2618 = "linux-2.6.18",
         Linux2627 = "linux-2.6.27",
         Linux2628 = "linux-2.6.28",
@@ -74,7 +74,7 @@ parameters! {
     pub(crate) struct Parameters {
         /// The release whose balancer LOAD uses: that of the scenario's kernel (2.6.28 if that is not Linux),
         /// or the named one.
-        release: Kernel = Kernel::Kernel;
+        release: Kernel = Kernel::Own;
         /// Releases up to 2.6.30: whether cores that share a cache form a level, and whether such a group is
         /// one unit of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`:
         /// also the cores of a package, if the machine's tree names no caches.
@@ -113,7 +113,7 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
 
 fn is_linux_6_18(values: &Parameters, kernel: &OsModel) -> bool {
     match values.release {
-        Kernel::Kernel => kernel.balancer.release == crate::linux_6_18::NAME,
+        Kernel::Own => kernel.balancer.release == crate::linux_6_18::NAME,
         other => other == Kernel::Linux618,
     }
 }

@@ -224,7 +224,7 @@ pub(super) const RELEASES: [Release; 4] = [
 /// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another balancer.
 pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Release {
     let name = match values.release {
-        Kernel::Kernel => kernel.balancer.release,
+        Kernel::Own => kernel.balancer.release,
         other => other.word(),
     };
     RELEASES.into_iter().find(|release| release.name == name).unwrap_or(LINUX_2_6_28)

@@ -3,12 +3,12 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::{LeaveReason, Observer};
+use crate::observe::LeaveReason;
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// One decision of a marked cpu: everything due now is done, then one event is armed.
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];
@@ -301,8 +301,8 @@ impl<O: Observer> Engine<'_, O> {
         None
     }
 
-    /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again, although the
-    /// current task could continue. True when something changed.
+    /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again,
+    /// although the current task could continue. True when something changed.
     #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
@@ -406,8 +406,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// An idle cpu takes a task from its queue. If its last task has just left and none waits, the policy may pull one
-    /// (new-idle balancing).
+    /// An idle cpu takes a task from its queue. If its last task has just left and none waits, the policy may
+    /// pull one (new-idle balancing).
     #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         if self.shared.policy_orders {

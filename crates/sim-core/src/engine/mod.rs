@@ -1,8 +1,8 @@
 //! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
 //!
 //! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended.
-//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the discipline of the run queues
-//! decides who runs next on each cpu, or the policy does if it orders them (`ordering`).
+//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the discipline of the run
+//! queues decides who runs next on each cpu, or the policy does if it orders them (`ordering`).
 //!
 //! # Tasks
 //!
@@ -52,24 +52,23 @@
 //! root does, once its children have signalled it. At a dissemination barrier each rank signals one partner
 //! per round. A signal has a visibility time (`ready`): now, plus the signaller's pending overhead, plus the
 //! latency between the two cpus. A task that polls observes it at the end of its first poll at or after that
-//! time; the last rank to arrive does so, too. A queued task must run first, and a sleeping one must wake first.
-//! A task that is falling asleep needs no timer: its system call returns at once.
+//! time; the last rank to arrive does so, too. A queued task must run first, and a sleeping one must wake
+//! first. A task that is falling asleep needs no timer: its system call returns at once.
 //!
 //! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
 //! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
 //! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
 //! computes the state at any time before. Both run the discipline on a copy of the queue and skip what recurs
-//! (module `polling`). A task that spins without yielding needs none of this: `spin_ends` divides. New signals
-//! and queue entries mark the cpu, and it predicts anew. The end of a slice does not interrupt a task that
-//! polls and yields.
-//! [`Options::stepwise`] simulates each poll, with the same result.
+//! (module `polling`). A task that spins without yielding needs none of this: `spin_ends` divides. New
+//! signals and queue entries mark the cpu, and it predicts anew. The end of a slice does not interrupt a task
+//! that polls and yields. [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
-//! `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `caches` and `cores`
-//! (speeds), `setup` and `finish`, `invariants`.
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and
+//! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
+//! `arrivals`, `update`, `caches` and `cores` (speeds), `setup` and `finish`, `invariants`.
 
 mod arrivals;
 mod barrier;
@@ -88,6 +87,8 @@ pub(crate) mod shared;
 mod startup;
 pub(crate) mod state;
 mod system;
+#[cfg(test)]
+mod tests;
 mod update;
 mod wakeup;
 
@@ -233,9 +234,9 @@ enum Change {
 }
 
 /// The state of a run.
-pub(crate) struct Engine<'o, O> {
+pub(crate) struct Engine<'o> {
     cpus: PerCpu<Cpu>,
-    shared: Shared<'o, O>,
+    shared: Shared<'o>,
     timers: Timers,
     /// Cpus to decide in the next round of this instant, in order of marking.
     marks: Vec<CpuId>,
@@ -273,7 +274,7 @@ pub(crate) struct Engine<'o, O> {
     checks: Checks,
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.shared.watched = policy.watches().waits;
         if self.shared.watched {
@@ -622,7 +623,7 @@ impl<O: Observer> Engine<'_, O> {
 /// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The deadlock message: how many tasks wait, and the first few of them.
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
@@ -637,36 +638,5 @@ impl<O: Observer> Engine<'_, O> {
         };
         let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::policy::{CpuChoice, Placement, System, Timer, View, Why};
-
-    /// An idle cpu pulls the task that runs on the other one, which is idle then.
-    struct PingPong;
-
-    impl Policy for PingPong {
-        fn init(&mut self, system: &mut dyn System) {
-            system.at(Time::from_ns(500_000), Timer::Token(0));
-        }
-        fn select_cpu(&mut self, _view: &dyn View, _task: TaskId, _why: Placement) -> CpuChoice {
-            CpuId(1).into()
-        }
-        fn timer(&mut self, system: &mut dyn System, _timer: Timer) {
-            system.migrate(TaskId(0), CpuId(0), Why::default());
-        }
-        fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-            system.migrate(TaskId(0), cpu, Why::default());
-        }
-    }
-
-    #[test]
-    fn an_instant_that_does_not_end_is_a_livelock() {
-        let report = setup::test_simulation(2, 1).run(&mut PingPong, &mut ());
-        let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
-        assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
     }
 }

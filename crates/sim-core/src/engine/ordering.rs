@@ -1,17 +1,16 @@
 //! Run queues that the policy orders: when it is asked, and the tasks that it holds.
 //!
-//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last was, so
-//! that it counts there and is not picked.
+//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last
+//! was, so that it counts there and is not picked.
 
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::Observer;
 use crate::policy::{Enqueue, Policy, QueueEntry};
 use crate::run_queue;
 use crate::time::Span;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// A task is about to enter the queue of a cpu: the policy is asked where it goes.
     pub(crate) fn policy_enqueue(&mut self, id: TaskId, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.policy_orders {
@@ -21,8 +20,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it goes. The task
-    /// still has the cpu.
+    /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it
+    /// goes. The task still has the cpu.
     pub(crate) fn policy_requeue(&mut self, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.policy_orders {
             let id = self.cpus[cpu].current;
@@ -32,8 +31,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues may dispatch
-    /// a task if none waits; it may also have moved the current one.
+    /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues
+    /// may dispatch a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
         let next = self.choose(cpu, true);
         if next.is_some() || !self.shared.policy_orders {

@@ -272,8 +272,8 @@ impl Population {
     }
 }
 
-impl<'o, O: Observer> Engine<'o, O> {
-    pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
+impl<'o> Engine<'o> {
+    pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, options } = simulation;
         let affinities = affinities(&specs);
         let mut caches = Caches::new(&machine);
@@ -338,7 +338,8 @@ impl<'o, O: Observer> Engine<'o, O> {
                 profiles,
                 caches,
                 memory,
-                observer,
+                wants_cpu_time: observer.wants_cpu_time(),
+                observer: observer.wants_facts().then_some(observer),
             },
         }
     }
@@ -368,7 +369,8 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
     }
 }
 
-/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under round robin.
+/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under
+/// round robin.
 #[cfg(test)]
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;

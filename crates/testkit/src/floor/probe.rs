@@ -76,7 +76,7 @@ impl Probe {
     /// The job, ready to go, under CFS of Linux 2.6.28.
     #[must_use]
     pub fn new(job: &Job, seed: u64, prices: Prices) -> Self {
-        let (count, params) = (job.cpus * job.tasks_per_cpu, CfsParams::linux_2_6_28(job.cpus));
+        let (count, params) = (job.cpus * job.tasks_per_cpu, CfsParams::scaled(job.cpus));
         let task = |id: u32| Task {
             noise: noise(seed, id),
             vruntime: 0,
@@ -166,7 +166,8 @@ impl Probe {
         self.go_on(tree, cpu, now);
     }
 
-    /// The current task has computed and comes to the barrier, looks at the flag, and yields behind all others.
+    /// The current task has computed and comes to the barrier, looks at the flag, and yields behind all
+    /// others.
     #[inline]
     fn arrive(&mut self, tree: &mut Tree, cpu: u32, now: u64) {
         self.sum.step(now, cpu);

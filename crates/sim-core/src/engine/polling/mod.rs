@@ -14,7 +14,8 @@
 //!
 //! One case has a closed form besides (`rotation`): a yield that puts its caller behind all others makes a
 //! round-robin cycle, whose state after any number of dispatches follows from two passes over the queue,
-//! without a copy. It stays because a task-step takes twice the instructions without it (docs/performance.md).
+//! without a copy. It stays because a task-step takes twice the instructions without it
+//! (docs/performance.md).
 
 pub(crate) mod queue_copy;
 pub(crate) mod recurrence;
@@ -26,7 +27,6 @@ use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
 use crate::engine::state::{Activity, Cpu, Overhead, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
-use crate::observe::Observer;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
@@ -112,7 +112,7 @@ pub(crate) fn all_unaware(tasks: &Tasks, (current, head): (TaskId, TaskId), most
     false
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened, and
     /// one that ends now if the cpu has already decided at this instant.
     #[inline]
