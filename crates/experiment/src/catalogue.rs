@@ -174,12 +174,12 @@ fn scenario(built_in: &BuiltIn, policies: &PolicyShelf) -> Row {
 }
 
 fn policy(e: &policies::Entry) -> Row {
-    let about = format!("A {}-level policy. {}", e.level.name(), e.about.trim());
+    let about = format!("A {}-level policy. {}", e.level.name(), e.about());
     row(e.name, e.summary, e.source, &about, e.parameters)
 }
 
 fn workload(e: &workloads::Entry) -> Row {
-    row(e.name, e.summary, e.source, e.about, e.parameters)
+    row(e.name, e.summary, e.source, &e.about(), e.parameters)
 }
 
 fn machine(e: &machines::Entry) -> Row {

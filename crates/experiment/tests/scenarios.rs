@@ -138,7 +138,7 @@ fn overrides_use_the_paths_of_sweeps() {
     assert_eq!(changed.policies, ["LOAD", "SPEED"]);
     assert_eq!((changed.seed, changed.repeat, changed.overrides.len()), (5, 2, 9));
     let last = changed.runs.last().unwrap();
-    assert_eq!(last.policy_choice.values.get("interval"), 50_000_000);
+    assert_eq!(last.policy_choice.values.number("interval"), Some(50_000_000));
     assert_eq!((last.machine.memory.remote_factor, last.kernel.tick), (1_750, Span::from_ms(4)));
     assert_eq!((last.apps[0].tasks, last.apps[0].runtime.name.as_str()), (3, "openmp"));
     assert!(last.options.stepwise && last.options.seed == 6);

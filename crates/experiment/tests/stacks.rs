@@ -41,7 +41,7 @@ fn what_stands_beneath_is_read_with_its_parameters() {
     assert_eq!(fast.values.changed(), [("interval", "5ms".to_owned())]);
     assert_eq!(over.perturb.as_ref().unwrap().changed(), [("veto", "10%".to_owned())]);
     let late = experiment.runs[4].policy_choice.perturb.as_ref().unwrap();
-    assert_eq!(late.get("jitter"), 2_000_000);
+    assert_eq!(late.number("jitter"), Some(2_000_000));
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn paths_reach_the_policy_below() {
     let experiment = with(&set, &[]).unwrap();
     assert_eq!(stacks(&experiment)[0], "SPEED over LGROUP");
     assert!(experiment.runs[2].policy_choice.over.as_ref().unwrap().values.changed().is_empty());
-    assert_eq!(experiment.runs[4].policy_choice.perturb.as_ref().unwrap().get("veto"), 0);
+    assert_eq!(experiment.runs[4].policy_choice.perturb.as_ref().unwrap().number("veto"), Some(0));
     let new = with(&["policies.SPEED.perturb.delay=3ms"], &[]).unwrap();
-    assert_eq!(new.runs[0].policy_choice.perturb.as_ref().unwrap().get("delay"), 3_000_000);
+    assert_eq!(new.runs[0].policy_choice.perturb.as_ref().unwrap().number("delay"), Some(3_000_000));
     let wrong = [
         ("policies.SPEED.over.steal=true", "the policy has no `over`"),
         ("policies.late.over=ULE", "LOAD is a kernel-level policy"),

@@ -7,7 +7,7 @@ use notation::units;
 use notation::yaml::{self, Content, Node};
 use sim_core::machine::{Level, Topology};
 
-use crate::parameters::{GENERIC_NOTES, Lists, PARAMETERS, check, cores_per_package, generic_values};
+use crate::parameters::{GENERIC_NOTES, Lists, Parameters, check, cores_per_package, generic_values};
 use crate::shelf::{Entry, Note};
 use crate::topology::parse_topology;
 
@@ -108,7 +108,7 @@ impl Reading {
     /// The values, which become the defaults of their own table; those left out are generic.
     fn values(&mut self, root: &Node, topology: &Topology, notes: &mut Vec<Note>) -> Values {
         let given = root.get("values").map(|entry| &entry.value);
-        let names: Vec<&str> = PARAMETERS.iter().map(|p| p.name).collect();
+        let names: Vec<&str> = Parameters::TABLE.iter().map(|p| p.name).collect();
         if let Some(node) = given {
             self.mapping(node, "`values`", &names);
         }
@@ -338,7 +338,7 @@ uncertain: true }
         assert_eq!(machine.memory.distances, [1_000, 1_400, 1_400, 1_000]);
         assert_eq!(machine.turbo, [1_200, 1_100]);
         assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
-        assert_eq!(entry.values.get("remote_factor"), 1_500);
+        assert_eq!(entry.values.number("remote_factor"), Some(1_500));
         let note = |name: &str| entry.notes.iter().find(|note| note.parameter == name).unwrap();
         assert!(note("remote_factor").source.starts_with("default for a present-day server: "));
         assert!(note("lists.distances").uncertain && !note("core_speed").uncertain);

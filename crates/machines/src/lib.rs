@@ -11,6 +11,6 @@ mod shelf;
 mod topology;
 
 pub use file::read as read_file;
-pub use parameters::{GENERIC_NOTES, Lists, PARAMETERS, build, generic_values};
+pub use parameters::{GENERIC_NOTES, Lists, Parameters, build, generic_values};
 pub use shelf::{Entry, Note, entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};

@@ -1,6 +1,8 @@
 //! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from values.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Factor, Percent, Rate, Size};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::machine::{Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::program::Spread;
 use sim_core::time::{Span, Speed};
@@ -12,189 +14,98 @@ const MAX_RATE: u64 = 1_000_000_000_000;
 /// Largest cache, 1 TiB.
 const MAX_CACHE: u64 = 1 << 40;
 
-const fn cost(name: &'static str, default: u64, min: u64, about: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Duration, default, min, max: MAX_COST, about }
+parameters! {
+    /// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on two
+    /// cores of a virtual Xeon server under Linux 6.18 (medians), the rest typical of servers of the 2020s; see
+    /// [`GENERIC_NOTES`].
+    pub struct Parameters {
+        /// Speed of a core relative to the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz).
+        core_speed: Factor = 1_000, in 1..=100_000;
+        /// Bandwidth of the memory controller of each NUMA node. 0 means no limit.
+        node_bandwidth: Rate = gb_per_s(150), in 0..=MAX_RATE;
+        /// Bandwidth of each package's front-side bus. 0 means that the machine has no such bus.
+        bus_bandwidth: Rate = 0, in 0..=MAX_RATE;
+        /// Bandwidth of each NUMA node's port to the interconnect, through which it serves all other nodes. 0
+        /// means no limit.
+        link_bandwidth: Rate = gb_per_s(60), in 0..=MAX_RATE;
+        /// Bandwidth of all traffic between nodes together, on machines with a central crossbar. 0 means no
+        /// limit.
+        crossbar_bandwidth: Rate = 0, in 0..=MAX_RATE;
+        /// Memory bandwidth that one core can draw when it runs alone.
+        core_bandwidth: Rate = gb_per_s(15), in 1..=MAX_RATE;
+        /// Time of a remote memory access divided by the time of a local one.
+        remote_factor: Factor = 1_500, in 1_000..=100_000;
+        /// Size of the caches that are private to a core.
+        private_cache: Size = mib(2), in 0..=MAX_CACHE;
+        /// Size of the cache that a cache group shares. Without cache groups, a package shares it. 0 means
+        /// none.
+        shared_cache: Size = mib(32), in 0..=MAX_CACHE;
+        /// Exponent of the cache-sharing model. When several working sets share a cache, the memory demand of
+        /// each task grows by the factor (all working sets / what fits)^exponent. 0 switches the model off.
+        cache_exponent: Factor = 0, in 0..=2_000;
+        /// Relative speed of a hardware thread while a sibling computes and both work in their registers and
+        /// caches. The factor applies once for each such sibling.
+        smt_compute: Factor = 620, in 1..=1_000;
+        /// Like `smt_compute`, when both threads are fully memory-bound. In between, the factor follows the
+        /// mean of their memory-bound shares.
+        smt_memory: Factor = 850, in 1..=1_000;
+        /// Relative speed of a hardware thread while a sibling polls or works in the kernel. The factor applies
+        /// once for each such sibling.
+        smt_poll: Factor = 900, in 1..=1_000;
+        /// Exponent p of the contention model, in which memory accesses slow down by the factor (1 +
+        /// load^p)^(1/p). A large p makes the knee of the curve sharp.
+        stretch_exponent: u32 = 4, in 1..=16;
+        /// Demand from which a task counts as fully memory-bound, as a share of a memory controller's
+        /// bandwidth.
+        bound_demand: Factor = 167, in 1..=10_000;
+        /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any two
+        /// nodes.
+        distances: bool = true;
+        /// Use the machine's list of turbo steps, if it has one. `false` keeps the same clock for any number of
+        /// busy cores.
+        turbo: bool = true;
+        /// Number of slow cores per package, for an asymmetric machine. The last cores of each package run at
+        /// `slow_speed`. 0 means none.
+        slow_cores: u64 = 0, in 0..=sim_core::limits::MAX_CPUS;
+        /// Speed of the slow cores divided by the speed of the other cores.
+        slow_speed: Factor = 500, in 10..=1_000;
+        /// Context switch between threads of one process.
+        switch_thread: Duration = 800, in 0..=MAX_COST;
+        /// Context switch between processes.
+        switch_process: Duration = 980, in 0..=MAX_COST;
+        /// One poll of a flag, including the loop.
+        poll: Duration = 90, in 1..=MAX_COST;
+        /// Call of sched_yield without a context switch.
+        yield_call: Duration = 367, in 0..=MAX_COST;
+        /// Waking one sleeping task, paid by the waker.
+        wake: Duration = 700, in 0..=MAX_COST;
+        /// Going to sleep, paid by the sleeper.
+        sleep: Duration = 600, in 0..=MAX_COST;
+        /// Inter-processor interrupt, from sending to the handler.
+        ipi: Duration = us(1), in 0..=MAX_COST;
+        /// Leaving the idle state.
+        idle_exit: Duration = us(6), in 0..=MAX_COST;
+        /// Moving a task to another cpu's queue. The refill of its caches is extra.
+        migration: Duration = us(3), in 0..=MAX_COST;
+        /// Handling one timer tick.
+        tick: Duration = us(2), in 0..=MAX_COST;
+        /// Creating one thread or process, paid by the parent.
+        fork: Duration = us(30), in 0..=MAX_COST;
+        /// Half-width of the variation of `fork` from one task to the next. It makes the start of the tasks
+        /// differ between seeds.
+        fork_spread: Percent = percent(20), in 0..=percent(100);
+        /// Time until a store is visible on the same cpu.
+        line_same: Duration = 1, in 1..=MAX_COST;
+        /// Time until a store is visible to the other hardware thread of the core.
+        line_core: Duration = 20, in 1..=MAX_COST;
+        /// Time until a store is visible to a core of the same cache group.
+        line_cache: Duration = 40, in 1..=MAX_COST;
+        /// Time until a store is visible to a core of the same package or NUMA node.
+        line_near: Duration = 60, in 1..=MAX_COST;
+        /// Time until a store is visible to a core of another package and node.
+        line_far: Duration = 150, in 1..=MAX_COST;
+    }
 }
-
-const fn memory(
-    name: &'static str,
-    kind: Kind,
-    default: u64,
-    range: (u64, u64),
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, min: range.0, max: range.1, about }
-}
-
-/// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on two
-/// cores of a virtual Xeon server under Linux 6.18 (medians), the rest typical of servers of the 2020s; see [`GENERIC_NOTES`].
-pub const PARAMETERS: &[Parameter] = &[
-    memory(
-        "core_speed",
-        Kind::Factor,
-        1_000,
-        (1, 100_000),
-        "Speed of a core relative to the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz).",
-    ),
-    memory(
-        "node_bandwidth",
-        Kind::Rate,
-        150_000_000_000,
-        (0, MAX_RATE),
-        "Bandwidth of the memory controller of each NUMA node. 0 means no limit.",
-    ),
-    memory(
-        "bus_bandwidth",
-        Kind::Rate,
-        0,
-        (0, MAX_RATE),
-        "Bandwidth of each package's front-side bus. 0 means that the machine has no such bus.",
-    ),
-    memory(
-        "link_bandwidth",
-        Kind::Rate,
-        60_000_000_000,
-        (0, MAX_RATE),
-        "Bandwidth of each NUMA node's port to the interconnect, through which it serves all other nodes. 0 means no \
-            limit.",
-    ),
-    memory(
-        "crossbar_bandwidth",
-        Kind::Rate,
-        0,
-        (0, MAX_RATE),
-        "Bandwidth of all traffic between nodes together, on machines with a central crossbar. 0 means no limit.",
-    ),
-    memory(
-        "core_bandwidth",
-        Kind::Rate,
-        15_000_000_000,
-        (1, MAX_RATE),
-        "Memory bandwidth that one core can draw when it runs alone.",
-    ),
-    memory(
-        "remote_factor",
-        Kind::Factor,
-        1_500,
-        (1_000, 100_000),
-        "Time of a remote memory access divided by the time of a local one.",
-    ),
-    memory(
-        "private_cache",
-        Kind::Size,
-        2 << 20,
-        (0, MAX_CACHE),
-        "Size of the caches that are private to a core.",
-    ),
-    memory(
-        "shared_cache",
-        Kind::Size,
-        32 << 20,
-        (0, MAX_CACHE),
-        "Size of the cache that a cache group shares. Without cache groups, a package shares it. 0 means none.",
-    ),
-    memory(
-        "cache_exponent",
-        Kind::Factor,
-        0,
-        (0, 2_000),
-        "Exponent of the cache-sharing model. When several working sets share a cache, the memory demand of each task \
-            grows by the factor (all working sets / what fits)^exponent. 0 switches the model off.",
-    ),
-    memory(
-        "smt_compute",
-        Kind::Factor,
-        620,
-        (1, 1_000),
-        "Relative speed of a hardware thread while a sibling computes and both work in their registers and caches. The \
-            factor applies once for each such sibling.",
-    ),
-    memory(
-        "smt_memory",
-        Kind::Factor,
-        850,
-        (1, 1_000),
-        "Like `smt_compute`, when both threads are fully memory-bound. In between, the factor follows the mean of their \
-            memory-bound shares.",
-    ),
-    memory(
-        "smt_poll",
-        Kind::Factor,
-        900,
-        (1, 1_000),
-        "Relative speed of a hardware thread while a sibling polls or works in the kernel. The factor applies once for \
-            each such sibling.",
-    ),
-    memory(
-        "stretch_exponent",
-        Kind::Count,
-        4,
-        (1, 16),
-        "Exponent p of the contention model, in which memory accesses slow down by the factor (1 + load^p)^(1/p). A \
-            large p makes the knee of the curve sharp.",
-    ),
-    memory(
-        "bound_demand",
-        Kind::Factor,
-        167,
-        (1, 10_000),
-        "Demand from which a task counts as fully memory-bound, as a share of a memory controller's bandwidth.",
-    ),
-    memory(
-        "distances",
-        Kind::Flag,
-        1,
-        (0, 1),
-        "Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any two nodes.",
-    ),
-    memory(
-        "turbo",
-        Kind::Flag,
-        1,
-        (0, 1),
-        "Use the machine's list of turbo steps, if it has one. `false` keeps the same clock for any number of busy \
-            cores.",
-    ),
-    memory(
-        "slow_cores",
-        Kind::Count,
-        0,
-        (0, sim_core::limits::MAX_CPUS),
-        "Number of slow cores per package, for an asymmetric machine. The last cores of each package run at \
-            `slow_speed`. 0 means none.",
-    ),
-    memory(
-        "slow_speed",
-        Kind::Factor,
-        500,
-        (10, 1_000),
-        "Speed of the slow cores divided by the speed of the other cores.",
-    ),
-    cost("switch_thread", 800, 0, "Context switch between threads of one process."),
-    cost("switch_process", 980, 0, "Context switch between processes."),
-    cost("poll", 90, 1, "One poll of a flag, including the loop."),
-    cost("yield_call", 367, 0, "Call of sched_yield without a context switch."),
-    cost("wake", 700, 0, "Waking one sleeping task, paid by the waker."),
-    cost("sleep", 600, 0, "Going to sleep, paid by the sleeper."),
-    cost("ipi", 1_000, 0, "Inter-processor interrupt, from sending to the handler."),
-    cost("idle_exit", 6_000, 0, "Leaving the idle state."),
-    cost("migration", 3_000, 0, "Moving a task to another cpu's queue. The refill of its caches is extra."),
-    cost("tick", 2_000, 0, "Handling one timer tick."),
-    cost("fork", 30_000, 0, "Creating one thread or process, paid by the parent."),
-    memory(
-        "fork_spread",
-        Kind::Percent,
-        2_000,
-        (0, 10_000),
-        "Half-width of the variation of `fork` from one task to the next. It makes the start of the tasks differ between \
-            seeds.",
-    ),
-    cost("line_same", 1, 1, "Time until a store is visible on the same cpu."),
-    cost("line_core", 20, 1, "Time until a store is visible to the other hardware thread of the core."),
-    cost("line_cache", 40, 1, "Time until a store is visible to a core of the same cache group."),
-    cost("line_near", 60, 1, "Time until a store is visible to a core of the same package or NUMA node."),
-    cost("line_far", 150, 1, "Time until a store is visible to a core of another package and node."),
-];
 
 /// Where the generic values come from: parameter, source, whether it is uncertain. "Measured" means: median on two cores
 /// of a virtual Xeon server under Linux 6.18.
@@ -259,14 +170,14 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("line_far", "typical, 100-250 ns", true),
 ];
 
-/// The generic values of a synthetic machine: the defaults of [`PARAMETERS`], with the controller's bandwidth
+/// The generic values of a synthetic machine: the defaults of [`Parameters`], with the controller's bandwidth
 /// multiplied by the packages of a NUMA node (machines without a NUMA level have one node for all).
 #[must_use]
 pub fn generic_values(topology: &Topology) -> Values {
     let packages = u64::from((topology.span(Level::Node) / topology.span(Level::Package)).max(1));
-    let mut table = PARAMETERS.to_vec();
+    let mut table = Parameters::TABLE.to_vec();
     for parameter in &mut table {
-        if parameter.name == "node_bandwidth" {
+        if parameter.name == Parameters::node_bandwidth.name {
             parameter.default = (parameter.default * packages).min(parameter.max);
         }
     }
@@ -284,22 +195,23 @@ pub struct Lists {
     pub core_speeds: Vec<u32>,
 }
 
-/// The machine of this shape with these lists and values of [`PARAMETERS`].
+/// The machine of this shape with these lists and values of [`Parameters`].
 #[must_use]
 pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) -> Machine {
+    let values = &Parameters::from(values);
     let speeds = core_speeds_of(topology, values, lists);
-    let used = |flag, list: &[u32]| if values.flag(flag) { list.to_vec() } else { Vec::new() };
+    let used = |flag: bool, list: &[u32]| if flag { list.to_vec() } else { Vec::new() };
     Machine {
         name: name.to_owned(),
         topology: topology.clone(),
         costs: costs(values),
-        memory: Memory { distances: used("distances", &lists.distances), ..memory_of(values) },
+        memory: Memory { distances: used(values.distances, &lists.distances), ..memory_of(values) },
         smt: Smt {
-            compute: values.get("smt_compute") as u32,
-            memory: values.get("smt_memory") as u32,
-            poll: values.get("smt_poll") as u32,
+            compute: values.smt_compute.thousandths() as u32,
+            memory: values.smt_memory.thousandths() as u32,
+            poll: values.smt_poll.thousandths() as u32,
         },
-        turbo: used("turbo", &lists.turbo),
+        turbo: used(values.turbo, &lists.turbo),
         core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
     }
 }
@@ -310,10 +222,14 @@ pub(crate) const fn cores_per_package(topology: &Topology) -> u64 {
 }
 
 /// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor of slow cores.
-fn core_speeds_of(topology: &Topology, values: &Values, lists: &Lists) -> impl Iterator<Item = u64> + use<> {
+fn core_speeds_of(
+    topology: &Topology,
+    values: &Parameters,
+    lists: &Lists,
+) -> impl Iterator<Item = u64> + use<> {
     let in_package = cores_per_package(topology);
-    let first_slow = in_package.saturating_sub(values.get("slow_cores"));
-    let (base, slow) = (values.get("core_speed"), values.get("slow_speed"));
+    let first_slow = in_package.saturating_sub(values.slow_cores);
+    let (base, slow) = (values.core_speed.thousandths(), values.slow_speed.thousandths());
     let pattern = if lists.core_speeds.is_empty() { vec![1_000] } else { lists.core_speeds.clone() };
     (0..topology.count(Level::Core)).zip(pattern.into_iter().cycle()).map(move |(core, factor)| {
         let is_slow = u64::from(core) % in_package >= first_slow;
@@ -323,7 +239,8 @@ fn core_speeds_of(topology: &Topology, values: &Values, lists: &Lists) -> impl I
 
 /// What only values and lists together can get wrong.
 pub(crate) fn check(topology: &Topology, values: &Values, lists: &Lists) -> Result<(), String> {
-    let (slow, cores) = (values.get("slow_cores"), cores_per_package(topology));
+    let values = &Parameters::from(values);
+    let (slow, cores) = (values.slow_cores, cores_per_package(topology));
     if slow > cores {
         return Err(format!("`slow_cores` is {slow}, but a package has {cores} cores"));
     }
@@ -335,40 +252,45 @@ pub(crate) fn check(topology: &Topology, values: &Values, lists: &Lists) -> Resu
     }
 }
 
-fn costs(values: &Values) -> Costs {
-    let span = |name| Span::from_ns(values.get(name));
+fn costs(values: &Parameters) -> Costs {
     Costs {
-        switch_thread: span("switch_thread"),
-        switch_process: span("switch_process"),
-        poll: span("poll"),
-        yield_call: span("yield_call"),
-        wake: span("wake"),
-        sleep: span("sleep"),
-        ipi: span("ipi"),
-        idle_exit: span("idle_exit"),
-        migration: span("migration"),
-        tick: span("tick"),
-        fork: span("fork"),
+        switch_thread: Span::from_ns(values.switch_thread.ns()),
+        switch_process: Span::from_ns(values.switch_process.ns()),
+        poll: Span::from_ns(values.poll.ns()),
+        yield_call: Span::from_ns(values.yield_call.ns()),
+        wake: Span::from_ns(values.wake.ns()),
+        sleep: Span::from_ns(values.sleep.ns()),
+        ipi: Span::from_ns(values.ipi.ns()),
+        idle_exit: Span::from_ns(values.idle_exit.ns()),
+        migration: Span::from_ns(values.migration.ns()),
+        tick: Span::from_ns(values.tick.ns()),
+        fork: Span::from_ns(values.fork.ns()),
         // Hundredths of a per cent to 1/65,536.
-        fork_spread: Spread((values.get("fork_spread") * u64::from(Spread::MAX) / 10_000) as u32),
-        line: [span("line_same"), span("line_core"), span("line_cache"), span("line_near"), span("line_far")],
+        fork_spread: Spread((values.fork_spread.hundredths() * u64::from(Spread::MAX) / 10_000) as u32),
+        line: [
+            Span::from_ns(values.line_same.ns()),
+            Span::from_ns(values.line_core.ns()),
+            Span::from_ns(values.line_cache.ns()),
+            Span::from_ns(values.line_near.ns()),
+            Span::from_ns(values.line_far.ns()),
+        ],
     }
 }
 
-fn memory_of(values: &Values) -> Memory {
+fn memory_of(values: &Parameters) -> Memory {
     Memory {
-        node_bandwidth: values.get("node_bandwidth"),
-        bus_bandwidth: values.get("bus_bandwidth"),
-        link_bandwidth: values.get("link_bandwidth"),
-        crossbar_bandwidth: values.get("crossbar_bandwidth"),
-        core_bandwidth: values.get("core_bandwidth"),
-        remote_factor: values.get("remote_factor") as u32,
+        node_bandwidth: values.node_bandwidth.bytes_per_second(),
+        bus_bandwidth: values.bus_bandwidth.bytes_per_second(),
+        link_bandwidth: values.link_bandwidth.bytes_per_second(),
+        crossbar_bandwidth: values.crossbar_bandwidth.bytes_per_second(),
+        core_bandwidth: values.core_bandwidth.bytes_per_second(),
+        remote_factor: values.remote_factor.thousandths() as u32,
         distances: Vec::new(),
-        private_cache: values.get("private_cache"),
-        shared_cache: values.get("shared_cache"),
-        cache_exponent: values.get("cache_exponent") as u32,
-        stretch_exponent: values.get("stretch_exponent") as u32,
-        bound_demand: values.get("bound_demand") as u32,
+        private_cache: values.private_cache.bytes(),
+        shared_cache: values.shared_cache.bytes(),
+        cache_exponent: values.cache_exponent.thousandths() as u32,
+        stretch_exponent: values.stretch_exponent,
+        bound_demand: values.bound_demand.thousandths() as u32,
     }
 }
 
@@ -379,13 +301,13 @@ mod tests {
 
     #[test]
     fn the_table_is_sound_and_sourced() {
-        for (i, p) in PARAMETERS.iter().enumerate() {
+        for (i, p) in Parameters::TABLE.iter().enumerate() {
             assert!(p.min <= p.default && p.default <= p.max, "{}", p.name);
             assert!(!p.about.is_empty());
-            assert!(PARAMETERS[..i].iter().all(|q| q.name != p.name), "{} twice", p.name);
+            assert!(Parameters::TABLE[..i].iter().all(|q| q.name != p.name), "{} twice", p.name);
             assert!(GENERIC_NOTES.iter().any(|(name, ..)| *name == p.name), "{} has no source", p.name);
         }
-        assert_eq!(GENERIC_NOTES.len(), PARAMETERS.len());
+        assert_eq!(GENERIC_NOTES.len(), Parameters::TABLE.len());
     }
 
     #[test]
@@ -394,12 +316,12 @@ mod tests {
         let lists =
             Lists { distances: vec![1_000, 1_400, 1_400, 1_000], turbo: vec![1_200], ..Lists::default() };
         // `slow_speed` acts where there are slow cores.
-        let mut base = Values::defaults(PARAMETERS);
+        let mut base = Values::defaults(Parameters::TABLE);
         base.set("slow_cores", 1).unwrap();
         let plain = build("m", &tree, &base, &lists);
-        for p in PARAMETERS {
+        for p in Parameters::TABLE {
             let mut values = base.clone();
-            let now = values.get(p.name);
+            let now = values.number(p.name).unwrap();
             values.set(p.name, if now < p.max { now + 1 } else { now - 1 }).unwrap();
             assert_ne!(build("m", &tree, &values, &lists), plain, "{} has no effect", p.name);
         }
@@ -408,7 +330,7 @@ mod tests {
     #[test]
     fn the_last_cores_of_each_package_are_slow() {
         let tree = parse_topology("package:2 core:4 pu:2").unwrap();
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("slow_cores", 2).unwrap();
         let machine = build("m", &tree, &values, &Lists::default());
         let (fast, slow) = (Speed::NOMINAL, Speed::ratio(1, 2));
@@ -421,7 +343,7 @@ mod tests {
     fn listed_speeds_repeat_and_multiply() {
         let tree = parse_topology("package:1 core:4").unwrap();
         let lists = Lists { core_speeds: vec![2_000, 250], ..Lists::default() };
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("core_speed", 800).unwrap();
         let machine = build("m", &tree, &values, &lists);
         let (fast, slow) = (Speed::ratio(16, 10), Speed::ratio(2, 10));
@@ -435,8 +357,8 @@ mod tests {
         let uma = generic_values(&parse_topology("package:4 core:16").unwrap());
         let numa = generic_values(&parse_topology("package:4 numa:1 core:16").unwrap());
         let split = generic_values(&parse_topology("package:4 numa:4 core:4").unwrap());
-        assert_eq!(uma.get("node_bandwidth"), 4 * numa.get("node_bandwidth"));
-        assert_eq!(split.get("node_bandwidth"), numa.get("node_bandwidth"));
+        assert_eq!(uma.number("node_bandwidth").unwrap(), 4 * numa.number("node_bandwidth").unwrap());
+        assert_eq!(split.number("node_bandwidth").unwrap(), numa.number("node_bandwidth").unwrap());
         assert!(uma.changed().is_empty(), "generic values are no overrides");
     }
 }

@@ -50,7 +50,7 @@ pub struct Entry {
     pub topology: Topology,
     /// The kernel it ran in the literature, or runs; the shelf of kernels may lack it.
     pub kernel: Option<String>,
-    /// Its values of [`crate::PARAMETERS`]; they are the table's defaults too, so [`Values::changed`] lists overrides only.
+    /// Its values of [`crate::Parameters`]; they are the table's defaults too, so [`Values::changed`] lists overrides only.
     pub values: Values,
     /// Its distances, turbo steps and speeds of cores.
     pub lists: Lists,
@@ -156,7 +156,7 @@ mod tests {
         let files: Vec<_> = FILES.iter().map(|(file, _)| file.trim_end_matches(".yaml")).collect();
         assert_eq!(files, names().collect::<Vec<_>>());
     }
-    use crate::parameters::PARAMETERS;
+    use crate::parameters::Parameters;
     use sim_core::ids::{CpuId, NodeId};
     use sim_core::machine::{Distance, Level};
     use sim_core::time::{Span, Speed};
@@ -167,7 +167,7 @@ mod tests {
         for entry in entries() {
             let noted = |name: &str| entry.notes.iter().filter(|note| note.parameter == name).count();
             assert!(
-                PARAMETERS.iter().all(|p| noted(p.name) == 1),
+                Parameters::TABLE.iter().all(|p| noted(p.name) == 1),
                 "{}: a source for every number",
                 entry.name
             );

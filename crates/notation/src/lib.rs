@@ -2,11 +2,13 @@
 //!
 //! This crate knows nothing of simulation; it reads no file and no environment.
 
+pub mod declare;
 pub mod diagnostics;
 pub mod encoding;
 pub mod lists;
 pub mod neutral;
 pub mod parameter;
+pub mod prose;
 pub mod suggest;
 pub mod units;
 pub mod yaml;

@@ -1,6 +1,8 @@
 //! Declared parameters: every policy, kernel, runtime, machine and workload states its parameters as a table, from
 //! which scenarios are checked, `oversim list` and the reference pages are made.
 
+use std::ops::RangeInclusive;
+
 /// What a parameter is measured in, and so how its value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -31,10 +33,6 @@ pub enum Kind {
     PerApp(&'static Self),
 }
 
-/// A value: a number in the unit of its kind, or the position of the chosen word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Value(pub u64);
-
 /// A declared parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameter {
@@ -53,28 +51,38 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// One that is `true` or `false`.
+    /// The same with this range, both ends legal.
     #[must_use]
-    pub const fn flag(name: &'static str, default: bool, about: &'static str) -> Self {
-        Self { name, kind: Kind::Flag, default: default as u64, min: 0, max: 1, about }
+    pub const fn within(self, range: &RangeInclusive<u64>) -> Self {
+        Self { min: *range.start(), max: *range.end(), ..self }
+    }
+
+    /// The numbers of the default: none for a list.
+    fn defaults(&self) -> Vec<u64> {
+        if self.kind.is_list() { Vec::new() } else { vec![self.default] }
+    }
+
+    /// The same with this default.
+    #[must_use]
+    pub const fn with(self, default: u64) -> Self {
+        Self { default, ..self }
     }
 }
 
-/// The values of a table of parameters.
+/// The values of a table of parameters: what carries them from a scenario to the struct that declares them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Values {
     table: Vec<Parameter>,
-    values: Vec<u64>,
-    given: Vec<Given>,
+    rows: Vec<Row>,
 }
 
-/// What does not fit into one number.
+/// The value of one parameter.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Given {
-    /// The list for all applications.
-    list: Vec<u64>,
-    /// What single applications have instead: a list, or one number of a kind that is none.
-    apps: Vec<(String, Vec<u64>)>,
+pub struct Row {
+    /// For all applications: one number, or any number of them when the kind is a list.
+    pub all: Vec<u64>,
+    /// What single applications have instead.
+    pub apps: Vec<(String, Vec<u64>)>,
 }
 
 impl Values {
@@ -83,8 +91,7 @@ impl Values {
     pub fn defaults(table: &[Parameter]) -> Self {
         Self {
             table: table.to_vec(),
-            values: table.iter().map(|p| p.default).collect(),
-            given: vec![Given::default(); table.len()],
+            rows: table.iter().map(|p| Row { all: p.defaults(), apps: Vec::new() }).collect(),
         }
     }
 
@@ -92,6 +99,12 @@ impl Values {
     #[must_use]
     pub fn table(&self) -> &[Parameter] {
         &self.table
+    }
+
+    /// The values, in the order of the declarations.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// The declaration of a name.
@@ -114,12 +127,8 @@ impl Values {
     /// A sentence: no such parameter, or something out of its range.
     pub fn set_list(&mut self, name: &str, list: Vec<u64>) -> Result<(), String> {
         let at = self.checked(name, &list)?;
-        self.given[at].apps.clear();
-        if self.table[at].kind.is_list() {
-            self.given[at].list = list;
-        } else {
-            self.values[at] = list.first().copied().unwrap_or(self.table[at].default);
-        }
+        let all = if list.is_empty() { self.table[at].defaults() } else { list };
+        self.rows[at] = Row { all, apps: Vec::new() };
         Ok(())
     }
 
@@ -132,7 +141,7 @@ impl Values {
         if !matches!(self.table[at].kind, Kind::PerApp(_)) {
             return Err(format!("`{name}` is the same for all applications"));
         }
-        let apps = &mut self.given[at].apps;
+        let apps = &mut self.rows[at].apps;
         match apps.iter_mut().find(|(other, _)| other == app) {
             Some((_, old)) => *old = list,
             None => apps.push((app.to_owned(), list)),
@@ -153,88 +162,34 @@ impl Values {
         Ok(at)
     }
 
-    /// The value of a declared parameter; 0 for a name the table lacks (a mistake of the programmer, caught by tests).
+    /// The number of a parameter for all applications, for lists of parameters; none when the table lacks it or the
+    /// value is an empty list. Programs read values through the struct that declares them.
     #[must_use]
-    pub fn get(&self, name: &str) -> u64 {
-        let at = self.table.iter().position(|p| p.name == name);
-        debug_assert!(at.is_some(), "parameter {name} is not declared");
-        at.map_or(0, |at| self.values[at])
+    pub fn number(&self, name: &str) -> Option<u64> {
+        let at = self.table.iter().position(|p| p.name == name)?;
+        self.rows[at].all.first().copied()
     }
 
-    /// The list of a declared parameter; empty by default.
+    /// The value of a parameter for all applications, as a scenario would write it; none when the table lacks it.
     #[must_use]
-    pub fn list(&self, name: &str) -> &[u64] {
-        self.given_of(name).map_or(&[], |given| &given.list)
-    }
-
-    /// The value of a parameter for one application; a copy `cg-2` of `cg` has that of `cg` unless it is named itself.
-    #[must_use]
-    pub fn get_for(&self, name: &str, app: &str) -> u64 {
-        let own = self.given_of(name).and_then(|given| given.of(app)).and_then(|list| list.first());
-        own.copied().unwrap_or_else(|| self.get(name))
-    }
-
-    /// The list of a parameter for one application, as [`Self::get_for`].
-    #[must_use]
-    pub fn list_for(&self, name: &str, app: &str) -> &[u64] {
-        self.given_of(name).map_or(&[], |given| given.of(app).unwrap_or(&given.list))
-    }
-
-    /// The chosen word of one application.
-    #[must_use]
-    pub fn choice_for(&self, name: &str, app: &str) -> &'static str {
-        self.word(name, self.get_for(name, app))
-    }
-
-    fn given_of(&self, name: &str) -> Option<&Given> {
-        let at = self.table.iter().position(|p| p.name == name);
-        debug_assert!(at.is_some(), "parameter {name} is not declared");
-        self.given.get(at?)
-    }
-
-    fn word(&self, name: &str, value: u64) -> &'static str {
-        match self.find(name).map(|p| p.kind.of_one()) {
-            Some(Kind::Choice(words)) => words.get(value as usize).copied().unwrap_or(""),
-            _ => "",
-        }
-    }
-
-    /// A flag.
-    #[must_use]
-    pub fn flag(&self, name: &str) -> bool {
-        self.get(name) != 0
-    }
-
-    /// The chosen word.
-    #[must_use]
-    pub fn choice(&self, name: &str) -> &'static str {
-        self.word(name, self.get(name))
+    pub fn shown(&self, name: &str) -> Option<String> {
+        let (p, row) = self.table.iter().zip(&self.rows).find(|(p, _)| p.name == name)?;
+        Some(p.kind.show_all(&row.all))
     }
 
     /// Names and values that differ from the defaults, as written in a scenario.
     #[must_use]
     pub fn changed(&self) -> Vec<(&'static str, String)> {
-        let shown = |(at, p): (usize, &Parameter)| {
-            let (value, given) = (self.values[at], &self.given[at]);
-            if given.apps.is_empty() && given.list.is_empty() && value == p.default {
+        let shown = |(p, row): (&Parameter, &Row)| {
+            if row.apps.is_empty() && row.all == p.defaults() {
                 return None;
             }
             let one = |list: &[u64]| p.kind.show_all(list);
-            let all = if p.kind.is_list() { one(&given.list) } else { one(&[value]) };
             let apps: Vec<String> =
-                given.apps.iter().map(|(app, list)| format!("{app}: {}", one(list))).collect();
-            Some((p.name, if apps.is_empty() { all } else { format!("{{{}}}", apps.join(", ")) }))
+                row.apps.iter().map(|(app, list)| format!("{app}: {}", one(list))).collect();
+            Some((p.name, if apps.is_empty() { one(&row.all) } else { format!("{{{}}}", apps.join(", ")) }))
         };
-        self.table.iter().enumerate().filter_map(shown).collect()
-    }
-}
-
-impl Given {
-    /// What is given for one application, or for the one that it is a copy of.
-    fn of(&self, app: &str) -> Option<&[u64]> {
-        let named = |name: &str| self.apps.iter().find(|(other, _)| other == name);
-        let found = named(app).or_else(|| named(original(app)?))?;
-        Some(&found.1)
+        self.table.iter().zip(&self.rows).filter_map(shown).collect()
     }
 }
 
@@ -350,18 +305,12 @@ mod tests {
             parameter("sizes", Kind::Counts),
         ];
         let mut values = Values::defaults(&table);
-        assert!(values.changed().is_empty() && values.list("sizes").is_empty());
+        assert!(values.changed().is_empty());
         values.set_list("cpus", vec![4, 0]).unwrap();
         values.set("layout", 1).unwrap();
-        assert_eq!((values.list_for("cpus", "cg"), values.choice_for("layout", "cg")), (&[4, 0][..], "list"));
         values.set_for("cpus", "cg", vec![7]).unwrap();
         values.set_for("layout", "ft", vec![0]).unwrap();
         values.set_list("sizes", vec![9, 3]).unwrap();
-        assert_eq!((values.list_for("cpus", "cg"), values.list_for("cpus", "cg-12")), (&[7][..], &[7][..]));
-        assert_eq!(
-            (values.list_for("cpus", "cg-x"), values.choice_for("layout", "ft-1")),
-            (&[4, 0][..], "even")
-        );
         let changed = values.changed().into_iter().map(|(name, text)| format!("{name}={text}"));
         assert_eq!(changed.collect::<Vec<_>>(), ["cpus={cg: [7]}", "layout={ft: even}", "sizes=[9, 3]"]);
         assert!(values.set_for("sizes", "cg", vec![1]).unwrap_err().contains("the same for all"));

@@ -20,7 +20,7 @@ pub struct Choice {
     pub values: Values,
     /// The kernel-level policy beneath a user-level one; none: the kernel's own ([`kernel_policy`]) with its defaults.
     pub over: Option<Box<Self>>,
-    /// How its decisions are disturbed: values of [`crate::PERTURB`]. What stands beneath has its own.
+    /// How its decisions are disturbed: values of [`crate::Perturbation`]. What stands beneath has its own.
     pub perturb: Option<Values>,
 }
 

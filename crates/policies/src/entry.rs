@@ -1,6 +1,7 @@
 //! What a policy says of itself: its entry on the shelf, and the scenarios that show what it is good and bad at.
 
 use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 use sim_core::policy::Policy;
@@ -50,13 +51,11 @@ pub struct Showcase {
     pub app: &'static str,
     /// Point of the sweep; empty without one.
     pub point: &'static str,
-    /// What happens there and why, in a sentence or two.
-    pub about: &'static str,
 }
 
 impl Showcase {
     /// None: for policies outside this crate, which no test here runs.
-    pub const NONE: Self = Self { scenario: "", label: "", against: "", app: "", point: "", about: "" };
+    pub const NONE: Self = Self { scenario: "", label: "", against: "", app: "", point: "" };
 }
 
 /// A policy on the shelf.
@@ -72,18 +71,50 @@ pub struct Entry {
     pub level: Level,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Idea, rules and when to use it, in paragraphs.
-    pub about: &'static str,
-    /// What the real one can see, and where it reads it.
-    pub sees: &'static str,
-    /// What its decisions cost, and who pays.
-    pub costs: &'static str,
+    /// Its long texts: a Markdown file with the sections that the methods below name.
+    pub text: &'static str,
     /// Where it is faster than another policy.
     pub wins: Showcase,
     /// Where it is slower than another policy.
     pub loses: Showcase,
     /// Builds the bare policy; [`crate::Choice::build`] also puts user-level ones on top of the kernel's own.
     pub build: fn(&Values, &Setting<'_>) -> Box<dyn Policy>,
-    /// The rules on a small case, worked out by hand.
-    pub example: &'static str,
+}
+
+impl Entry {
+    /// Idea, rules and when to use it, in paragraphs.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(self.text, "How it works")
+    }
+
+    /// What the real one can observe, and where it reads it.
+    #[must_use]
+    pub fn observes(&self) -> String {
+        section(self.text, "What the real policy observes")
+    }
+
+    /// What its decisions cost, and what pays.
+    #[must_use]
+    pub fn costs(&self) -> String {
+        section(self.text, "What it costs")
+    }
+
+    /// The rules on a small case, computed step by step.
+    #[must_use]
+    pub fn example(&self) -> String {
+        section(self.text, "Worked example")
+    }
+
+    /// What happens in [`Self::wins`] and why, in a sentence or two.
+    #[must_use]
+    pub fn wins_because(&self) -> String {
+        section(self.text, "Where it wins")
+    }
+
+    /// What happens in [`Self::loses`] and why, in a sentence or two.
+    #[must_use]
+    pub fn loses_because(&self) -> String {
+        section(self.text, "Where it loses")
+    }
 }

@@ -124,11 +124,14 @@ mod tests {
     fn every_entry_says_what_it_is_and_has_legal_defaults() {
         for entry in ALL {
             assert!(
-                !entry.summary.is_empty() && !entry.source.is_empty() && entry.about.len() > 200,
+                !entry.summary.is_empty() && !entry.source.is_empty() && entry.about().len() > 200,
                 "{}",
                 entry.name
             );
-            assert!(entry.example.len() > 100, "{}: a small worked example", entry.name);
+            assert!(entry.example().len() > 100, "{}: a small worked example", entry.name);
+            assert!(!entry.observes().is_empty() && !entry.costs().is_empty(), "{}", entry.name);
+            assert!(!entry.wins_because().is_empty() && !entry.loses_because().is_empty(), "{}", entry.name);
+            assert!(entry.text.starts_with(&format!("# {}\n", entry.name)), "{}", entry.name);
             for (i, p) in entry.parameters.iter().enumerate() {
                 let default_is_legal = p.min <= p.default && p.default <= p.max;
                 // The default of a list is the empty one.

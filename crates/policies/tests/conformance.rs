@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notation::parameter::{Kind, Values};
-use policies::{ALL, Choice, PERTURB};
+use policies::{ALL, Choice, Perturbation};
 use sim_core::engine::Simulation;
 use sim_core::ids::{CpuId, ProfileId};
 use sim_core::machine::{Costs, CpuSet, Level, Machine, Memory, Smt, Topology};
@@ -185,7 +185,7 @@ fn every_policy_completes_and_stays_legal_when_its_decisions_come_late_or_never(
     for entry in ALL {
         let mut disturbed = 0;
         for (delay, veto) in [(0, 2_000), (3_000_000, 0), (3_000_000, 5_000), (200_000, 10_000)] {
-            let mut perturb = Values::defaults(PERTURB);
+            let mut perturb = Values::defaults(Perturbation::TABLE);
             perturb.set("delay", delay).unwrap();
             perturb.set("jitter", delay).unwrap();
             perturb.set("veto", veto).unwrap();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use notation::parameter::{Kind, Parameter, Values};
-use policies::{ALL, Choice, Entry, Level, PERTURB};
+use policies::{ALL, Choice, Entry, Level, Perturbation};
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use sim_core::outcome::{Options, RunReport};
@@ -149,7 +149,7 @@ fn draw(seed: u64) -> Option<Draw> {
 fn any(rng: &mut ChaCha8Rng, entry: &'static Entry, cpus: u32) -> Choice {
     let mut choice = Choice::with(entry, values(rng, entry.parameters, cpus));
     if rng.random_range(0..8) == 0 {
-        let mut disturbed = Values::defaults(PERTURB);
+        let mut disturbed = Values::defaults(Perturbation::TABLE);
         // The programs are short: what is late by seconds would not come.
         for (name, most) in [("delay", 300_000), ("jitter", 300_000), ("veto", 10_000)] {
             disturbed.set(name, rng.random_range(0..=most)).unwrap();

@@ -2,7 +2,7 @@
 //! legal, and both do what they do on the engine, poll by poll, and on the reference kernel.
 
 use notation::parameter::{Kind, Values};
-use policies::{ALL, Choice, Entry, Level, PERTURB, Recorder, Replayer, Schedule};
+use policies::{ALL, Choice, Entry, Level, Perturbation, Recorder, Replayer, Schedule};
 use sim_core::engine::Simulation;
 use sim_core::machine::Machine;
 use sim_core::outcome::{Options, Outcome, RunReport};
@@ -41,7 +41,7 @@ fn values(table: &[notation::parameter::Parameter], seed: u64) -> Values {
 
 /// Decisions late by up to 300 us, and a share of them vetoed.
 fn disturbance(seed: u64) -> Values {
-    let mut values = Values::defaults(PERTURB);
+    let mut values = Values::defaults(Perturbation::TABLE);
     let draw = |n, bound: u64| u64::from(draw(seed ^ 0x5EED, n)) % bound;
     values.set("delay", [0, 1, 20_000, 150_000][draw(0, 4) as usize]).expect("in range");
     values.set("jitter", [0, 150_000][draw(1, 2) as usize]).expect("in range");

@@ -89,7 +89,7 @@ fn text<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
 
 fn of_machine(entry: &Entry, parameter: &str, percent: u64) -> Option<String> {
     let known = entry.values.find(parameter)?;
-    let value = moved(known, entry.values.get(parameter), percent)?;
+    let value = moved(known, entry.values.number(parameter)?, percent)?;
     entry.notes.iter().find(|note| note.parameter == parameter && note.uncertain)?;
     Some(format!("machine.{parameter}={value}"))
 }

@@ -1,6 +1,8 @@
 //! `hog`: a task that only computes, for ever or for a given amount of work.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Rate, Size};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
@@ -13,51 +15,35 @@ const PIECE: u64 = 1_000_000_000;
 /// Longest finite work, 2^31 pieces (68 years).
 const LONGEST: u64 = PIECE << 31;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "work",
-        kind: Kind::Duration,
-        default: u64::MAX,
-        min: 1,
-        max: u64::MAX,
-        about: "Work of each task at nominal speed. `infinite` computes without end, in the background: the run ends \
-            when the other applications have ended.",
-    },
-    Parameter {
-        name: "demand",
-        kind: Kind::Rate,
-        default: 0,
-        min: 0,
-        max: MAX_RATE,
-        about: "Memory traffic of a task while it computes alone at nominal speed.",
-    },
-    Parameter {
-        name: "working_set",
-        kind: Kind::Size,
-        default: 0,
-        min: 0,
-        max: MAX_SIZE,
-        about: "Bytes that a task works on. They limit the refill of its caches after a migration.",
-    },
-];
+parameters! {
+    /// Parameters of `hog`.
+    struct Parameters {
+        /// Work of each task at nominal speed. `infinite` computes without end, in the background: the run ends
+        /// when the other applications have ended.
+        work: Duration = u64::MAX, in 1..=u64::MAX;
+        /// Memory traffic of a task while it computes alone at nominal speed.
+        demand: Rate = 0, in 0..=MAX_RATE;
+        /// Bytes that a task works on. They limit the refill of its caches after a migration.
+        working_set: Size = 0, in 0..=MAX_SIZE;
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hog",
     summary: "computes and never waits, without end or for a given time",
-    about: "A hog is an unrelated program that keeps a cpu busy. It takes its fair share and never yields. Without \
-        `work` it computes without end, in the background. With `work` it is an application that ends.",
     source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nhog: { workload: hog, cpus: [0] }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
 fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
+    let values = Parameters::from(values);
     let profile = MemoryProfile {
-        demand: values.get("demand"),
+        demand: values.demand.bytes_per_second(),
         bound: None,
-        working_set: values.get("working_set"),
+        working_set: values.working_set.bytes(),
         ..MemoryProfile::NONE
     };
     let piece = |ns| Op::Compute {
@@ -65,7 +51,7 @@ fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
         spread: Spread::NONE,
         profile: ProfileId(0),
     };
-    let work = values.get("work");
+    let work = values.work.ns();
     let mut ops = Vec::new();
     if work == u64::MAX {
         ops.extend([Op::Repeat(0), piece(PIECE), Op::End]);
@@ -88,7 +74,7 @@ mod tests {
     use super::*;
 
     fn built(work: u64) -> Built {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("work", work).unwrap();
         build(&values, &Context { tasks: 1, runtime: "spin", machine: "" }).unwrap()
     }

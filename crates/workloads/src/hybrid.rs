@@ -1,58 +1,57 @@
 //! `hybrid`: processes of several threads, as MPI programs with OpenMP loops
 
-use notation::parameter::{Parameter, Values};
+use notation::declare::{Duration, Percent};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program};
 use sim_core::time::{WORK_FRACTION_BITS, Work};
 
 use crate::registry::{Built, Context, Entry};
-use crate::variation::{MS, SPREAD, VARIATION, chosen, count, time};
+use crate::variation::Varies;
 
-const PARAMETERS: &[Parameter] = &[
-    count("threads_per_process", 4, (1, 1 << 20), "Threads of each process. `tasks` counts threads."),
-    Parameter {
-        max: 1_000_000_000 * MS,
-        ..time("work", 16_000 * MS, 1, "Work of the whole problem, divided among all threads.")
-    },
-    count(
-        "intervals",
-        400,
-        (1, u32::MAX as u64),
-        "Number of parallel loops. Each loop has a barrier for the threads of a process.",
-    ),
-    count(
-        "exchange_every",
-        10,
-        (1, u32::MAX as u64),
-        "Number of loops from one exchange among the processes to the next.",
-    ),
-    VARIATION,
-    SPREAD,
-];
+parameters! {
+    /// Parameters of `hybrid`.
+    struct Parameters {
+        /// Threads of each process. `tasks` counts threads.
+        threads_per_process: u32 = 4, in 1..=1 << 20;
+        /// Work of the whole problem, divided among all threads.
+        work: Duration = s(16), in 1..=s(1_000_000);
+        /// Number of parallel loops. Each loop has a barrier for the threads of a process.
+        intervals: u32 = 400, in 1..=u32::MAX as u64;
+        /// Number of loops from one exchange among the processes to the next.
+        exchange_every: u32 = 10, in 1..=u32::MAX as u64;
+        /// Variation of the pieces of work: uniform with the half-width `spread`, or exponential.
+        variation: Varies = Varies::Uniform;
+        /// Half-width of the uniform variation.
+        spread: Percent = 0, in 0..=percent(100);
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybrid",
     summary: "MPI between processes, OpenMP within: barriers inside each process, and at times one between the processes",
-    about: "The threads of a process meet at a barrier after every loop. Every few loops, the first thread of each \
-            process meets the first threads of the other processes, while the other threads of its process wait for it. \
-            Switches between threads of one process are cheap, switches between processes are expensive. All threads \
-            wait in the way that the `runtime` of the application defines.",
     source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
         multi-core SMP nodes, PDP 2009",
     example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: mpi }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let (intervals, every) = (values.get("intervals") as u32, values.get("exchange_every") as u32);
-    let total = u128::from(values.get("work")) << WORK_FRACTION_BITS;
+    let values = Parameters::from(values);
+    let (intervals, every) = (values.intervals, values.exchange_every);
+    let total = u128::from(values.work.ns()) << WORK_FRACTION_BITS;
     let raw = (total / u128::from(intervals) / u128::from(context.tasks.max(1))).max(1);
     let Some(raw) = u64::try_from(raw).ok().filter(|raw| *raw <= Work::MAX.raw() / 16) else {
         return Err("a thread computes for more than 9 minutes in one loop; use more intervals".into());
     };
-    let compute = Op::Compute { work: Work::from_raw(raw), spread: chosen(values), profile: ProfileId(0) };
+    let compute = Op::Compute {
+        work: Work::from_raw(raw),
+        spread: values.variation.by(values.spread),
+        profile: ProfileId(0),
+    };
     let mut ops = Vec::new();
     if intervals >= every {
         ops.extend([Op::Repeat(intervals / every), Op::Repeat(every), compute, Op::TeamBarrier, Op::End]);
@@ -63,7 +62,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         ops.extend([Op::Repeat(intervals % every), compute, Op::TeamBarrier, Op::End]);
     }
     let program = Program::new(ops, vec![MemoryProfile::NONE])?;
-    Ok(Built { team: values.get("threads_per_process") as u32, ..Built::even(program) })
+    Ok(Built { team: values.threads_per_process, ..Built::even(program) })
 }
 
 #[cfg(test)]
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn loops_and_exchanges_are_as_many_as_asked_for() {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("intervals", 25).unwrap();
         let built = build(&values, &Context { tasks: 16, runtime: "block", machine: "" }).unwrap();
         let repeats: Vec<Op> =

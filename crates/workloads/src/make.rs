@@ -1,86 +1,61 @@
 //! `make`: `make -j N`, a stream of short sequential jobs with waits for input and output between their parts
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Rate, Size};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
 
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::{MAX_RATE, MAX_SIZE};
-use crate::variation::{MS, count, time};
+use crate::variation::LONGEST;
 
-const PARAMETERS: &[Parameter] = &[
-    time(
-        "compute",
-        500 * MS,
-        1_000,
-        "Mean work of one job. The work of each part is exponential. The default is uncertain (compiling a C file took \
-            0.1 to 2 s in 2010).",
-    ),
-    time(
-        "io",
-        5 * MS,
-        0,
-        "Mean wait for the disk after each part of a job, exponential. The default is uncertain (one disk access).",
-    ),
-    count(
-        "parts",
-        4,
-        (1, 10_000),
-        "Parts of a job, with a wait after each: preprocess, compile, assemble, write. Uncertain.",
-    ),
-    count(
-        "jobs",
-        0,
-        (0, u32::MAX as u64),
-        "Number of jobs that all slots do together. 0 runs without end, in the background.",
-    ),
-    Parameter {
-        name: "demand",
-        kind: Kind::Rate,
-        default: 0,
-        min: 0,
-        max: MAX_RATE,
-        about: "Memory traffic of a job while it computes alone at nominal speed.",
-    },
-    Parameter {
-        name: "working_set",
-        kind: Kind::Size,
-        default: 0,
-        min: 0,
-        max: MAX_SIZE,
-        about: "Bytes that a job works on. They limit the refill of its caches after a migration.",
-    },
-];
+parameters! {
+    /// Parameters of `make`.
+    struct Parameters {
+        /// Mean work of one job. The work of each part is exponential. The default is uncertain (compiling a C
+        /// file took 0.1 to 2 s in 2010).
+        compute: Duration = ms(500), in us(1)..=LONGEST;
+        /// Mean wait for the disk after each part of a job, exponential. The default is uncertain (one disk
+        /// access).
+        io: Duration = ms(5), in 0..=LONGEST;
+        /// Parts of a job, with a wait after each: preprocess, compile, assemble, write. Uncertain.
+        parts: u32 = 4, in 1..=10_000;
+        /// Number of jobs that all slots do together. 0 runs without end, in the background.
+        jobs: u32 = 0, in 0..=u32::MAX as u64;
+        /// Memory traffic of a job while it computes alone at nominal speed.
+        demand: Rate = 0, in 0..=MAX_RATE;
+        /// Bytes that a job works on. They limit the refill of its caches after a migration.
+        working_set: Size = 0, in 0..=MAX_SIZE;
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "make",
     summary: "`make -j N`: short sequential jobs, each a separate process, in as many slots as it has tasks",
-    about: "Each slot (a task; 16 slots unless the scenario sets `tasks`) runs one job after another. A job consists of \
-        parts that compute, with a wait for the disk after each part. Every job is a new process, which the kernel \
-        places like a fork. Jobs start and end all the time, so the queue lengths keep changing. The workload tests \
-        whether a balancer tolerates such changes.",
     source: "the competitor `make -j 16` of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nmake: { workload: make, tasks: 4 }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
 fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
+    let values = Parameters::from(values);
     let profile = MemoryProfile {
-        demand: values.get("demand"),
+        demand: values.demand.bytes_per_second(),
         bound: None,
-        working_set: values.get("working_set"),
+        working_set: values.working_set.bytes(),
         ..MemoryProfile::NONE
     };
-    let (parts, jobs) = (values.get("parts"), values.get("jobs") as u32);
-    let part = Span::from_ns((values.get("compute") / parts).max(1));
+    let jobs = values.jobs;
+    let part = Span::from_ns((values.compute.ns() / u64::from(values.parts)).max(1));
     let mut ops =
-        vec![if jobs == 0 { Op::Repeat(0) } else { Op::RepeatShared(jobs) }, Op::Repeat(parts as u32)];
+        vec![if jobs == 0 { Op::Repeat(0) } else { Op::RepeatShared(jobs) }, Op::Repeat(values.parts)];
     ops.push(Op::Compute { work: Work::from_span(part), spread: Spread::EXPONENTIAL, profile: ProfileId(0) });
-    if values.get("io") > 0 {
-        ops.push(Op::Sleep { span: Span::from_ns(values.get("io")), spread: Spread::EXPONENTIAL });
+    if values.io.ns() > 0 {
+        ops.push(Op::Sleep { span: Span::from_ns(values.io.ns()), spread: Spread::EXPONENTIAL });
     }
     ops.extend([Op::End, Op::Respawn, Op::End]);
     let program = Program::new(ops, vec![profile])?;
@@ -92,7 +67,7 @@ mod tests {
     use super::*;
 
     fn built(jobs: u64) -> Built {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("jobs", jobs).unwrap();
         build(&values, &Context { tasks: 16, runtime: "block", machine: "" }).unwrap()
     }
@@ -108,6 +83,6 @@ mod tests {
     #[test]
     fn the_parts_of_a_job_add_up() {
         let Op::Compute { work, .. } = built(1).program.ops()[2] else { panic!("no part") };
-        assert_eq!(4 * work.floor_ns(), 500 * MS);
+        assert_eq!(4 * work.floor_ns(), 500_000_000);
     }
 }

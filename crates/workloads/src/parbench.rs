@@ -3,21 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Choice, Duration, Percent};
+use notation::parameter::{Kind, Values};
+use notation::{choices, parameters};
 use serde::Deserialize;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
 use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 
-use crate::profile::{Datum, half_width, scale, scaled};
+use crate::profile::{Datum, half_width, scaled};
 use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::serial_part;
 
 /// The kernels by their numbers in PARbench; `mix` is the job made of all of them.
-pub const KERNELS: &[&str] = &[
-    "mix", "k61", "k81", "k101", "k111", "k121", "k126", "k141", "k151", "k201", "k221", "k226", "k241",
-    "k246", "k281", "k286", "k301",
-];
+pub const KERNELS: &[&str] = Job::WORDS;
 /// A kernel below this memory-bound share (1/65,536; 2 %) works in its caches.
 const CACHED: u32 = 1_311;
 /// How often a kernel that works in its caches occurs in a job for each other one: then the job makes 500 million memory
@@ -28,57 +27,56 @@ const FILE: &str = "parbench.yaml";
 /// The data file of the derived program, as text.
 pub const DATA: &str = include_str!("../data/parbench.yaml");
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "kernel",
-        kind: Kind::Choice(KERNELS),
-        default: 0,
-        min: 0,
-        max: KERNELS.len() as u64 - 1,
-        about: "Kernel that the job executes repeatedly. `mix` executes all kernels one after the other, and those that \
-            work in their caches five times as often.",
-    },
-    Parameter {
-        name: "work",
-        kind: Kind::Duration,
-        default: 200_000_000_000,
-        min: 1,
-        max: 1_000_000_000_000_000,
-        about: "Sequential run time of the job on a core of the E25K.",
-    },
-    Parameter {
-        name: "kernels",
-        kind: Kind::Count,
-        default: 5_000,
-        min: 1,
-        max: 100_000_000,
-        about: "Number of kernel executions. Each ends with a barrier.",
-    },
-    Parameter {
-        name: "variation",
-        kind: Kind::Percent,
-        default: 0,
-        min: 0,
-        max: 10_000,
-        about: "Half-width of the variation of the work between two barriers. The default is 0% because a synthetic \
-            kernel is a loop of equal iterations that are divided evenly.",
-    },
-    scale(
-        "Share of the job to simulate. It covers the first kernels, in whole rounds of the mix, at least one round.",
-    ),
-];
+choices! {
+    /// The words of `kernel`.
+    enum Job {
+        Mix = "mix",
+        K61 = "k61",
+        K81 = "k81",
+        K101 = "k101",
+        K111 = "k111",
+        K121 = "k121",
+        K126 = "k126",
+        K141 = "k141",
+        K151 = "k151",
+        K201 = "k201",
+        K221 = "k221",
+        K226 = "k226",
+        K241 = "k241",
+        K246 = "k246",
+        K281 = "k281",
+        K286 = "k286",
+        K301 = "k301",
+    }
+}
+
+parameters! {
+    /// Parameters of `parbench`.
+    struct Parameters {
+        /// Kernel that the job executes repeatedly. `mix` executes all kernels one after the other, and those
+        /// that work in their caches five times as often.
+        kernel: Job = Job::Mix;
+        /// Sequential run time of the job on a core of the E25K.
+        work: Duration = s(200), in 1..=s(1_000_000);
+        /// Number of kernel executions. Each ends with a barrier.
+        kernels: u32 = 5_000, in 1..=100_000_000;
+        /// Half-width of the variation of the work between two barriers. The default is 0% because a synthetic
+        /// kernel is a loop of equal iterations that are divided evenly.
+        variation: Percent = 0, in 0..=percent(100);
+        /// Share of the job to simulate. It covers the first kernels, in whole rounds of the mix, at least one
+        /// round.
+        scale: Percent = percent(100), in 1..=percent(100);
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "parbench",
     summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, with a barrier after each",
-    about: "A job takes 200 s and executes about 5,000 kernels. Each kernel is divided evenly among the threads (one \
-        thread makes a sequential job) and ends with a barrier. Rank 0 also does the serial part. The memory-bound share \
-        of each kernel is derived (`oversim calibrate`) from the cpu time of 140 copies on 144 cores.",
     source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments \
         on a Sun Fire E25K System with PARbench, Tables 1 to 3",
     example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, tasks: 8 }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
@@ -184,13 +182,14 @@ pub fn trial(
 }
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
+    let values = Parameters::from(values);
     let catalogue = catalogue()?;
     let share = if context.tasks > 1 { catalogue.serial_share } else { 0 };
-    let nominal = u128::from(values.get("work")) * u128::from(catalogue.speed) / 1_000;
-    let (work, count) = (Span::from_ns(nominal as u64), values.get("kernels") as u32);
-    let spread = half_width(values.get("variation"));
-    let kernels = cycle(values.choice("kernel"))?;
-    let (work, count) = first(work, count, kernels.len() as u32, values.get("scale"));
+    let nominal = u128::from(values.work.ns()) * u128::from(catalogue.speed) / 1_000;
+    let (work, count) = (Span::from_ns(nominal as u64), values.kernels);
+    let spread = half_width(values.variation.hundredths());
+    let kernels = cycle(values.kernel)?;
+    let (work, count) = first(work, count, kernels.len() as u32, values.scale.hundredths());
     job(&kernels, context.tasks, work, count, share, spread).map(Built::even)
 }
 
@@ -206,9 +205,9 @@ fn first(work: Span, count: u32, round: u32, share: u64) -> (Span, u32) {
 }
 
 /// The kernels that a job executes in turn.
-fn cycle(name: &str) -> Result<Vec<Kernel>, String> {
-    if name != "mix" {
-        return Ok(vec![kernel(name)?]);
+fn cycle(job: Job) -> Result<Vec<Kernel>, String> {
+    if job != Job::Mix {
+        return Ok(vec![kernel(job.word())?]);
     }
     let all = KERNELS[1..].iter().map(|name| kernel(name)).collect::<Result<Vec<_>, _>>()?;
     Ok(mix(&all))
@@ -302,7 +301,7 @@ mod tests {
     fn a_job_has_its_kernels_and_its_work() {
         for tasks in [1, 8, 16, 24, 32] {
             let context = Context { tasks, runtime: "openmp", machine: "" };
-            let built = build(&Values::defaults(PARAMETERS), &context).unwrap();
+            let built = build(&Values::defaults(Parameters::TABLE), &context).unwrap();
             let (barriers, _, _, parallel) = census(&built.program);
             assert_eq!(barriers, 5_000, "a barrier behind each kernel");
             let speed = u128::from(catalogue().unwrap().speed);
@@ -316,7 +315,7 @@ mod tests {
     #[test]
     fn a_share_of_a_job_is_whole_rounds_of_its_kernels() {
         let first = |share: u64| {
-            let mut values = Values::defaults(PARAMETERS);
+            let mut values = Values::defaults(Parameters::TABLE);
             values.set("scale", share).unwrap();
             let built = build(&values, &Context { tasks: 8, runtime: "openmp", machine: "" }).unwrap();
             let (barriers, _, _, work) = census(&built.program);
@@ -332,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_mix_makes_the_published_rates() {
-        let kernels = cycle("mix").unwrap();
+        let kernels = cycle(Job::Mix).unwrap();
         assert_eq!(kernels.len(), 32);
         let mean = |rate: fn(&Kernel) -> f64| kernels.iter().map(rate).sum::<f64>() / kernels.len() as f64;
         // About 500 MREFS and 500 MFLOPS (section 3 of the paper).

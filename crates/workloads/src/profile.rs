@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use notation::parameter::{Kind, Parameter};
+use notation::parameter::Kind;
 use serde::Deserialize;
 use sim_core::program::{Program, Spread};
 use sim_core::time::Span;
@@ -40,11 +40,6 @@ pub struct Trial {
     pub intervals: u32,
     /// Intervals of the whole run, so that its time is about `of / intervals` times as long.
     pub of: u32,
-}
-
-/// The parameter `scale` of catalogued programs: a share in hundredths of a per cent.
-pub(crate) const fn scale(about: &'static str) -> Parameter {
-    Parameter { name: "scale", kind: Kind::Percent, default: 10_000, min: 1, max: 10_000, about }
 }
 
 /// This share (hundredths of a per cent) of `whole`, rounded to the nearest, at least 1.

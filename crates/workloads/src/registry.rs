@@ -1,6 +1,7 @@
 //! The registry of workloads: what a scenario's `workload:` may name, with its parameters.
 
 use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use sim_core::program::Program;
 
 use crate::{hog, hybrid, make, npb, parbench, pool, sleepers, small, spec_omp, spmd};
@@ -49,8 +50,6 @@ pub struct Entry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// What it does and what to use it for, a few sentences.
-    pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
     /// What stands below a scenario's `apps:`, one application per line.
@@ -59,6 +58,14 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Builds it from values of its parameters. An error is a sentence: a combination that cannot be.
     pub build: fn(&Values, &Context<'_>) -> Result<Built, String>,
+}
+
+impl Entry {
+    /// What it does and what to use it for, a few sentences.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(include_str!("workloads.md"), self.name)
+    }
 }
 
 const ENTRIES: &[Entry] = &[
@@ -108,7 +115,7 @@ mod tests {
     fn tables_are_sound() {
         for (i, entry) in entries().iter().enumerate() {
             assert!(entries()[..i].iter().all(|other| other.name != entry.name));
-            assert!(!entry.summary.is_empty() && !entry.about.is_empty() && !entry.source.is_empty());
+            assert!(!entry.summary.is_empty() && !entry.about().is_empty() && !entry.source.is_empty());
             assert!(entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 let at = format!("{}.{}", entry.name, p.name);

@@ -1,87 +1,72 @@
 //! Tasks that sleep and work in turn: `interactive` and `services`
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Factor, Percent};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
 
 use crate::registry::{Built, Context, Entry};
-use crate::variation::{MS, count, time};
+use crate::variation::LONGEST;
 
-const INTERACTIVE_TABLE: &[Parameter] = &[
-    time("think", 1_000 * MS, 1, "Mean time that a user thinks, exponential. Uncertain."),
-    time("burst", 10 * MS, 1, "Mean work of one request, exponential. Uncertain (one tick at 100 Hz)."),
-    count(
-        "requests",
-        0,
-        (0, u32::MAX as u64),
-        "Number of requests of each user. 0 runs without end, in the background.",
-    ),
-];
+parameters! {
+    /// Parameters of `interactive`.
+    struct Interactive {
+        /// Mean time that a user thinks, exponential. Uncertain.
+        think: Duration = s(1), in 1..=LONGEST;
+        /// Mean work of one request, exponential. Uncertain (one tick at 100 Hz).
+        burst: Duration = ms(10), in 1..=LONGEST;
+        /// Number of requests of each user. 0 runs without end, in the background.
+        requests: u32 = 0, in 0..=u32::MAX as u64;
+    }
+}
 
 /// Users at terminals.
 pub(crate) const INTERACTIVE: Entry = Entry {
     name: "interactive",
     summary: "users who think, request a short piece of work and wait for it",
-    about: "Each task is the program of one user. It sleeps while the user thinks and then works. `response_time` is the \
-        mean time from the wake-up to the end of the work. It shows how much the other programs on the machine delay the \
-        users.",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
     example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 }\nhogs: { workload: hog, tasks: 16 }",
-    parameters: INTERACTIVE_TABLE,
+    parameters: Interactive::TABLE,
     build: |values, _| {
-        let requests = values.get("requests") as u32;
-        let program = bursts(requests, values.get("think"), values.get("burst"))?;
+        let Interactive { think, burst, requests } = values.into();
+        let program = bursts(requests, think.ns(), burst.ns())?;
         Ok(Built { background: requests == 0, processes: true, ..Built::even(program) })
     },
 };
 
-const SERVICES_TABLE: &[Parameter] = &[
-    Parameter {
-        name: "busy",
-        kind: Kind::Percent,
-        default: 5_500,
-        min: 1,
-        max: 9_999,
-        about: "Share of the time that a service works when it has a cpu to itself. The default (five services of 55 %) \
-            is uncertain.",
-    },
-    time(
-        "burst",
-        20 * MS,
-        1,
-        "Mean time of one burst on a core of the speed `core`, exponential. Uncertain.",
-    ),
-    Parameter {
-        name: "core",
-        kind: Kind::Factor,
-        default: 1_000,
-        min: 1,
-        max: 100_000,
-        about: "Speed of the core for which `busy` and `burst` are given (0.3 for a core of an e25k). On a core of \
-            another speed the services are more or less busy.",
-    },
-];
+parameters! {
+    /// Parameters of `services`.
+    struct Services {
+        /// Share of the time that a service works when it has a cpu to itself. The default (five services of 55
+        /// %) is uncertain.
+        busy: Percent = percent(55), in 1..=9_999;
+        /// Mean time of one burst on a core of the speed `core`, exponential. Uncertain.
+        burst: Duration = ms(20), in 1..=LONGEST;
+        /// Speed of the core for which `busy` and `burst` are given (0.3 for a core of an e25k). On a core of
+        /// another speed the services are more or less busy.
+        core: Factor = 1_000, in 1..=100_000;
+    }
+}
 
 /// Services of the operating system.
 pub(crate) const SERVICES: Entry = Entry {
     name: "services",
     summary: "busy services of a node: several processes that work in exponential bursts, in the background",
-    about: "Unlike the `daemon`, which works rarely, each service uses a large part of a cpu. There are five services \
-        unless the scenario sets `tasks`. With `cpus: [15]` all of them run on one core and do not disturb the other \
-        cores.",
     source: "operating-system services next to batch jobs on shared nodes; noise in bursts longer than an interval costs \
         most (Petrini, Kerbyson, Pakin, SC 2003)",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, cpus: [15] }",
-    parameters: SERVICES_TABLE,
+    parameters: Services::TABLE,
     build: services,
 };
 
 fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
-    let (busy, burst) = (u128::from(values.get("busy")), values.get("burst"));
+    let Services { busy, burst, core } = values.into();
+    let (busy, burst) = (u128::from(busy.hundredths()), burst.ns());
     // busy = burst / (burst + pause).
     let pause = (u128::from(burst) * (10_000 - busy) / busy).max(1) as u64;
-    let work = u128::from(burst) * u128::from(values.get("core")) / 1_000;
+    let work = u128::from(burst) * u128::from(core.thousandths()) / 1_000;
     let program = bursts(0, pause, work.clamp(1, u128::from(u64::MAX)) as u64)?;
     Ok(Built { background: true, processes: true, tasks: 5, ..Built::even(program) })
 }
@@ -108,13 +93,13 @@ mod tests {
 
     #[test]
     fn services_are_busy_for_their_share() {
-        let built = (SERVICES.build)(&Values::defaults(SERVICES_TABLE), &CONTEXT).unwrap();
+        let built = (SERVICES.build)(&Values::defaults(Services::TABLE), &CONTEXT).unwrap();
         let Op::Sleep { span, .. } = built.program.ops()[1] else { panic!("no pause") };
         // 20 / (20 + 16.36) = 55 %.
         assert_eq!(span, Span::from_ns(16_363_636));
         assert!(built.background && built.processes && built.tasks == 5);
         // On a core of a third of the speed a burst is a third of the work; the pause stays.
-        let mut values = Values::defaults(SERVICES_TABLE);
+        let mut values = Values::defaults(Services::TABLE);
         values.set("core", 300).unwrap();
         let built = (SERVICES.build)(&values, &CONTEXT).unwrap();
         let [_, Op::Sleep { span, .. }, Op::Compute { work, .. }, ..] = built.program.ops() else { panic!() };
@@ -123,7 +108,7 @@ mod tests {
 
     #[test]
     fn users_with_a_number_of_requests_come_to_an_end() {
-        let mut values = Values::defaults(INTERACTIVE_TABLE);
+        let mut values = Values::defaults(Interactive::TABLE);
         assert!((INTERACTIVE.build)(&values, &CONTEXT).unwrap().background);
         values.set("requests", 7).unwrap();
         let built = (INTERACTIVE.build)(&values, &CONTEXT).unwrap();

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Choice, Duration, Percent};
+use notation::parameter::{Kind, Values};
+use notation::{choices, parameters};
 use serde::Deserialize;
 use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
@@ -15,8 +17,7 @@ use crate::spmd::inline::serial_part;
 use crate::spmd::{Spmd, Variation};
 
 /// The programs.
-pub const PROGRAMS: &[&str] =
-    &["wupwise", "swim", "mgrid", "applu", "galgel", "equake", "apsi", "gafort", "fma3d", "art", "ammp"];
+pub const PROGRAMS: &[&str] = Code::WORDS;
 
 /// Threads at which `region` counts: those of the measurements.
 const REGION_THREADS: u64 = 12;
@@ -30,57 +31,50 @@ const PROFILES_FILE: &str = "spec_omp_profiles.yaml";
 /// The data file of the derived profiles, as text.
 pub const PROFILES: &str = include_str!("../data/spec_omp_profiles.yaml");
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "program",
-        kind: Kind::Choice(PROGRAMS),
-        default: 1,
-        min: 0,
-        max: PROGRAMS.len() as u64 - 1,
-        about: "Program, from bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp). galgel gets slower with more \
-            threads.",
-    },
-    Parameter {
-        name: "region",
-        kind: Kind::Duration,
-        default: 20_000_000,
-        min: 1_000,
-        max: 60_000_000_000,
-        about: "Work of one of 12 threads between two barriers, which determines the number of parallel regions. No \
-            input determines the value: it is 20 ms for all programs.",
-    },
-    Parameter {
-        name: "variation",
-        kind: Kind::Percent,
-        default: VARIATION,
-        min: 0,
-        max: 10_000,
-        about: "Half-width of the variation of the work between two barriers, as for `npb`.",
-    },
-    Parameter {
-        name: "init",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: 0,
-        max: 60_000_000_000,
-        about: "Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its pages \
-            lie where the task runs at the end of that time. The default corresponds to 70 MB per thread: 17,000 page \
-            faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.",
-    },
-    profile::scale("Share of the run to simulate. It covers the first regions, for quick tests."),
-];
+choices! {
+    /// The words of `program`.
+    enum Code {
+        Wupwise = "wupwise",
+        Swim = "swim",
+        Mgrid = "mgrid",
+        Applu = "applu",
+        Galgel = "galgel",
+        Equake = "equake",
+        Apsi = "apsi",
+        Gafort = "gafort",
+        Fma3d = "fma3d",
+        Art = "art",
+        Ammp = "ammp",
+    }
+}
+
+parameters! {
+    /// Parameters of `spec-omp`.
+    struct Parameters {
+        /// Program, from bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp). galgel gets slower with
+        /// more threads.
+        program: Code = Code::Swim;
+        /// Work of one of 12 threads between two barriers, which determines the number of parallel regions. No
+        /// input determines the value: it is 20 ms for all programs.
+        region: Duration = ms(20), in us(1)..=s(60);
+        /// Half-width of the variation of the work between two barriers, as for `npb`.
+        variation: Percent = VARIATION, in 0..=percent(100);
+        /// Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its
+        /// pages lie where the task runs at the end of that time. The default corresponds to 70 MB per thread:
+        /// 17,000 page faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.
+        init: Duration = ms(100), in 0..=s(60);
+        /// Share of the run to simulate. It covers the first regions, for quick tests.
+        scale: Percent = percent(100), in 1..=percent(100);
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "spec-omp",
     summary: "SPEC OMP 2001: wupwise, swim, mgrid, applu, galgel, equake, apsi, gafort, fma3d, art, ammp",
-    about: "The programs solve a fixed problem in parallel regions, whatever the number of threads. They exist for \
-        OpenMP only. Work, memory demand and serial part are derived (`oversim calibrate`) from run times on the X4440: \
-        with 12 threads on two and on four sockets, and with 24 threads. The pages of a thread lie where that thread \
-        touched them first.",
     source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
     example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
@@ -143,15 +137,17 @@ pub fn profile(program: &str) -> Result<Profile, String> {
 /// # Errors
 /// A sentence: no such program.
 pub fn trial(program: &str, tasks: u32, profile: &Profile, most: u32) -> Result<Trial, String> {
-    Trial::of(&problem(program, profile, &Values::defaults(PARAMETERS), tasks)?, tasks, most)
+    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
+    Trial::of(&problem(program, profile, &values, tasks)?, tasks, most)
 }
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let program = values.choice("program");
-    let spmd = problem(program, &profile(program)?, values, context.tasks)?;
-    let most = u64::from(spmd.intervals) * values.get("scale") / 10_000;
+    let values = Parameters::from(values);
+    let program = values.program.word();
+    let spmd = problem(program, &profile(program)?, &values, context.tasks)?;
+    let most = u64::from(spmd.intervals) * values.scale.hundredths() / 10_000;
     let trial = Trial::of(&spmd, context.tasks, most.max(1) as u32)?;
-    Ok(Built::even(initialised(&trial.program, values.get("init"))?))
+    Ok(Built::even(initialised(&trial.program, values.init.ns())?))
 }
 
 /// The program behind an initialisation of `ns` nanoseconds. Its pages follow the task at no price, as those it has yet to touch.
@@ -173,11 +169,11 @@ fn initialised(program: &Program, ns: u64) -> Result<Program, String> {
     Program::new(ops, profiles)
 }
 
-fn problem(program: &str, profile: &Profile, values: &Values, tasks: u32) -> Result<Spmd, String> {
+fn problem(program: &str, profile: &Profile, values: &Parameters, tasks: u32) -> Result<Spmd, String> {
     let catalogue = CATALOGUE.as_ref().map_err(Clone::clone)?;
     let (serial, alone) =
         serial_part(profile.serial.ns(), u64::from(profile.serial_share), profile.per_task.ns(), tasks)?;
-    let regions = profile.serial.ns() / REGION_THREADS / values.get("region").max(1);
+    let regions = profile.serial.ns() / REGION_THREADS / values.region.ns().max(1);
     let footprint = catalogue.footprints.get(program).copied().unwrap_or(0);
     Ok(Spmd {
         handed_out: None,
@@ -186,7 +182,7 @@ fn problem(program: &str, profile: &Profile, values: &Values, tasks: u32) -> Res
         intervals: regions.clamp(1, 10_000_000) as u32,
         warm_up: 0,
         bare: 0,
-        variation: Variation::Pieces(half_width(values.get("variation"))),
+        variation: Variation::Pieces(half_width(values.variation.hundredths())),
         profile: MemoryProfile {
             demand: profile.demand,
             bound: if profile.demand == 0 { Some(0) } else { None },
@@ -208,7 +204,7 @@ mod tests {
     #[test]
     fn every_program_builds_with_its_serial_part() {
         for (i, name) in PROGRAMS.iter().enumerate() {
-            let mut values = Values::defaults(PARAMETERS);
+            let mut values = Values::defaults(Parameters::TABLE);
             values.set("program", i as u64).unwrap();
             let profile = profile(name).unwrap();
             for tasks in [1, 12, 24, 97] {

@@ -1,6 +1,7 @@
 //! `STEAL`, a scheduling policy for oversim.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::parameter::Values;
+use notation::parameters;
 use policies::{Entry, Level, Setting, Showcase};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
@@ -11,33 +12,27 @@ pub const ENTRY: Entry = Entry {
     summary: "an idle cpu takes a waiting task from the longest queue",
     source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "A created or woken task goes to the shortest queue of the cpus that it may use. A cpu that is about to go \
-idle takes the first waiting task of the longest queue that it may run, if at least `min_waiting` tasks wait there.",
-    sees: "The length of every queue, and the tasks that wait in the longest one.",
-    costs: "One migration for each task taken. Reading a queue is free.",
+    parameters: Parameters::TABLE,
+    text: include_str!("policy.md"),
     wins: Showcase::NONE,
     loses: Showcase::NONE,
     build,
-    example: "Six tasks of 1 s start on four cpus: two cpus get two tasks, and two get one. After 1 s the latter are \
-idle. Four tasks remain, with 0.5 s of work each. Each idle cpu takes one of them, so all tasks end after 1.5 s.",
 };
 
-const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "min_waiting",
-    kind: Kind::Count,
-    default: 1,
-    min: 1,
-    max: 1_000,
-    about: "Tasks that wait in a queue before an idle cpu takes one of them (a free choice).",
-}];
+parameters! {
+    /// What scenarios can set.
+    struct Parameters {
+        /// Tasks that wait in a queue before an idle cpu takes one of them (a free choice).
+        min_waiting: usize = 1, in 1..=1_000;
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Steal { min_waiting: values.get("min_waiting") as usize, waiting: Vec::new() })
+    Box::new(Steal { parameters: values.into(), waiting: Vec::new() })
 }
 
 struct Steal {
-    min_waiting: usize,
+    parameters: Parameters,
     /// The tasks of one queue. It stays allocated between calls.
     waiting: Vec<TaskId>,
 }
@@ -52,7 +47,7 @@ impl Policy for Steal {
     fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
         let longest = system.machine().cpu_ids().max_by_key(|other| system.nr_running(*other));
         system.queued(longest.unwrap_or(cpu), usize::MAX, &mut self.waiting);
-        if self.waiting.len() < self.min_waiting {
+        if self.waiting.len() < self.parameters.min_waiting {
             return;
         }
         let first = self.waiting.iter().copied().find(|task| system.allowed(*task, cpu));

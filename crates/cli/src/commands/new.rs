@@ -17,6 +17,7 @@ const TEMPLATE: &[(&str, &str)] = &[
     ("README.md", include_str!("../../template/README.md")),
     ("scenario.yaml", include_str!("../../template/scenario.yaml")),
     ("src/lib.rs", include_str!("../../template/lib.rs")),
+    ("src/policy.md", include_str!("../../template/policy.md")),
     ("src/main.rs", include_str!("../../template/main.rs")),
     ("tests/policy.rs", include_str!("../../template/policy.rs")),
 ];

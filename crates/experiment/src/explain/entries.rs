@@ -24,7 +24,7 @@ fn kernel(e: &os::Entry) -> Page {
     };
     let apps = format!("{SOLVER}, threads_per_core: 2 }}");
     Page::new(Kind::Kernel, e.name, e.summary)
-        .text("", e.about)
+        .text("", &e.about())
         .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
@@ -43,7 +43,7 @@ fn runtime(e: &runtimes::Entry) -> Page {
     };
     let apps = format!("{SOLVER}, runtime: {}, threads_per_core: 2 }}", e.example);
     Page::new(Kind::Runtime, e.name, e.summary)
-        .text("", e.about)
+        .text("", &e.about())
         .text(
             "",
             &format!(
@@ -62,7 +62,7 @@ pub(super) fn workloads() -> Vec<Page> {
 fn workload(e: &workloads::Entry) -> Page {
     let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
     Page::new(Kind::Workload, e.name, e.summary)
-        .text("", e.about)
+        .text("", &e.about())
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])
         .text("Source", e.source)

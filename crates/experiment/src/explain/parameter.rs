@@ -21,7 +21,7 @@ fn owners(policies: &PolicyShelf) -> Vec<Owner<'static>> {
 
 /// One page per name.
 pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
-    let mut names: Vec<&str> = machines::PARAMETERS.iter().map(|p| p.name).collect();
+    let mut names: Vec<&str> = machines::Parameters::TABLE.iter().map(|p| p.name).collect();
     names.extend(owners(policies).iter().flat_map(|(_, _, table)| table.iter().map(|p| p.name)));
     names.sort_unstable();
     names.dedup();
@@ -42,7 +42,7 @@ fn page(policies: &PolicyShelf, name: &str, owner: &str) -> Option<Page> {
         let of = table.iter().find(|p| p.name == name);
         found.extend(of.map(|p| (format!("{kind} {entry}"), parameter(p))));
     }
-    let generic = machines::PARAMETERS.iter().find(|p| p.name == name && owner.is_empty());
+    let generic = machines::Parameters::TABLE.iter().find(|p| p.name == name && owner.is_empty());
     found.extend(generic.map(|p| ("machine (default)".to_owned(), parameter(p))));
     for machine in machines::entries().iter().filter(|machine| asked(&machine.name)) {
         let of = machine.values.table().iter().find(|p| p.name == name);

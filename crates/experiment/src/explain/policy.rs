@@ -18,18 +18,18 @@ fn page(e: &Entry) -> Page {
         }
     };
     Page::new(Kind::Policy, e.name, e.summary)
-        .text("", &format!("{}\n\n{level}", e.about.trim()))
-        .text("What the real policy observes", e.sees)
-        .text("What it costs", e.costs)
+        .text("", &format!("{}\n\n{level}", e.about()))
+        .text("What the real policy observes", &e.observes())
+        .text("What it costs", &e.costs())
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
-        .text("Worked example", e.example)
-        .with("Where it wins", showcase(&e.wins))
-        .with("Where it loses", showcase(&e.loses))
+        .text("Worked example", &e.example())
+        .with("Where it wins", showcase(&e.wins, &e.wins_because()))
+        .with("Where it loses", showcase(&e.loses, &e.loses_because()))
         .text("Source", e.source)
 }
 
 /// The scenario, what happens there, and which numbers to compare.
-fn showcase(case: &Showcase) -> Vec<Block> {
+fn showcase(case: &Showcase, because: &str) -> Vec<Block> {
     if case.scenario.is_empty() {
         return Vec::new();
     }
@@ -40,7 +40,7 @@ fn showcase(case: &Showcase) -> Vec<Block> {
     let at = if case.point.is_empty() { String::new() } else { format!(" at `{}`", case.point) };
     let compare = format!("Compare {what} under `{}` and `{}`{at}:", case.label, case.against);
     vec![
-        Block::Text(format!("{}\n\n{compare}", case.about.trim())),
+        Block::Text(format!("{because}\n\n{compare}")),
         Block::Command(format!("oversim run {}", case.scenario)),
     ]
 }

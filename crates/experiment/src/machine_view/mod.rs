@@ -6,9 +6,9 @@ mod text;
 use std::io::{self, Write};
 use std::path::Path;
 
-use machines::{Entry, Note, os};
+use machines::{Entry, Note, Parameters, os};
 use notation::diagnostics::Sources;
-use notation::parameter::Values;
+use notation::parameter::{Parameter, Values};
 use serde::Serialize;
 use sim_core::machine::{Level, Machine};
 
@@ -225,29 +225,26 @@ fn holds(entry: &Entry, level: Level) -> Vec<String> {
     let outermost = tree.levels().iter().all(|(level, _)| *level != Level::Package);
     let package = level == Level::Package || (outermost && level == Level::Node);
     let mut parts = Vec::new();
-    let mut add = |name: &str, what: &str| {
-        let value = entry.values.get(name);
-        if let Some(parameter) = entry.values.find(name)
-            && value != 0
-        {
+    let mut add = |parameter: Parameter, what: &str| {
+        if let Some(value) = entry.values.number(parameter.name).filter(|value| *value != 0) {
             parts.push(format!("{what} {}", parameter.kind.show(value)));
         }
     };
     if level == Level::Node {
-        add("node_bandwidth", "memory");
+        add(Parameters::node_bandwidth, "memory");
         if tree.count(Level::Node) > 1 {
-            add("link_bandwidth", "link to other nodes");
+            add(Parameters::link_bandwidth, "link to other nodes");
         }
     }
     if package {
-        add("bus_bandwidth", "bus");
+        add(Parameters::bus_bandwidth, "bus");
     }
     if level == sharing || (package && sharing == Level::Package) {
-        add("shared_cache", "shared cache");
+        add(Parameters::shared_cache, "shared cache");
     }
     if level == Level::Core {
-        add("private_cache", "private cache");
-        add("core_bandwidth", "memory traffic up to");
+        add(Parameters::private_cache, "private cache");
+        add(Parameters::core_bandwidth, "memory traffic up to");
     }
     parts
 }
@@ -271,10 +268,7 @@ fn value_row(entry: &Entry, note: &Note) -> ValueRow {
     let value = match note.parameter.as_str() {
         "topology" => entry.topology_text.clone(),
         "kernel" => entry.kernel.clone().unwrap_or_default(),
-        name => match entry.values.find(name) {
-            Some(parameter) => parameter.kind.show(entry.values.get(name)),
-            None => String::new(),
-        },
+        name => entry.values.shown(name).unwrap_or_default(),
     };
     ValueRow { name: note.parameter.clone(), value, source: note.source.clone(), uncertain: note.uncertain }
 }

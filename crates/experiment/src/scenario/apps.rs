@@ -153,7 +153,7 @@ fn app(
         Some(alone)
     };
     // Percentages are held in hundredths of a per cent.
-    let scale = draft.workload.values.find("scale").map(|_| draft.workload.values.get("scale") as f64 / 1e4);
+    let scale = draft.workload.values.number("scale").map(|share| share as f64 / 1e4);
     Some(App { spec, copies: draft.copies, after: after?, alone, scale })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use notation::parameter::Values;
 use notation::yaml::{Content, Node};
-use policies::{Choice, Level, PERTURB};
+use policies::{Choice, Level, Perturbation};
 
 use super::reader::{Chosen, Reader};
 use super::{apps, registries};
@@ -83,7 +83,7 @@ fn one(reader: &mut Reader, item: &Node, chosen: &Chosen<'_>) -> Option<Choice> 
         reader.wrong_node(&perturb.value, message, "write `perturb: { delay: 1ms, veto: 10% }`");
         return None;
     };
-    let mut values = Values::defaults(PERTURB);
+    let mut values = Values::defaults(Perturbation::TABLE);
     reader.parameters("`perturb`", &mut values, entries);
     Some(Choice { perturb: Some(values), ..choice? })
 }

@@ -1,6 +1,6 @@
 //! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a shell.
 
-use ::policies::{PERTURB, PolicyShelf};
+use ::policies::{Perturbation, PolicyShelf};
 use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
@@ -45,7 +45,8 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
     }
     let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
-    paths.table("machine", machine.as_ref().map_or(machines::PARAMETERS, |entry| entry.values.table()));
+    paths
+        .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
     let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
     paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));
@@ -116,7 +117,7 @@ impl Paths {
         let prefix = format!("policies.{label}");
         self.table(&prefix, entry.parameters);
         self.add(format!("{prefix}.over"), "The kernel-level policy under this one.", &[]);
-        self.table(&format!("{prefix}.perturb"), PERTURB);
+        self.table(&format!("{prefix}.perturb"), Perturbation::TABLE);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors that only machine, applications and policies of a scenario together can have.
 
 use notation::yaml::{Content, Node};
-use policies::Choice;
+use policies::{Choice, Cut, PartitionParameters};
 use sim_core::machine::Level;
 
 use super::apps::App;
@@ -32,11 +32,12 @@ pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
 
 /// A static division must be possible: at most one part per cpu, and at most the cores that the machine has.
 fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, resolved: &Resolved) {
-    let (values, topology) = (&choice.values, &resolved.machine.topology);
+    let topology = &resolved.machine.topology;
+    let values = PartitionParameters::from(&choice.values);
     let (cores, cpus) = (u64::from(topology.count(Level::Core)), topology.cpus());
-    let explicit = values.list("cores");
-    let dynamic = values.choice("cut") == "dynamic";
-    let wanted = explicit.iter().fold(0u64, |sum, part| sum.saturating_add(*part));
+    let explicit = &values.cores;
+    let dynamic = values.cut == Cut::Dynamic;
+    let wanted = explicit.iter().fold(0u64, |sum, part| sum.saturating_add(u64::from(*part)));
     if wanted > cores {
         let message = format!(
             "the parts of {label} have {wanted} cores together; {} has {cores}",
@@ -44,7 +45,7 @@ fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, res
         );
         reader.wrong_node(item, message, "use fewer cores");
     }
-    if !explicit.is_empty() && (dynamic || values.get("parts") > 0) {
+    if !explicit.is_empty() && (dynamic || values.parts > 0) {
         let other = if dynamic { "cut: dynamic" } else { "parts" };
         let message = format!("{label}: `cores` already divides the machine for the whole run");
         reader.wrong_node(item, message, format!("leave out `cores` or `{other}`"));
@@ -53,11 +54,11 @@ fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, res
     let copies = |app: &App| if app.copies.arrival == Arrival::Queue { 1 } else { app.copies.count as usize };
     let at_once = |app: &&App| !app.spec.background && app.after.is_none();
     let jobs: usize = resolved.apps.iter().filter(at_once).map(copies).sum();
-    let parts = match values.get("parts") {
-        0 => jobs as u64,
+    let parts = match values.parts {
+        0 => jobs,
         parts => parts,
     };
-    if !dynamic && explicit.is_empty() && parts > u64::from(cpus) {
+    if !dynamic && explicit.is_empty() && parts > cpus as usize {
         let message = format!("{label} cannot divide {cpus} cpus among {parts} applications");
         reader.wrong_node(item, message, "use a larger machine, fewer applications or `cut: dynamic`");
     }

@@ -5,7 +5,7 @@ pub mod output;
 
 use notation::parameter::{Kind, Parameter};
 use notation::units;
-use policies::{Level, PERTURB, PolicyShelf};
+use policies::{Level, Perturbation, PolicyShelf};
 use serde_json::{Map, Value, json};
 
 use crate::scenario::{DEFAULT_KERNEL, DEFAULT_RUNTIME};
@@ -87,7 +87,7 @@ fn machine() -> Value {
         "A name, a machine file or a description such as `package:8 numa:1 core:64 pu:2`, alone or with parameters.",
         known.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
     );
-    let parameters = parameters(machines::PARAMETERS, false);
+    let parameters = parameters(machines::Parameters::TABLE, false);
     if let Some(forms) = named.get_mut("anyOf").and_then(Value::as_array_mut) {
         forms.push(json!({ "type": "string", "pattern": ":", "description": "A description." }));
         forms.push(json!({ "type": "string", "pattern": MACHINE_FILE, "description": "A machine file." }));
@@ -151,7 +151,7 @@ fn policies(known: &PolicyShelf) -> Value {
         "The kernel-level policy under a user-level one (default: the kernel's own).",
         kernel_level.map(|e| (e.name, e.summary, e.parameters)),
     );
-    let mut perturb = parameters(PERTURB, true);
+    let mut perturb = parameters(Perturbation::TABLE, true);
     perturb["description"] =
         json!("Disturbs its decisions, which shows how much the result depends on each of them.");
     if let Some(with_parameters) = over.pointer_mut("/anyOf/1") {

@@ -1,27 +1,30 @@
 //! `linux-2.6.18`: the O(1) scheduler of RHEL 5.
 
-use notation::parameter::{Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
-use super::{Entry, MS, SHORTEST, TICK_SKEW, flag, linux, time};
+use super::{Booted, Entry, LONGEST, SHORTEST, linux};
 
-const PARAMETERS: &[Parameter] = &[
-    time("tick", MS, SHORTEST, "Period of the timer tick. 1ms corresponds to HZ = 1000."),
-    TICK_SKEW,
-    time("timeslice", 100 * MS, SHORTEST, "Time slice of a task at nice 0 (DEF_TIMESLICE)."),
-    time(
-        "sleep_average",
-        1_000 * MS,
-        SHORTEST,
-        "Length of sleep that earns the full priority bonus (MAX_SLEEP_AVG).",
-    ),
-    flag(
-        "bonus",
-        "Tasks that sleep gain up to 5 priority levels, tasks that only compute lose up to 5. Without the bonus, \
-            priorities are static.",
-    ),
-];
+parameters! {
+    /// Parameters of `linux-2.6.18`.
+    struct Parameters {
+        /// Period of the timer tick. 1ms corresponds to HZ = 1000.
+        tick: Duration = ms(1), in SHORTEST..=LONGEST;
+        /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
+        /// all cpus tick at the same time.
+        tick_skew: bool = true;
+        /// Time slice of a task at nice 0 (DEF_TIMESLICE).
+        timeslice: Duration = ms(100), in SHORTEST..=LONGEST;
+        /// Length of sleep that earns the full priority bonus (MAX_SLEEP_AVG).
+        sleep_average: Duration = s(1), in SHORTEST..=LONGEST;
+        /// Tasks that sleep gain up to 5 priority levels, tasks that only compute lose up to 5. Without the
+        /// bonus, priorities are static.
+        bonus: bool = true;
+    }
+}
 
 /// The entry of the shelf.
 pub(super) const LINUX_2_6_18: Entry = Entry {
@@ -29,23 +32,18 @@ pub(super) const LINUX_2_6_18: Entry = Entry {
     summary: "O(1) scheduler: active and expired arrays, priority bonus for sleepers; a yield moves the caller to the \
 expired array",
     source: "Linux 2.6.18, kernel/sched.c",
-    about: "The O(1) scheduler keeps an active and an expired array of priorities. A task at nice 0 runs for 100 ms and \
-then moves to the expired array. When the active array is empty, the two arrays are swapped. The scheduler remembers up \
-to a second of sleep, which changes the priority by -5 to +5 levels. A task with a better priority pre-empts at \
-once.\n\nA yield moves the caller directly to the expired array, so a waiting thread next to a computing one polls its \
-flag once per 100 ms. With two threads per core, a barrier after a few ms of work takes about 100 ms if the other thread \
-of the core belongs to another program. Threads that sleep at barriers get the bonus and run again soon after they wake \
-up. This is the kernel of Red Hat Enterprise Linux 5.",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.18"),
     make: o1,
 };
 
-fn o1(values: &Values, _cpus: u32) -> Discipline {
-    Discipline::O1(O1Params {
-        timeslice: Span::from_ns(values.get("timeslice")),
-        sleep_average: Span::from_ns(values.get("sleep_average")),
-        bonus: values.flag("bonus"),
-    })
+fn o1(values: &Values, _cpus: u32) -> Booted {
+    let values = Parameters::from(values);
+    let discipline = Discipline::O1(O1Params {
+        timeslice: Span::from_ns(values.timeslice.ns()),
+        sleep_average: Span::from_ns(values.sleep_average.ns()),
+        bonus: values.bonus,
+    });
+    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

@@ -8,7 +8,9 @@ mod linux_o1;
 mod round_robin;
 mod solaris;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, amount::s};
+use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
 
@@ -23,15 +25,21 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its rules come from.
     pub source: &'static str,
-    /// Idea, rules and when to use it, in paragraphs.
-    pub about: &'static str,
     /// What a scenario's `kernel:` may say of it.
     pub example: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Its own placement and balancing.
     pub balancer: Balancer,
-    make: fn(&Values, u32) -> Discipline,
+    make: fn(&Values, u32) -> Booted,
+}
+
+impl Entry {
+    /// Idea, rules and when to use it, in paragraphs.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(include_str!("kernels.md"), self.name)
+    }
 }
 
 /// The balancer of a Linux release.
@@ -39,32 +47,17 @@ const fn linux(release: &'static str) -> Balancer {
     Balancer { policy: "LOAD", release }
 }
 
-const MS: u64 = 1_000_000;
 /// Shortest tick and quantum the simulator accepts, 1 us.
 const SHORTEST: u64 = 1_000;
 /// Longest of the times below, one hour.
-const LONGEST: u64 = 3_600_000 * MS;
+const LONGEST: u64 = s(3_600);
 
-const fn time(name: &'static str, default: u64, min: u64, about: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Duration, default, min, max: LONGEST, about }
+/// What the parameters of an operating system define.
+struct Booted {
+    tick: Duration,
+    tick_skew: bool,
+    discipline: Discipline,
 }
-
-const fn flag(name: &'static str, about: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Flag, default: 1, min: 0, max: 1, about }
-}
-
-const TICK_SKEW: Parameter = flag(
-    "tick_skew",
-    "If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false, all cpus tick at \
-        the same time.",
-);
-
-const TICKS_TOGETHER: Parameter = Parameter {
-    default: 0,
-    about: "If true, the ticks of the cpus are spread over half a period. If false, all cpus tick at the same time, \
-        because one clock interrupt serves all of them.",
-    ..TICK_SKEW
-};
 
 const ENTRIES: &[Entry] = &[
     linux_2_6::LINUX_2_6_28,
@@ -100,11 +93,12 @@ pub fn resolve(name: &str) -> Result<&'static Entry, String> {
 /// The kernel with these values of its parameters, booted on `cpus` cpus.
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
+    let Booted { tick, tick_skew, discipline } = (entry.make)(values, cpus);
     OsModel {
         name: entry.name.to_owned(),
-        tick: Span::from_ns(values.get("tick")),
-        tick_skew: values.flag("tick_skew"),
-        discipline: (entry.make)(values, cpus),
+        tick: Span::from_ns(tick.ns()),
+        tick_skew,
+        discipline,
         balancer: entry.balancer,
     }
 }
@@ -120,7 +114,7 @@ mod tests {
             let model = build(entry, &plain, 16);
             assert_eq!(model.name, entry.name);
             assert!(model.tick >= Span::from_us(1));
-            assert!(entry.about.len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
+            assert!(entry.about().len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{}", p.name);
                 let mut values = plain.clone();

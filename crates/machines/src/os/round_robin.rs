@@ -1,37 +1,39 @@
 //! `round-robin`: one quantum each in turn.
 
-use notation::parameter::{Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
-use super::{Entry, MS, SHORTEST, TICK_SKEW, linux, time};
+use super::{Booted, Entry, LONGEST, SHORTEST, linux};
 
-const PARAMETERS: &[Parameter] = &[
-    time(
-        "quantum",
-        100 * MS,
-        SHORTEST,
-        "Time slice of every task. 100ms is the quantum of SCHED_RR in Linux.",
-    ),
-    time("tick", MS, SHORTEST, "Period of the timer tick."),
-    TICK_SKEW,
-];
+parameters! {
+    /// Parameters of `round-robin`.
+    struct Parameters {
+        /// Time slice of every task. 100ms is the quantum of SCHED_RR in Linux.
+        quantum: Duration = ms(100), in SHORTEST..=LONGEST;
+        /// Period of the timer tick.
+        tick: Duration = ms(1), in SHORTEST..=LONGEST;
+        /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
+        /// all cpus tick at the same time.
+        tick_skew: bool = true;
+    }
+}
 
 /// The entry of the shelf.
 pub(super) const ROUND_ROBIN: Entry = Entry {
     name: "round-robin",
     summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of the queue",
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
-    about: "Every task runs for one quantum, one after the other, whatever it did before. Use this OS model as a simple \
-reference for the real schedulers. With k computing tasks on a cpu, a task waits (k - 1) quanta before it runs again. \
-With four tasks and a quantum of 100 ms it waits 300 ms. A yield puts the caller at the end of the queue and gives up \
-the rest of its quantum.",
     example: "{ round-robin: { quantum: 10ms } }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     balancer: linux("linux-2.6.28"),
     make: round_robin,
 };
 
-fn round_robin(values: &Values, _cpus: u32) -> Discipline {
-    Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(values.get("quantum")) })
+fn round_robin(values: &Values, _cpus: u32) -> Booted {
+    let values = Parameters::from(values);
+    let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ns(values.quantum.ns()) });
+    Booted { tick: values.tick, tick_skew: values.tick_skew, discipline }
 }

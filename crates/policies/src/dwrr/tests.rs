@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
+use notation::parameter::Values;
 use sim_core::policy::{Affinity, Timer};
 use sim_core::time::Span;
 
@@ -11,7 +12,7 @@ const MS: u64 = 1_000_000;
 fn on_two(counts: &[u32]) -> (FakeSystem, Dwrr, Vec<TaskId>) {
     let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
     let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
-    let mut policy = Dwrr::new(&Values::defaults(PARAMETERS), &setting);
+    let mut policy = Dwrr::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting);
     let tasks = system.fill(&mut policy, counts);
     (system, policy, tasks)
 }
@@ -115,10 +116,10 @@ fn an_idle_cpu_takes_what_waits_even_for_the_next_round() {
 fn at_most_half_of_what_waits_is_taken() {
     let taken = |take: u64| {
         let mut system = FakeSystem::new(&[(Tree::Core, 2)]);
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("take", take).unwrap();
         let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
-        let mut policy = Dwrr::new(&values, &setting);
+        let mut policy = Dwrr::new(&Parameters::from(&values), &setting);
         let tasks = system.fill(&mut policy, &[9, 1]);
         system.leave(&mut policy, tasks[9], TaskState::Exited);
         policy.idle(&mut system, CpuId(1));

@@ -4,16 +4,18 @@
 //! control, Feitelson and Rudolph (IEEE Computer 1990). Moving gangs to other columns: Zhang, Franke, Moreira,
 //! Sivasubramaniam (IEEE TPDS 14(3), 2003).
 
+use notation::choices;
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::time::Span;
 
-/// How columns are chosen for a new gang.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Packing {
-    /// The first slot with enough free columns, and the first of them.
-    FirstFit,
-    /// Blocks of a power of two of columns: the least loaded block, and the first slot in which all of it is free.
-    Buddy,
+choices! {
+    /// How columns are chosen for a new gang.
+    pub(super) enum Packing {
+        /// The first slot with enough free columns, and the first of them.
+        FirstFit = "first-fit",
+        /// Blocks of a power of two of columns: the least loaded block, and the first slot in which all of it is free.
+        Buddy = "buddy",
+    }
 }
 
 /// The tasks of an application.

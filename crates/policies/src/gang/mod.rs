@@ -18,7 +18,7 @@ mod parameters;
 
 use matrix::{Gang, Matrix, Packing};
 use pairs::Pairs;
-use parameters::{PARAMETERS, SHORTEST};
+use parameters::{Alternates, Parameters, QuantumBy, SHORTEST};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,36 +27,14 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "The gang scheduler uses a matrix of slots (rows) and cpus (columns). A starting application takes the first slot \
-with enough free columns, or a new one. Each application is one gang. With k tasks per cpu, k tasks share a column and its \
-slot. The slots run in cyclic order, each for one quantum. At each slot change every cpu pays for the broadcast of the \
-switch: an interrupt per doubling of the number of cpus plus one context switch. Tasks stay in their column, and the policy \
-does not balance.\n\n\
-The active slot can leave a cpu idle: its cell is empty, or all tasks in it sleep. Then tasks of other slots run there. \
-Tasks of applications whose columns are all free in this slot come first (alternates), then any other. With `alternates: \
-none` the tasks of other slots are throttled, and the cpu idles. When an application ends, slots whose columns do not \
-overlap are merged. With `migration` gangs also move to free columns of other slots if that saves a slot.\n\n\
-`packing: buddy` gives a gang the least loaded block of columns, whose size is a power of two. Fewer gangs fit into a slot, \
-but a block is either free or not. `pairing` lets a gang that mostly sleeps share its slots with one that mostly computes, \
-and each cpu runs the task that is ready. Pairing matters most with `alternates: none`, because tasks that fill idle cells \
-achieve nearly the same at a lower priority level.\n\n\
-Gang scheduling is good for fine-grained spinning programs. It is poor when programs do not fill the machine, sleep, or \
-synchronise rarely. It is also poor when the quantum is not long compared with the cost of a slot change. Background \
-applications are outside the matrix. They run in every slot, on the least loaded cpu that they may use.",
-    sees: "The policy observes which application a task belongs to, starts and ends of applications, masks, and which cpus \
-have nothing to run. With `pairing` it also reads the cpu time of the tasks (as in /proc/PID/stat).",
-    costs: "At each slot change every cpu pays an interrupt per doubling of the number of cpus and one context switch of \
-kernel time. The caches then have to be refilled. With `migration` each task that changes its column costs one migration.",
+    parameters: Parameters::TABLE,
+    text: include_str!("gang.md"),
     wins: Showcase {
         scenario: "two_spinning_programs",
         label: "gang",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "Two programs spin at a barrier every half millisecond. Under gang each has the machine in every other slot \
-and takes twice its dedicated time. In mixed queues a spinning thread keeps its core for a time slice while the thread that \
-it waits for is queued behind it.",
     },
     loses: Showcase {
         scenario: "gangs_that_do_not_fill",
@@ -64,38 +42,24 @@ it waits for is queued behind it.",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "Two programs of five threads run on eight cores and sleep while they wait. Both are in the same five \
-columns, and the other three cores are idle to the end. A kernel that balances uses them.",
     },
     build,
-    example: "16 cpus run programs A and B of 16 threads, and C and D of 8. A takes slot 0, B slot 1, C columns 0 to 7 of \
-slot 2, and D columns 8 to 15 of the same slot. Of every 300 ms each program has 100 ms with all its threads on cpus at \
-once. A barrier therefore takes as long as on a dedicated machine. When A ends, slots 1 and 2 are left, and each program has \
-half the time. A slot change costs every cpu ceil(log2 16) = 4 interrupts of 1 us and one context switch of 1.6 us. That is \
-0.006 % of a slot on Barcelona; the refill of the caches comes on top. If C had nine threads instead, D would not fit next \
-to it and would need a fourth slot. In two of four slots the remaining cpus would then run tasks of other slots or, with \
-`alternates: none`, be idle.",
 };
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    let buddy = values.choice("packing") == "buddy";
-    let packing = if buddy { Packing::Buddy } else { Packing::FirstFit };
+    let values = Parameters::from(values);
     // Per cent are held in hundredths, demands in thousandths of a cpu.
-    let pairs = || Pairs::new(values.get("pair_limit") / 10, values.get("pair_cycles"));
+    let pairs = || Pairs::new(values.pair_limit.hundredths() / 10, values.pair_cycles);
     Box::new(Scheduler {
-        quantum: Span::from_ns(values.get("quantum")),
-        by_threads: values.choice("quantum_by") == "threads",
-        alternates: match values.choice("alternates") {
-            "none" => Alternates::None,
-            "any" => Alternates::Any,
-            _ => Alternates::JobsFirst,
-        },
-        unification: values.flag("unification"),
-        migration: values.flag("migration"),
-        switch_cost: values.get("switch_cost"),
-        matrix: Matrix::new(packing, setting.machine.cpus() as usize, 0),
-        packing,
-        pairs: values.flag("pairing").then(pairs),
+        quantum: Span::from_ns(values.quantum.ns()),
+        by_threads: values.quantum_by == QuantumBy::Threads,
+        alternates: values.alternates,
+        unification: values.unification,
+        migration: values.migration,
+        switch_cost: values.switch_cost.thousandths(),
+        matrix: Matrix::new(values.packing, setting.machine.cpus() as usize, 0),
+        packing: values.packing,
+        pairs: values.pairing.then(pairs),
         active: 0,
         next_switch: Time::NEVER,
     })
@@ -107,14 +71,6 @@ const ACTIVE: u8 = 0;
 const ALTERNATE: u8 = 1;
 /// Fills in where nobody else can run.
 const FILL_IN: u8 = 2;
-
-/// Who runs in idle cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Alternates {
-    JobsFirst,
-    Any,
-    None,
-}
 
 struct Scheduler {
     quantum: Span,

@@ -13,7 +13,7 @@ fn policy(cpus: u32) -> (FakeSystem, Box<dyn Policy>) {
 /// A policy with some parameters set; choices by position, per cent in hundredths.
 fn with(cpus: u32, settings: &[(&str, u64)]) -> (FakeSystem, Box<dyn Policy>) {
     let system = FakeSystem::new(&[(Tree::Core, cpus)]);
-    let mut values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(Parameters::TABLE);
     for (name, value) in settings {
         values.set(name, *value).unwrap();
     }

@@ -3,7 +3,9 @@
 //! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers"
 //! (HPDC 2011).
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::Span;
@@ -20,36 +22,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "user-level proactive balancing: threads that are behind swap cores with threads that are ahead",
     source: "Hofmeyr, Colmenares, Iancu, Kubiatowicz: Juggle, HPDC 2011; Cluster Computing 16(2), 2013",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "JUGGLE is for programs whose threads all have the same work. Such a program ends with its last thread, so all \
-threads should have the same progress at any time. Threads start bound round-robin. Every interval the balancer adds up what \
-each thread has received so far, and what the threads of each core have received in this interval. Cores faster than the \
-mean are fast, and slower ones are slow. The thread that is farthest behind on a slow core swaps cores with the one farthest \
-ahead on a fast core. The next two threads follow, as long as they are more than `threshold` of an interval apart. A free \
-core takes a slow thread without giving one back. So does a fast core that has at least two threads fewer.\n\n\
-SPEED waits for a core that is clearly too slow, pulls one thread and rests. JUGGLE moves as many threads as necessary, \
-every interval. With T or T + 1 threads on a core no thread is ever much more than an interval behind another. The program \
-comes near cores / threads of its dedicated speed, which no policy can exceed. JUGGLE cannot observe what threads wait for. \
-If barriers are less than some intervals apart and threads poll at them, the cpu times report equal progress for all \
-threads.\n\n\
-The published abstracts give the idea (threads continually migrated, decentralised, user space, equal work assumed) and the \
-results. The interval, the threshold, the treatment of NUMA and the order of the swaps are not verified against the text of \
-the paper. JUGGLE does not balance background applications.",
-    sees: "JUGGLE observes the cpu time of each thread of its application from `/proc` or taskstats (with `measure: \
-progress`: hardware counters). It also uses the topology and its own bindings. Other applications are visible only as \
-missing cpu time.",
-    costs: "`cost` of daemon time per core and interval: on every core, or with `coordinator: one` all of it on the first \
-core of the scope. That first core also pays `cost` once more for the plan. Each thread moved is a `sched_setaffinity`: an \
-interrupt if it runs, and a migration on the receiving core. A swap moves two threads.",
+    parameters: Parameters::TABLE,
+    text: include_str!("juggle.md"),
     wins: Showcase {
         scenario: "turns_on_uneven_cores",
         label: "JUGGLE",
         against: "SPEED",
         app: "all",
         point: "",
-        about: "Sixteen threads run on thirteen cores. In each interval every thread that is behind on a core with two \
-threads swaps with one that is ahead, so all threads have equal progress at the end. SPEED moves one thread at a time and \
-rests after it.",
     },
     loses: Showcase {
         scenario: "asleep_at_barriers",
@@ -57,98 +37,65 @@ rests after it.",
         against: "LOAD",
         app: "all",
         point: "",
-        about: "The work is unequal, and waiters sleep. JUGGLE evens out the cpu time that threads receive, but their work \
-is not equal. Between two rounds a core whose threads all sleep stays idle, even if another core has two threads to run. \
-LOAD fills it at once.",
     },
     build,
-    example: "Three threads of one program run on two cores: 0 and 2 on core 0, and 1 on core 1. After 100 ms threads 0, 2 \
-and 1 have received 50, 50 and 100 ms. Core 0 has speed 0.5, core 1 has 1, and the mean is 0.75. Thread 0 is behind on the \
-slow core, and thread 1 is ahead on the fast one. They are 50 ms apart, more than a tenth of the interval, so they swap. \
-After 200 ms threads 0, 1 and 2 have received 150, 150 and 100 ms. Thread 2 is behind on core 0 and swaps with thread 0. \
-After 300 ms each thread has received 200 ms, two thirds of a core. That is exactly cores / threads, and no thread was ever \
-more than 50 ms ahead of another.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: 1_000_000,
-        max: 100_000_000_000,
-        about: "Time between two rounds (0.1 s as in SPEED; unverified).",
-    },
-    Parameter {
-        name: "threshold",
-        kind: Kind::Percent,
-        default: 1_000,
-        min: 0,
-        max: 100_000,
-        about: "Two threads swap when one is ahead of the other by more than this share of an interval (unverified).",
-    },
-    Parameter {
-        name: "measure",
-        kind: Kind::Choice(MEASURES),
-        default: 0,
-        min: 0,
-        max: MEASURES.len() as u64 - 1,
-        about: "How to measure progress. `share`: the cpu time that a thread has received, polling included. `progress`: the \
-work that it has done, as hardware counters report it.",
-    },
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(SCOPES),
-        default: 0,
-        min: 0,
-        max: SCOPES.len() as u64 - 1,
-        about: "Threads swap cores inside each NUMA node (`node`, as in SPEED; unverified) or across the whole machine \
-(`machine`).",
-    },
-    Parameter {
-        name: "coordinator",
-        kind: Kind::Choice(COORDINATORS),
-        default: 0,
-        min: 0,
-        max: COORDINATORS.len() as u64 - 1,
-        about: "Which process reads the times: one balancer on each core for its own threads (`each`), or one process for \
-all (`one`).",
-    },
-    Parameter {
-        name: "startup",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 1_000_000_000_000,
-        about: "Delay between the creation of the last thread and the first interval.",
-    },
-    Parameter {
-        name: "cost",
-        kind: Kind::Duration,
-        default: 5_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Cpu time of reading the times of one core's threads (some system calls of about 1 us).",
-    },
-];
+choices! {
+    /// The words of `measure`.
+    enum Measure { Share = "share", Progress = "progress" }
+}
 
-const MEASURES: &[&str] = &["share", "progress"];
-const SCOPES: &[&str] = &["node", "machine"];
-const COORDINATORS: &[&str] = &["each", "one"];
+choices! {
+    /// The words of `scope`.
+    enum Scope { Node = "node", Machine = "machine" }
+}
+
+choices! {
+    /// The words of `coordinator`.
+    enum Coordinator { Each = "each", One = "one" }
+}
+
+parameters! {
+    /// Parameters of `JUGGLE`.
+    struct Parameters {
+        /// Time between two rounds (0.1 s as in SPEED; unverified).
+        interval: Duration = ms(100), in ms(1)..=s(100);
+        /// Two threads swap when one is ahead of the other by more than this share of an interval (unverified).
+        threshold: Percent = percent(10), in 0..=percent(1000);
+        /// How to measure progress. `share`: the cpu time that a thread has received, polling included.
+        /// `progress`: the work that it has done, as hardware counters report it.
+        measure: Measure = Measure::Share;
+        /// Threads swap cores inside each NUMA node (`node`, as in SPEED; unverified) or across the whole
+        /// machine (`machine`).
+        scope: Scope = Scope::Node;
+        /// Which process reads the times: one balancer on each core for its own threads (`each`), or one
+        /// process for all (`one`).
+        coordinator: Coordinator = Coordinator::Each;
+        /// Delay between the creation of the last thread and the first interval.
+        startup: Duration = 0, in 0..=s(1000);
+        /// Cpu time of reading the times of one core's threads (some system calls of about 1 us).
+        cost: Duration = us(5), in 0..=s(1);
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    let interval = Span::from_ns(values.get("interval"));
-    let lead = u128::from(interval.ns()) * u128::from(values.get("threshold")) / 10_000;
+    let values = Parameters::from(values);
+    let interval = Span::from_ns(values.interval.ns());
+    let lead = u128::from(interval.ns()) * u128::from(values.threshold.hundredths()) / 10_000;
     Box::new(Juggle {
         interval,
-        startup: Span::from_ns(values.get("startup")),
+        startup: Span::from_ns(values.startup.ns()),
         rules: Rules {
             lead: Span::from_ns(lead as u64),
-            threshold: values.get("threshold"),
-            reading: if values.get("measure") == 1 { Reading::Work } else { Reading::CpuTime },
-            by_node: values.get("scope") == 0,
-            central: values.get("coordinator") == 1,
-            cost: Span::from_ns(values.get("cost")),
+            threshold: values.threshold.hundredths(),
+            reading: match values.measure {
+                Measure::Share => Reading::CpuTime,
+                Measure::Progress => Reading::Work,
+            },
+            by_node: values.scope == Scope::Node,
+            central: values.coordinator == Coordinator::One,
+            cost: Span::from_ns(values.cost.ns()),
         },
         teams: Vec::new(),
     })

@@ -10,7 +10,9 @@ mod overloaded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, Id, IdVec, TaskId};
 use sim_core::machine::CpuSet;
 use sim_core::policy::{
@@ -31,99 +33,43 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",
     source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "Every application owns cpus. With `owners: apart` the applications own equal ranges of neighbouring cpus, in the \
-order of the applications; with `together` each application owns all cpus. LEWI binds the ranks of an application to its \
-cpus in even blocks, so that the threads of a process are neighbours. When all tasks of a cpu wait for other tasks of their \
-applications, LEWI lends the cpu. To find a guest, it selects the cpu with the most working tasks, the nearest of several. \
-From the queue of that cpu it takes the task that ran longest ago, and binds it to the lent cpu. A cpu that becomes idle \
-reclaims its own tasks from other cpus before it takes guests. When an owner of the cpu continues, its guests return to \
-their own cpus at once. A guest that begins to wait also returns. Cpus without owners can always be lent. With `keep` each \
-process keeps one of its cpus, as the library does when message calls poll (LEND_MODE=1CPU) rather than block.\n\n\
-LEWI is for processes of uneven load with more threads than cpus, whose waits are long compared with a migration. A lent cpu \
-is useful only if a task is queued elsewhere: with one thread per cpu nothing happens. Waiting should block, because an \
-owner that polls competes with its guest. Background applications take no part.\n\n\
-Simplified: the library resizes teams between parallel regions and pays nothing for threads that it does not start. Here all \
-threads exist, and a thread may move in the middle of a region.",
-    sees: "The library under the message and barrier calls reports which tasks of its applications wait and which have \
-continued. A memory segment shared by all processes of the node shows which cpus are idle and which are overloaded.",
-    costs: "`cost` of the calling cpu's time per binding, plus the binding: an interrupt if the task runs, a migration on \
-the receiving cpu, and cold caches for the guest. The guest pays this on the way there and back.",
-    wins: Showcase {
-        scenario: "lewi",
-        label: "LEWI",
-        against: "PIN",
-        app: "code",
-        point: "",
-        about: "Four processes of four threads run on eight cores, with uneven loops that block at their ends. Cores whose \
-threads all wait take threads from the queues of other cores, and most of the idle time disappears.",
-    },
-    loses: Showcase {
-        scenario: "lewi_fine_grain",
-        label: "LEWI",
-        against: "PIN",
-        app: "code",
-        point: "",
-        about: "Each thread passes a barrier every 0.125 ms of work and has half a MiB of data. The guest spends longer on \
-filling a cache than the wait lasts, once on the way there and once on the way back.",
-    },
+    parameters: Parameters::TABLE,
+    text: include_str!("lewi.md"),
+    wins: Showcase { scenario: "lewi", label: "LEWI", against: "PIN", app: "code", point: "" },
+    loses: Showcase { scenario: "lewi_fine_grain", label: "LEWI", against: "PIN", app: "code", point: "" },
     build,
-    example: "Two processes of four threads have two cpus each. In each loop a thread of the first process has 1 ms of work, \
-and one of the second 3 ms. Waiting threads sleep. The first process is done after 2 ms, and LEWI lends its two cpus. The \
-two queued threads of the second process move there. The second process has used 4 of its 12 ms. The other 8 ms now take 2 \
-ms on four cpus and not 4 ms on two of them. The loop ends after about 4 ms plus the cost of two moves, instead of 6 ms. \
-Then the first process continues, and the guests return to their own cpus.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "grain",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 10_000_000_000,
-        about: "LEWI lends a cpu when its owners have all waited for this long. The library lends at once.",
-    },
-    Parameter {
-        name: "guests",
-        kind: Kind::Count,
-        default: 1,
-        min: 1,
-        max: 64,
-        about: "Maximum number of guests (tasks of other cpus) on one cpu.",
-    },
-    Parameter {
-        name: "keep",
-        kind: Kind::Flag,
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Each process keeps one of its cpus (LEND_MODE=1CPU) instead of lending all (BLOCK).",
-    },
-    Parameter {
-        name: "owners",
-        kind: Kind::Choice(&["apart", "together"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use (`together`).",
-    },
-    Parameter {
-        name: "cost",
-        kind: Kind::Duration,
-        default: 1_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published value).",
-    },
-];
+choices! {
+    /// The words of `owners`.
+    enum Owners { Apart = "apart", Together = "together" }
+}
+
+parameters! {
+    /// Parameters of `LEWI`.
+    struct Parameters {
+        /// LEWI lends a cpu when its owners have all waited for this long. The library lends at once.
+        grain: Duration = 0, in 0..=s(10);
+        /// Maximum number of guests (tasks of other cpus) on one cpu.
+        guests: usize = 1, in 1..=64;
+        /// Each process keeps one of its cpus (LEND_MODE=1CPU) instead of lending all (BLOCK).
+        keep: bool = false;
+        /// Whether applications own disjoint cpus (`apart`), or each owns all cpus that it may use
+        /// (`together`).
+        owners: Owners = Owners::Apart;
+        /// Cpu time of one lending or return (two system calls and some cache lines, about 1 us; no published
+        /// value).
+        cost: Duration = us(1), in 0..=s(1);
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     Box::new(Lewi::new(
-        (Span::from_ns(values.get("grain")), Span::from_ns(values.get("cost"))),
-        values.get("guests") as usize,
-        values.flag("keep"),
-        values.choice("owners") == "apart",
+        (Span::from_ns(values.grain.ns()), Span::from_ns(values.cost.ns())),
+        values.guests,
+        values.keep,
+        values.owners == Owners::Apart,
     ))
 }
 

@@ -5,7 +5,8 @@
 
 mod load;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Factor};
+use notation::{choices, parameters};
 use sim_core::ids::{CpuId, Id, NodeId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{
@@ -27,36 +28,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at once",
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "Every thread gets a home locality group when it is created. A locality group is a NUMA node, for example a board \
-of a large server. The home is the least loaded group among those that the program already uses. If that group carries more \
-than `threshold` threads' load and another group's load is lower by more than `difference`, the other group becomes the \
-home. From that instant the group counts the load of one more thread. Its load average then follows the number of its \
-runnable threads, by 5 % of the difference each tenth of a second. Loads that differ by less than one thread count as equal; \
-among equal groups LGROUP takes the one that was chosen longest ago. Starcat boards (Sun Fire 12K to E25K) have threshold 3 \
-and difference 1 thread, which are the defaults here. On other machines the kernel uses 0.95 and 0.916.\n\n\
-A thread that wakes returns to its last cpu if it left that cpu within `rechoose` and the cpu is at home, that is, in its \
-home group. It does so even if another thread runs there now. Otherwise it goes to the home cpu that is idle or runs the \
-lowest priority below its own, then to such a cpu of the other groups. If there is none, it waits at home. A thread that \
-loses its cpu waits there if that cpu is at home. Away from home it chooses a cpu again, both when it loses its cpu and \
-whenever its quantum ends. At the end of a quantum a thread goes to the next cpu of the group if fewer threads wait there. \
-An idle cpu takes a waiting thread at once, first one that waits in the same group. No thread therefore waits while a cpu is \
-idle. With `ties: random` a woken thread goes to any idle cpu, otherwise to a random one of the shortest queues, and it \
-never chooses again.\n\n\
-The pages of a thread lie on its home board, wherever the thread runs when it touches them. LGROUP is the kernel policy of \
-solaris-9. With another kernel it is an experiment, because LGROUP cannot observe priorities there.",
-    sees: "LGROUP observes queue lengths and priorities of cpus, task states and masks. It observes which thread has lost \
-its cpu and what is left of its quantum. It also uses the home group and last cpu of each thread, and the decayed load \
-average of each locality group.",
-    costs: "The choice of a home is part of thread creation. An idle cpu that steals pays the migration.",
+    parameters: Parameters::TABLE,
+    text: include_str!("lgroup.md"),
     wins: Showcase {
         scenario: "moved_memory",
         label: "LGROUP",
         against: "DWRR",
         app: "stream",
         point: "kernel=solaris-9",
-        about: "20 memory-bound threads run on 16 cpus of four nodes. All threads stay on the node of their memory, and that \
-gains more than equal shares do.",
     },
     loses: Showcase {
         scenario: "odd_thread",
@@ -64,55 +43,34 @@ gains more than equal shares do.",
         against: "DWRR",
         app: "ep",
         point: "kernel=solaris-9",
-        about: "17 threads of 2 s run on 16 cpus. Threads change cpus only at the ends of quanta, and they do not get equal \
-shares.",
     },
-    build: |values, setting| Box::new(Lgroup::new(values, setting)),
-    example: "A program creates threads on an idle E25K (18 boards of 8 cpus, threshold 3, difference 1). Thread 1 gets some \
-board as its home. Threads 2, 3 and 4 find the load of that board at 1, 2 and 3. This does not exceed 3, so they stay. \
-Thread 5 finds a load of 4, which exceeds 3, and another board at 0, which is lower by more than 1. Its home is the other \
-board. The next threads continue in the same way, four threads per board, so 16 threads live on four of the 18 boards. \
-Runnable threads run at home as long as a cpu there is idle, which is always the case here.",
+    build: |values, setting| Box::new(Lgroup::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "threshold",
-        kind: Kind::Factor,
-        default: 3_000,
-        min: 0,
-        max: 1_000_000,
-        about: "Load in threads above which a program expands to another group (lgrp_expand_proc_thresh: 3 x 65516 on \
-Starcat, else 62250).",
-    },
-    Parameter {
-        name: "difference",
-        kind: Kind::Factor,
-        default: 1_000,
-        min: 0,
-        max: 1_000_000,
-        about: "Threads by which the load of the other group must be lower (lgrp_expand_proc_diff: 65516 on Starcat, else \
-60000).",
-    },
-    Parameter {
-        name: "rechoose",
-        kind: Kind::Duration,
-        default: 30_000_000,
-        min: 0,
-        max: 10_000_000_000,
-        about: "A thread that ran within this time keeps its cpu (rechoose_interval, 3 clock ticks).",
-    },
-    Parameter {
-        name: "ties",
-        kind: Kind::Choice(&["random", "last"]),
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "Where a thread goes. `last`, as in the source: to its last cpu if it left that a short while ago, otherwise \
-to the lowest priority at home. `random`: to any idle cpu, otherwise to one of the shortest queues of the machine at random.",
-    },
-    Parameter::flag("steal", true, "Whether a cpu that goes idle takes a waiting thread (disp_getwork)."),
-];
+choices! {
+    /// The words of `ties`.
+    enum Ties { Random = "random", Last = "last" }
+}
+
+parameters! {
+    /// Parameters of `LGROUP`.
+    struct Parameters {
+        /// Load in threads above which a program expands to another group (lgrp_expand_proc_thresh: 3 x 65516
+        /// on Starcat, else 62250).
+        threshold: Factor = 3_000, in 0..=1_000_000;
+        /// Threads by which the load of the other group must be lower (lgrp_expand_proc_diff: 65516 on Starcat,
+        /// else 60000).
+        difference: Factor = 1_000, in 0..=1_000_000;
+        /// A thread that ran within this time keeps its cpu (rechoose_interval, 3 clock ticks).
+        rechoose: Duration = ms(30), in 0..=s(10);
+        /// Where a thread goes. `last`, as in the source: to its last cpu if it left that a short while ago,
+        /// otherwise to the lowest priority at home. `random`: to any idle cpu, otherwise to one of the
+        /// shortest queues of the machine at random.
+        ties: Ties = Ties::Last;
+        /// Whether a cpu that goes idle takes a waiting thread (disp_getwork).
+        steal: bool = true;
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
@@ -144,15 +102,15 @@ struct Lgroup {
 }
 
 impl Lgroup {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let span = machine.topology.span(Tree::Node);
         Self {
-            threshold: values.get("threshold") * THREAD / 1_000,
-            difference: values.get("difference") * THREAD / 1_000,
-            rechoose: Span::from_ns(values.get("rechoose")),
-            sticky: values.choice("ties") == "last",
-            steal: values.flag("steal"),
+            threshold: values.threshold.thousandths() * THREAD / 1_000,
+            difference: values.difference.thousandths() * THREAD / 1_000,
+            rechoose: Span::from_ns(values.rechoose.ns()),
+            sticky: values.ties == Ties::Last,
+            steal: values.steal,
             tick: setting.kernel.tick,
             span,
             groups: vec![Group::default(); machine.cpus().div_ceil(span) as usize],

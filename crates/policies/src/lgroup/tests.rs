@@ -2,17 +2,21 @@
 
 use super::*;
 use crate::fake::FakeSystem;
+use notation::parameter::Values;
 use sim_core::ids::AppId;
 
 /// A Sun Fire E25K: 18 boards of 4 packages of 2 cores.
 const STARCAT: [(Tree, u32); 3] = [(Tree::Node, 18), (Tree::Package, 4), (Tree::Core, 2)];
 
 fn on(system: &FakeSystem, changes: &[(&str, u64)]) -> Lgroup {
-    let mut values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(Parameters::TABLE);
     for (name, value) in changes {
         values.set(name, *value).unwrap();
     }
-    Lgroup::new(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
+    Lgroup::new(
+        &Parameters::from(&values),
+        &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] },
+    )
 }
 
 /// Creates all threads of a new program; the boards of their homes.

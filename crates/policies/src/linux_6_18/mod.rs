@@ -11,13 +11,13 @@ mod domains;
 mod placement;
 mod rules;
 
-use notation::parameter::Values;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::{CpuSet, Level, PerCpu};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, TaskState, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
 use crate::entry::Setting;
+use crate::load::{NewIdle, Parameters};
 use crate::ticks::Ticks;
 use average::{Average, FINE};
 use domains::{Domain, UNIT};
@@ -103,21 +103,21 @@ pub(crate) struct Linux618 {
 }
 
 impl Linux618 {
-    pub(crate) fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    pub(crate) fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine);
         let cache = cache_span(machine);
-        let migration_cost = Span::from_ns(values.get("migration_cost"));
+        let migration_cost = Span::from_ns(values.migration_cost.ns());
         let options = Options {
-            periodic: values.flag("periodic"),
-            newidle: values.choice("newidle") != "off",
-            active: values.flag("active"),
-            affine_wakeups: values.flag("affine_wakeups"),
+            periodic: values.periodic,
+            newidle: values.newidle != NewIdle::Off,
+            active: values.active,
+            affine_wakeups: values.affine_wakeups,
             migration_cost,
-            newidle_cost: Span::from_ns(values.get("newidle_cost")),
-            nr_migrate: usize::try_from(values.get("nr_migrate")).unwrap_or(usize::MAX),
-            interval_scale: values.get("interval_scale"),
+            newidle_cost: Span::from_ns(values.newidle_cost.ns()),
+            nr_migrate: values.nr_migrate,
+            interval_scale: values.interval_scale.thousandths(),
         };
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * migration_cost.ns(), ..Cpu::default() };
         let fresh = |d: &Domain| Progress { interval_ms: options.scaled(d.span), last: 0, failed: 0 };

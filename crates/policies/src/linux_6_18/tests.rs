@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
+use notation::parameter::Values;
 use sim_core::machine::Level as Tree;
 use sim_core::policy::{Affinity, Why};
 
@@ -11,9 +12,8 @@ const TWO: [(Tree, u32); 3] = [(Tree::Package, 1), (Tree::Cache, 1), (Tree::Core
 fn policy_on(system: &FakeSystem) -> Linux618 {
     let mut kernel = system.kernel.clone();
     kernel.balancer.release = NAME;
-    let entry = crate::find("LOAD").unwrap();
     let setting = Setting { machine: &system.machine, kernel: &kernel, apps: &[] };
-    Linux618::new(&Values::defaults(entry.parameters), &setting)
+    Linux618::new(&Parameters::from(&Values::defaults(Parameters::TABLE)), &setting)
 }
 
 /// Queues that have been as they are for ten seconds.

@@ -129,11 +129,12 @@ pub(super) fn build(topology: &Topology, templates: &Templates, cache: u32) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::CacheLevel;
     use crate::load::releases::{LINUX_2_6_28, RELEASES, Release};
 
     fn built(release: &Release, levels: &[(Level, u32)]) -> Vec<Domain> {
         let topology = Topology::new(levels).unwrap();
-        build(&topology, &release.templates, release.cache_span(&topology, "auto"))
+        build(&topology, &release.templates, release.cache_span(&topology, CacheLevel::Auto))
     }
 
     fn shape(levels: &[(Level, u32)]) -> Vec<(&'static str, u32, u32, u64)> {
@@ -175,7 +176,7 @@ mod tests {
     fn a_package_is_one_unit_when_its_cores_are_said_to_share_a_cache() {
         let topology = Topology::new(&[(Level::Package, 4), (Level::Node, 1), (Level::Core, 6)]).unwrap();
         let old = RELEASES[0];
-        let domains = build(&topology, &old.templates, old.cache_span(&topology, "on"));
+        let domains = build(&topology, &old.templates, old.cache_span(&topology, CacheLevel::On));
         let shape: Vec<_> = domains.iter().map(|d| (d.template.name, d.span, d.group, d.power)).collect();
         assert_eq!(shape, [("MC", 6, 1, 1024), ("NODE", 24, 6, 1024)]);
     }

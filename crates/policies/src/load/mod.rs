@@ -11,7 +11,9 @@ mod placement;
 mod releases;
 mod rules;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Factor, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{CpuSet, Machine, PerCpu};
 use sim_core::os::OsModel;
@@ -32,171 +34,76 @@ pub(crate) const ENTRY: Entry = Entry {
 active balancing",
     source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "Every cpu runs a balancing pass at its timer ticks, more often when it is idle. At each level of the machine \
-(threads of a core, cores that share a cache, a node, all nodes) it finds the busiest group of cpus. It pulls waiting tasks \
-from the longest queue of that group. One designated cpu balances for its group. LOAD compares loads as integers and ignores \
-differences of up to 25 %. With two tasks on one cpu and one on the next it moves a task. With five and four it never does.\n\n\
-A task that ran within the last half millisecond is cache-hot, and the first attempts do not move it. After several failed \
-attempts the migration thread pushes even a running task. A new task goes to the idlest group. LOAD compares groups by load \
-averages that change only at ticks. Many forks within one tick therefore land on the same cpus. A woken task stays on its \
-last cpu or follows its waker. LOAD does not search for an idle cpu at a wake-up.\n\n\
-The rules above are those of linux-2.6.28; LOAD uses the rules of the kernel in the scenario. linux-2.6.18 spreads forks \
-over nodes only, lets every cpu balance, and searches for an idle thread of the core at a wake-up (reconstructed, \
-uncertain). linux-2.6.27 pulls inside a socket as soon as a cpu goes idle, and it moves a task when two sockets have 6 and 4 \
-tasks. linux-2.6.28 does neither. When a cpu goes idle, linux-2.6.30 checks every level that allows it \
-(`SD_BALANCE_NEWIDLE`). linux-6.18 is a different balancer. It averages loads with a half-life of 32 ms and classifies \
-groups as having spare cpus, full or overloaded. A cpu that goes idle pulls at every level. Forks and wake-ups search for an \
-idle cpu, wake-ups only in the shared cache of the waker's or the last cpu.\n\n\
-The releases have these constants. A busy cpu of 2.6 balances every 64 to 256 ms at the levels MC (cores that share a cache) \
-and CPU (such groups of one node). At NODE it balances every 256 to 1024 ms. An idle cpu balances every 1 to 4 ms at MC and \
-CPU, and every 8 to 32 ms at NODE. At the level SMT (threads of a core) a busy cpu balances every 64 to 128 ms, in 2.6.18 \
-every 8 to 16 ms. In 6.18 a busy cpu balances every 16 to 32 ms per cpu of the level, an idle one every 1 to 2 ms per cpu. \
-LOAD tolerates an imbalance of 25 %, over ALLNODES (all nodes of a machine with more than 16 nodes) 33 %, and between \
-threads of a core 10 %. In 6.18 it tolerates 17 %, and 10 % between threads. A small imbalance moves one task when the \
-excess plus F tasks is at least two tasks. F is 0 in 2.6.18, 2 in 2.6.27, and 1 in later releases. Since 2.6.20 one cpu \
-balances for its group. Since 2.6.24 a group with uneven queues counts as busy. `mc` and `imbalance` apply to the releases \
-up to 2.6.30. `newidle_cost` applies to 6.18, where `newidle` distinguishes only on and off.\n\n\
-Simplifications: idle cpus keep their own tick, while in Linux one nominated idle cpu balances for all. A wake-up is never \
-`sync`. The global lock of the NODE level is always free. LOAD does not balance processes again at exec. The automatic NUMA \
-balancing of linux-6.18 is absent. Use LOAD as the baseline: it is what an untuned system does.",
-    sees: "LOAD observes the run-queue length and load weight of every cpu, sampled at ticks. It also reads masks, the last \
-time a task ran (for the cache-hot rule) and the domain tree of the machine. It cannot observe applications, barriers or \
-polling: a spinning task counts as load like any other task.",
-    costs: "A balancing pass at a tick is part of the cost of the tick. A pull costs a migration on the receiving cpu. \
-Active balancing also costs an interrupt for the migration thread. Placement costs nothing beyond the fork or wake-up that \
-it belongs to.",
-    wins: Showcase {
-        scenario: "short_and_long",
-        label: "LOAD",
-        against: "PIN",
-        app: "all",
-        point: "",
-        about: "Five jobs of three tasks run on eight cores. PIN binds each job to the same three cores. LOAD spreads the \
-tasks and fills every core that a short job leaves.",
-    },
+    parameters: Parameters::TABLE,
+    text: include_str!("load.md"),
+    wins: Showcase { scenario: "short_and_long", label: "LOAD", against: "PIN", app: "all", point: "" },
     loses: Showcase {
         scenario: "one_thread_per_core",
         label: "LOAD",
         against: "PIN",
         app: "code",
         point: "",
-        about: "Sixteen threads for sixteen cores are created within one tick. Forks follow the loads of the last tick, so \
-the threads pile up on the parent's core. Idle cores pull them away at their next balancing passes, which takes \
-64 to 96 ms. Until then every barrier waits for the core with the most threads.",
     },
     build,
-    example: "Cpu 0 has two equal tasks (load 2 x 1024), and cpu 1 has one (1024). 2048 is 200 % of 1024 and exceeds the \
-limit of 125 %. At its next balancing pass cpu 1 therefore pulls the task that waits on cpu 0. Now cpu 0 has less load and \
-pulls later. The odd task moves back and forth, and over many passes each of the three tasks gets 2/3 of a cpu. With five \
-tasks on cpu 0 and four on cpu 1 the loads are 5120 and 4096. That is exactly 125 % and does not exceed the limit, so no \
-task ever moves. Five tasks get 1/5 of a cpu each and four get 1/4. A program with barriers among these tasks advances at \
-1/5 of its speed.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "release",
-        kind: Kind::Choice(&[
-            "kernel",
-            "linux-2.6.18",
-            "linux-2.6.27",
-            "linux-2.6.28",
-            "linux-2.6.30",
-            "linux-6.18",
-        ]),
-        default: 0,
-        min: 0,
-        max: 5,
-        about: "The release whose balancer LOAD uses: that of the scenario's kernel (2.6.28 if that is not Linux), or the \
-named one.",
-    },
-    Parameter {
-        name: "mc",
-        kind: Kind::Choice(&["auto", "on", "off"]),
-        default: 0,
-        min: 0,
-        max: 2,
-        about: "Releases up to 2.6.30: whether cores that share a cache form a level, and whether such a group is one unit \
-of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`: also the cores of a package, if the \
-machine's tree names no caches.",
-    },
-    Parameter {
-        name: "newidle_cost",
-        kind: Kind::Duration,
-        default: 100,
-        min: 0,
-        max: 1_000_000,
-        about: "linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle time is \
-shorter skips the pass (uncertain).",
-    },
-    Parameter {
-        name: "periodic",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "Balance at timer ticks.",
-    },
-    Parameter {
-        name: "newidle",
-        kind: Kind::Choice(&["kernel", "all", "off"]),
-        default: 0,
-        min: 0,
-        max: 2,
-        about: "Levels at which a cpu that is about to go idle pulls at once: those of the release, all, or none.",
-    },
-    Parameter {
-        name: "active",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "After cache_nice_tries + 2 failed attempts the migration thread moves a task, even the running one.",
-    },
-    Parameter {
-        name: "affine_wakeups",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "A woken task may follow its waker (AFFINE_WAKEUPS and SD_WAKE_BALANCE); otherwise it stays.",
-    },
-    Parameter {
-        name: "migration_cost",
-        kind: Kind::Duration,
-        default: 500_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "A task that ran within this time is cache-hot (sched_migration_cost, 0.5 ms).",
-    },
-    Parameter {
-        name: "imbalance",
-        kind: Kind::Percent,
-        default: 2_500,
-        min: 0,
-        max: 40_000,
-        about: "Releases up to 2.6.30: tolerated excess of the busiest group at the levels MC, CPU and NODE (imbalance_pct 125).",
-    },
-    Parameter {
-        name: "interval_scale",
-        kind: Kind::Factor,
-        default: 1_000,
-        min: 1,
-        max: 1_000_000,
-        about: "Factor by which all balancing intervals are multiplied.",
-    },
-    Parameter {
-        name: "nr_migrate",
-        kind: Kind::Count,
-        default: 32,
-        min: 1,
-        max: 1_000_000,
-        about: "Maximum number of tasks examined in one attempt (sched_nr_migrate).",
-    },
-];
+choices! {
+    /// The release whose balancer is used: that of the kernel, or a named one.
+    pub(crate) enum Kernel {
+        Own = "kernel",
+        Linux2618 = "linux-2.6.18",
+        Linux2627 = "linux-2.6.27",
+        Linux2628 = "linux-2.6.28",
+        Linux2630 = "linux-2.6.30",
+        Linux618 = "linux-6.18",
+    }
+}
+
+choices! {
+    /// The words of `mc`.
+    pub(crate) enum CacheLevel { Auto = "auto", On = "on", Off = "off" }
+}
+
+choices! {
+    /// Which levels pull when a cpu is about to go idle.
+    pub(crate) enum NewIdle { Kernel = "kernel", All = "all", Off = "off" }
+}
+
+parameters! {
+    /// Parameters of `LOAD`.
+    pub(crate) struct Parameters {
+        /// The release whose balancer LOAD uses: that of the scenario's kernel (2.6.28 if that is not Linux),
+        /// or the named one.
+        release: Kernel = Kernel::Own;
+        /// Releases up to 2.6.30: whether cores that share a cache form a level, and whether such a group is
+        /// one unit of capacity. `auto`: as the release detects it (2.6.27 only with one memory node). `on`:
+        /// also the cores of a package, if the machine's tree names no caches.
+        mc: CacheLevel = CacheLevel::Auto;
+        /// linux-6.18: assumed cost of a new-idle balancing pass per cpu of the level. A cpu whose mean idle
+        /// time is shorter skips the pass (uncertain).
+        newidle_cost: Duration = 100, in 0..=ms(1);
+        /// Balance at timer ticks.
+        periodic: bool = true;
+        /// Levels at which a cpu that is about to go idle pulls at once: those of the release, all, or none.
+        newidle: NewIdle = NewIdle::Kernel;
+        /// After cache_nice_tries + 2 failed attempts the migration thread moves a task, even the running one.
+        active: bool = true;
+        /// A woken task may follow its waker (AFFINE_WAKEUPS and SD_WAKE_BALANCE); otherwise it stays.
+        affine_wakeups: bool = true;
+        /// A task that ran within this time is cache-hot (sched_migration_cost, 0.5 ms).
+        migration_cost: Duration = us(500), in 0..=s(1);
+        /// Releases up to 2.6.30: tolerated excess of the busiest group at the levels MC, CPU and NODE
+        /// (imbalance_pct 125).
+        imbalance: Percent = percent(25), in 0..=percent(400);
+        /// Factor by which all balancing intervals are multiplied.
+        interval_scale: Factor = 1_000, in 1..=1_000_000;
+        /// Maximum number of tasks examined in one attempt (sched_nr_migrate).
+        nr_migrate: usize = 32, in 1..=1_000_000;
+    }
+}
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let values = &Parameters::from(values);
     if is_linux_6_18(values, setting.kernel) {
         Box::new(crate::linux_6_18::Linux618::new(values, setting))
     } else {
@@ -204,29 +111,21 @@ fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
     }
 }
 
-fn is_linux_6_18(values: &Values, kernel: &OsModel) -> bool {
-    match values.choice("release") {
-        "kernel" => kernel.balancer.release == crate::linux_6_18::NAME,
-        other => other == crate::linux_6_18::NAME,
+fn is_linux_6_18(values: &Parameters, kernel: &OsModel) -> bool {
+    match values.release {
+        Kernel::Own => kernel.balancer.release == crate::linux_6_18::NAME,
+        other => other == Kernel::Linux618,
     }
 }
 
 /// The levels `LOAD` with default values balances on this machine under this kernel, lowest first.
 pub(crate) fn levels(machine: &Machine, kernel: &OsModel) -> Vec<DomainLevel> {
-    let values = Values::defaults(PARAMETERS);
+    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     if is_linux_6_18(&values, kernel) {
         return crate::linux_6_18::levels(machine);
     }
     let release = releases::of(&values, kernel);
     domains_of(&values, machine, &release).iter().map(Domain::level).collect()
-}
-
-/// Which levels pull when a cpu is about to go idle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum NewIdle {
-    Kernel,
-    All,
-    Off,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -273,21 +172,17 @@ struct Load {
 }
 
 impl Load {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let cpus = setting.machine.cpus() as usize;
         let release = releases::of(values, setting.kernel);
         let domains = domains_of(values, setting.machine, &release);
         let options = Options {
-            periodic: values.flag("periodic"),
-            newidle: match values.choice("newidle") {
-                "all" => NewIdle::All,
-                "off" => NewIdle::Off,
-                _ => NewIdle::Kernel,
-            },
-            active: values.flag("active"),
-            affine_wakeups: values.flag("affine_wakeups"),
-            migration_cost: Span::from_ns(values.get("migration_cost")),
-            nr_migrate: usize::try_from(values.get("nr_migrate")).unwrap_or(usize::MAX),
+            periodic: values.periodic,
+            newidle: values.newidle,
+            active: values.active,
+            affine_wakeups: values.affine_wakeups,
+            migration_cost: Span::from_ns(values.migration_cost.ns()),
+            nr_migrate: values.nr_migrate,
         };
         let fresh = |d: &Domain| Progress { interval_ms: d.template.min_ms, last: 0, failed: 0 };
         Self {
@@ -316,16 +211,16 @@ impl Load {
     }
 }
 
-fn domains_of(values: &Values, machine: &Machine, release: &Release) -> Vec<Domain> {
-    let cache = release.cache_span(&machine.topology, values.choice("mc"));
+fn domains_of(values: &Parameters, machine: &Machine, release: &Release) -> Vec<Domain> {
+    let cache = release.cache_span(&machine.topology, values.mc);
     let mut domains = domains::build(&machine.topology, &release.templates, cache);
-    let scale = |ms: u64| (ms.saturating_mul(values.get("interval_scale")) / 1_000).max(1);
+    let scale = |ms: u64| (ms.saturating_mul(values.interval_scale.thousandths()) / 1_000).max(1);
     for domain in &mut domains {
         let template = &mut domain.template;
         template.min_ms = scale(template.min_ms);
         template.max_ms = scale(template.max_ms);
         if template.imbalance_pct == 125 {
-            template.imbalance_pct = 100 + values.get("imbalance") / 100;
+            template.imbalance_pct = 100 + values.imbalance.hundredths() / 100;
         }
     }
     domains

@@ -5,7 +5,8 @@
 //! (the kernel of RHEL 5) was reconstructed from those headers and from kernel mails; its rules are marked as
 //! uncertain below.
 
-use notation::parameter::Values;
+use super::{CacheLevel, Kernel, Parameters};
+use notation::declare::Choice;
 use sim_core::machine::{Level, Topology};
 use sim_core::os::OsModel;
 
@@ -221,10 +222,10 @@ pub(super) const RELEASES: [Release; 4] = [
 ];
 
 /// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another balancer.
-pub(super) fn of(values: &Values, kernel: &OsModel) -> Release {
-    let name = match values.choice("release") {
-        "kernel" => kernel.balancer.release,
-        other => other,
+pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Release {
+    let name = match values.release {
+        Kernel::Own => kernel.balancer.release,
+        other => other.word(),
     };
     RELEASES.into_iter().find(|release| release.name == name).unwrap_or(LINUX_2_6_28)
 }
@@ -233,16 +234,16 @@ impl Release {
     /// Cpus of a domain of cores that share a cache; that of a core when the release has no such level here.
     /// Asked for (`on`) on a machine whose tree has no caches below the package, it is the package: its cores
     /// share the last-level cache.
-    pub(super) fn cache_span(&self, topology: &Topology, wanted: &str) -> u32 {
-        if wanted == "on" && !topology.levels().iter().any(|(level, _)| *level == Level::Cache) {
+    pub(super) fn cache_span(&self, topology: &Topology, wanted: CacheLevel) -> u32 {
+        if wanted == CacheLevel::On && !topology.levels().iter().any(|(level, _)| *level == Level::Cache) {
             return topology.span(Level::Package).min(topology.span(Level::Node));
         }
         let seen = match (wanted, self.shared_caches) {
-            ("on", _) | (_, SharedCaches::Known) => true,
+            (CacheLevel::On, _) | (_, SharedCaches::Known) => true,
             (_, SharedCaches::OneNode) => topology.count(Level::Node) == 1,
             (_, SharedCaches::Ignored) => false,
         };
-        topology.span(if seen && wanted != "off" { Level::Cache } else { Level::Core })
+        topology.span(if seen && wanted != CacheLevel::Off { Level::Cache } else { Level::Core })
     }
 }
 

@@ -12,11 +12,14 @@ const SOCKET: [(Tree, u32); 1] = [(Tree::Core, 4)];
 const TWO: [(Tree, u32); 1] = [(Tree::Core, 2)];
 
 fn load(system: &FakeSystem, changes: &[(&str, u64)]) -> Load {
-    let mut values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(Parameters::TABLE);
     for (name, value) in changes {
         values.set(name, *value).unwrap();
     }
-    Load::new(&values, &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] })
+    Load::new(
+        &Parameters::from(&values),
+        &Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] },
+    )
 }
 
 /// Queues that have been as they are for ten seconds, all tasks cold; no tick has balanced yet.

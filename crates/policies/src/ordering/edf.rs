@@ -1,6 +1,7 @@
 //! `EDF`: earliest deadline first over one queue for the whole machine, with a budget per period.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, PerApp};
+use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, View, Why};
 use sim_core::time::Span;
@@ -15,61 +16,24 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "earliest deadline first over one queue for the whole machine; each application states its period",
     source: "Liu and Layland 1973 (JACM 20(1)); Abeni and Buttazzo 1998 (constant bandwidth server); SCHED_DEADLINE of Linux",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "Each task has a deadline, and the task with the earliest deadline runs. A task that is created or wakes gets a deadline one \
-`period` later; each application can have its own. When a task has run for `budget` in all, its deadline moves by one period. \
-A task that calls `sched_yield` gives up the rest of its job: its next deadline is one period later. All tasks that wait are in one queue for the whole machine. A created or woken task goes directly to an idle \
-cpu, or to the cpu that runs the latest deadline if its own is earlier, where it preempts. Weights have no effect.\n\n\
-On one cpu EDF meets all deadlines if any order does (Liu and Layland); on several cpus it does not, and unlike SCHED_DEADLINE \
-nothing here checks whether the periods and budgets fit the machine: a task beyond its budget is not stopped, it only gets a \
-later deadline. EDF is good where the user knows which program is urgent, and states a short period for it. With the same \
-period for all it orders tasks by the time when they woke. A task that polls and yields goes behind all tasks that do not \
-wait. Each poll of a waiting task is simulated.",
-    sees: "EDF observes wake-ups, the budget that each task has used, idle cpus and masks. Periods are given by the user.",
-    costs: "Its hooks take no simulated time. A task that preempts on another cpu interrupts it; one that another cpu takes \
-from the queue costs a migration there.",
-    wins: Showcase {
-        scenario: "short_waits",
-        label: "EDF",
-        against: "MLFQ",
-        app: "code",
-        point: "",
-        about: "The period of the program is 10 ms and that of the hogs 1 s. A woken thread always has the \
-earlier deadline and preempts at once.",
-    },
-    loses: Showcase {
-        scenario: "urgent_and_bulk",
-        label: "EDF",
-        against: "VTIME",
-        app: "urgent",
-        point: "",
-        about: "Both programs have the same period, and weights have no effect. VTIME follows the weights.",
-    },
-    build: |values, setting| Box::new(Edf::new(values, setting)),
-    example: "On one cpu, task A has a period of 100 ms and B one of 30 ms; the budget is 20 ms. A is created at 0 ms (deadline 100) \
-and runs. B wakes at 5 ms with deadline 35, preempts A, needs 10 ms and sleeps at 15 ms. A continues. If B \
-wakes at 30 ms, its deadline is 60, and it preempts again. Otherwise the budget of A ends at 30 ms, and its next deadline is 200.",
+    parameters: Parameters::TABLE,
+    text: include_str!("edf.md"),
+    wins: Showcase { scenario: "short_waits", label: "EDF", against: "MLFQ", app: "code", point: "" },
+    loses: Showcase { scenario: "urgent_and_bulk", label: "EDF", against: "VTIME", app: "urgent", point: "" },
+    build: |values, setting| Box::new(Edf::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "period",
-        kind: Kind::PerApp(&Kind::Duration),
-        default: 100_000_000,
-        min: 1_000,
-        max: 1_000_000_000_000,
-        about: "The deadline of a task is this long after it wakes, and the next deadline this long after the last one. 100 ms is \
-the largest period at which users see no delay.",
-    },
-    Parameter {
-        name: "budget",
-        kind: Kind::Duration,
-        default: 20_000_000,
-        min: LEAST_SLICE,
-        max: 1_000_000_000_000,
-        about: "Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of SCHED_DEADLINE).",
-    },
-];
+parameters! {
+    /// Parameters of `EDF`.
+    struct Parameters {
+        /// The deadline of a task is this long after it wakes, and the next deadline this long after the last
+        /// one. 100 ms is the largest period at which users see no delay.
+        period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
+        /// Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of
+        /// SCHED_DEADLINE).
+        budget: Duration = ms(20), in LEAST_SLICE..=s(1000);
+    }
+}
 
 struct Edf {
     budget: Span,
@@ -83,10 +47,10 @@ struct Edf {
 }
 
 impl Edf {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
-            budget: Span::from_ns(values.get("budget")),
-            periods: setting.apps.iter().map(|app| values.get_for("period", &app.name) as i64).collect(),
+            budget: Span::from_ns(values.budget.ns()),
+            periods: setting.apps.iter().map(|app| values.period.of(&app.name).ns() as i64).collect(),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
             jobs: Vec::new(),

@@ -1,6 +1,7 @@
 //! `LOTTERY`: a free cpu draws the next task by lot, in the ratio of the weights.
 
-use notation::parameter::{Parameter, Values};
+use notation::declare::Duration;
+use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, THROTTLED, View, Why,
@@ -9,8 +10,8 @@ use sim_core::rng::Purpose;
 use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
+use crate::ordering::LEAST_SLICE;
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::slice;
 use crate::spread::Draws;
 
 /// Its entry in the registry.
@@ -19,44 +20,21 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "a free cpu draws its next task by lot; the chance of each is its weight",
     source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, OSDI 1994",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "All tasks that wait are in one list for the whole machine. A cpu that needs work draws one of them by lot; the tickets of \
-a task are its weight. The winner runs for one quantum. A created or woken task goes directly to its last cpu if that is idle, \
-otherwise to another idle one. No task preempts. The compensation tickets of the paper, which favour tasks that use a part of \
-their quantum, are left out: a task that polls and yields would get thousands of them.\n\n\
-Shares are right on average, without any state except the weights. The error after n drawings grows with the square root of n. \
-A single task waits for a random time, so a program with barriers waits at each of them for the thread with the worst luck. \
-STRIDE is the deterministic form. Drawings come from the seed of the run. Each poll of a waiting task is simulated.",
-    sees: "LOTTERY observes the weight of each task, idle cpus and masks.",
-    costs: "Its hooks take no simulated time. A task that another cpu draws costs a migration there, and refills the caches.",
-    wins: Showcase {
-        scenario: "one_queue_or_many",
-        label: "LOTTERY",
-        against: "FIFO",
-        app: "ep",
-        point: "",
-        about: "17 threads run on 16 cpus. Drawings give all threads nearly the same share; under FIFO two \
-threads share one cpu.",
-    },
-    loses: Showcase {
-        scenario: "short_waits",
-        label: "LOTTERY",
-        against: "VTIME",
-        app: "code",
-        point: "",
-        about: "A woken thread waits until a quantum of 100 ms ends and it wins the drawing. Under VTIME it \
-waits for a slice of 20 ms and is then first.",
-    },
-    build: |values, setting| Box::new(Lottery::new(values, setting)),
-    example: "Tasks A and B with weights 3,072 and 1,024 wait for one cpu, and the quantum is 100 ms. Each drawing has 4,096 \
-tickets; A wins with 3/4. While A runs, only B waits, but A goes back into the list before the next drawing. In 10 s there are \
-100 drawings. A wins 75 of them on average, with a standard deviation of 4.3, so its share is 75 % give or take 4 points.",
+    parameters: Parameters::TABLE,
+    text: include_str!("lottery.md"),
+    wins: Showcase { scenario: "one_queue_or_many", label: "LOTTERY", against: "FIFO", app: "ep", point: "" },
+    loses: Showcase { scenario: "short_waits", label: "LOTTERY", against: "VTIME", app: "code", point: "" },
+    build: |values, setting| Box::new(Lottery::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[slice(
-    100_000_000,
-    "The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in the prototype of the paper).",
-)];
+parameters! {
+    /// Parameters of `LOTTERY`.
+    struct Parameters {
+        /// The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in the
+        /// prototype of the paper).
+        slice: Duration = ms(100), in LEAST_SLICE..=s(1000);
+    }
+}
 
 struct Lottery {
     slice: Span,
@@ -66,9 +44,9 @@ struct Lottery {
 }
 
 impl Lottery {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
-            slice: Span::from_ns(values.get("slice")),
+            slice: Span::from_ns(values.slice.ns()),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
             draws: None,

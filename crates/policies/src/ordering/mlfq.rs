@@ -1,6 +1,7 @@
 //! `MLFQ`: a multilevel feedback queue for the whole machine.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
 use sim_core::time::Span;
@@ -15,71 +16,27 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "multilevel feedback queue: tasks that use much cpu time sink to lower levels with longer slices",
     source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating Systems: Three Easy Pieces, chapter 8",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "There are `levels` levels, the highest first; all tasks of the machine wait in one queue in the order of levels, and within \
-a level first come, first served. The rules of OSTEP: a task begins on the highest level (rule 3). When it has used its \
-allotment on a level, in one piece or in many, it sinks to the next one (rule 4), where slices are twice as long. After \
-`boost` all tasks return to the highest level (rule 5). A created or woken task goes directly to an idle cpu, or to the cpu \
-that runs the lowest level if its own is higher, where it preempts (rule 1).\n\n\
-MLFQ finds out by itself which tasks need the cpu for short times only, and runs them first. Programs that compute sink, and \
-then run for long slices with few switches. It is unfair by design: a stream of short tasks can take all cpus until the next \
-boost. A task that polls and yields uses its allotment like any other and sinks below tasks that do not wait. Each poll of a \
-waiting task is simulated.",
-    sees: "MLFQ observes wake-ups, the cpu time of each task, idle cpus and masks.",
-    costs: "Its hooks take no simulated time. A task that preempts on another cpu interrupts it; one that another cpu takes \
-from the queue costs a migration there.",
-    wins: Showcase {
-        scenario: "short_waits",
-        label: "MLFQ",
-        against: "VTIME",
-        app: "code",
-        point: "",
-        about: "The hogs sink to lower levels, and the threads of the program, which sleep every millisecond, \
-preempt them.",
-    },
-    loses: Showcase {
-        scenario: "one_queue_or_many",
-        label: "MLFQ",
-        against: "VTIME",
-        app: "ep",
-        point: "",
-        about: "17 threads run on 16 cpus. The slices of low levels are longer than a second, so that some \
-threads are far behind when the others have ended.",
-    },
-    build: |values, setting| Box::new(Mlfq::new(values, setting)),
-    example: "The quantum is 10 ms. A hog H and a task I, which sleeps 50 ms and then needs 2 ms, share one cpu. H runs for 10 ms \
-on level 0, 20 ms on level 1, 40 ms on level 2 and so on. I wakes at 50 ms with level 0, while H is on level 2: I preempts and \
-ends after 2 ms. I needs five wake-ups to use its 10 ms of level 0; then it sinks to level 1, which is still above H. After \
-1 s both are on level 0 again.",
+    parameters: Parameters::TABLE,
+    text: include_str!("mlfq.md"),
+    wins: Showcase { scenario: "short_waits", label: "MLFQ", against: "VTIME", app: "code", point: "" },
+    loses: Showcase { scenario: "one_queue_or_many", label: "MLFQ", against: "VTIME", app: "ep", point: "" },
+    build: |values, setting| Box::new(Mlfq::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "levels",
-        kind: Kind::Count,
-        default: 8,
-        min: 1,
-        max: 32,
-        about: "The number of levels: 3 in the examples of OSTEP, 60 in Solaris. With 8 the longest slice is above a second.",
-    },
-    Parameter {
-        name: "quantum",
-        kind: Kind::Duration,
-        default: 10_000_000,
-        min: LEAST_SLICE,
-        max: 1_000_000_000,
-        about: "Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from level to level, as \
-in CTSS. 10 ms as in the examples of OSTEP.",
-    },
-    Parameter {
-        name: "boost",
-        kind: Kind::Duration,
-        default: 1_000_000_000,
-        min: 1_000_000,
-        max: 1_000_000_000_000,
-        about: "All tasks go back to the highest level this often (once a second in the time-sharing class of Solaris).",
-    },
-];
+parameters! {
+    /// Parameters of `MLFQ`.
+    struct Parameters {
+        /// The number of levels: 3 in the examples of OSTEP, 60 in Solaris. With 8 the longest slice is above a
+        /// second.
+        levels: i64 = 8, in 1..=32;
+        /// Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from
+        /// level to level, as in CTSS. 10 ms as in the examples of OSTEP.
+        quantum: Duration = ms(10), in LEAST_SLICE..=s(1);
+        /// All tasks go back to the highest level this often (once a second in the time-sharing class of
+        /// Solaris).
+        boost: Duration = s(1), in ms(1)..=s(1000);
+    }
+}
 
 struct Mlfq {
     levels: i64,
@@ -98,11 +55,11 @@ fn allotment(quantum: Span, level: i64) -> Span {
 }
 
 impl Mlfq {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         Self {
-            levels: values.get("levels") as i64,
-            quantum: Span::from_ns(values.get("quantum")),
-            boost: Span::from_ns(values.get("boost")),
+            levels: values.levels,
+            quantum: Span::from_ns(values.quantum.ns()),
+            boost: Span::from_ns(values.boost.ns()),
             servers: Servers::new(setting.machine, setting.machine.cpus()),
             queue: DispatchQueue::default(),
             levels_of: Vec::new(),

@@ -20,7 +20,6 @@ pub(crate) use rusty::ENTRY as RUSTY;
 pub(crate) use stride::ENTRY as STRIDE;
 pub(crate) use vtime::ENTRY as VTIME;
 
-use notation::parameter::{Kind, Parameter};
 use sim_core::ids::{Id, TaskId};
 use sim_core::policy::System;
 use sim_core::time::Span;
@@ -30,18 +29,6 @@ const SCX_SLICE: u64 = 20_000_000;
 
 /// The shortest slice, ns: one tick at 1,000 Hz, the most of Linux. With less, tasks would mostly refill caches.
 const LEAST_SLICE: u64 = 1_000_000;
-
-/// The parameter `slice` with this default, ns.
-const fn slice(default: u64, about: &'static str) -> Parameter {
-    Parameter {
-        name: "slice",
-        kind: Kind::Duration,
-        default,
-        min: LEAST_SLICE,
-        max: 1_000_000_000_000,
-        about,
-    }
-}
 
 /// The cpu time of each task when it was last read.
 #[derive(Default)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
@@ -10,7 +11,7 @@ use sim_core::time::Span;
 
 use crate::entry::{Entry, Level, Setting, Showcase};
 use crate::ordering::queue::{DispatchQueue, Servers};
-use crate::ordering::{SCX_SLICE, Used, slice, slot};
+use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -18,64 +19,24 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "a queue of virtual time for each last-level cache, and a central balancer that moves tasks between them",
     source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load balancer, greedy idle cpus",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "The cpus that share a last-level cache form a domain with its own queue. The queue is ordered by virtual time, as under \
-VTIME. A cpu that needs work takes the first task of its domain; if there is none, it takes one of another domain (`greedy`). \
-A created or woken task goes directly to its last cpu if that is idle, otherwise to an idle cpu of the same domain, otherwise \
-to any idle cpu. If none is idle, a woken task waits in the queue of its domain, and created tasks in those of all domains, \
-one after the other. Every `interval` the balancer compares the load of the domains. It moves waiting tasks from the domain with the most \
-load to the one with the least, as long as that makes them more equal. A \
-task that changes its domain keeps its distance to the clock of the queue.\n\n\
-Within a domain all tasks share the cpus by weight, and they find their data in the shared cache. Between domains shares are \
-as equal as the balancer makes them: with 17 threads on four domains of four cpus, five threads share one domain until the \
-next pass. The real scheduler balances load averages and chooses tasks by size; this one balances the weights of tasks that \
-can run, in the same outline. Each poll of a waiting task is simulated.",
-    sees: "RUSTY observes the cpu time and weight of each task, the load of each cpu, idle cpus, masks and the cache tree.",
-    costs: "Its hooks and its balancer take no simulated time; the real balancer is a process. A task that another cpu takes \
-costs a migration there, and refills the caches.",
-    wins: Showcase {
-        scenario: "urgent_and_bulk",
-        label: "RUSTY",
-        against: "FIFO",
-        app: "urgent",
-        point: "",
-        about: "The queue of each cache follows the weights. FIFO gives each program half of each cpu.",
-    },
-    loses: Showcase {
-        scenario: "one_queue_or_many",
-        label: "RUSTY",
-        against: "VTIME",
-        app: "ep",
-        point: "",
-        about: "17 threads run on four domains of four cpus. Five threads share one domain until the first \
-pass of the balancer after 2 s. VTIME has one queue for all.",
-    },
-    build: |values, setting| Box::new(Rusty::new(values, setting)),
-    example: "Two domains have two cpus each. Five tasks of equal weight that never sleep are created: two run in each domain, and \
-the fifth waits in domain 0. Its three tasks share two cpus and get 2/3 of a cpu each. Every 2 s the balancer finds loads of \
-3,072 and 2,048. Moving one task would only swap them, so nothing moves. With six tasks, four of them in domain 0, it moves \
-one, and all have 2/3 of a cpu.",
+    parameters: Parameters::TABLE,
+    text: include_str!("rusty.md"),
+    wins: Showcase { scenario: "urgent_and_bulk", label: "RUSTY", against: "FIFO", app: "urgent", point: "" },
+    loses: Showcase { scenario: "one_queue_or_many", label: "RUSTY", against: "VTIME", app: "ep", point: "" },
+    build: |values, setting| Box::new(Rusty::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[
-    slice(
-        SCX_SLICE,
-        "How long a task runs, up to the next timer tick (slice_us_overutil and -underutil: 20 ms).",
-    ),
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 2_000_000_000,
-        min: 1_000_000,
-        max: 1_000_000_000_000,
-        about: "Time between passes of the balancer (option -i of scx_rusty, 2 s).",
-    },
-    Parameter::flag(
-        "greedy",
-        true,
-        "Whether a cpu without tasks in its own domain takes one of another (option -g).",
-    ),
-];
+parameters! {
+    /// Parameters of `RUSTY`.
+    struct Parameters {
+        /// How long a task runs, up to the next timer tick (slice_us_overutil and -underutil: 20 ms).
+        slice: Duration = SCX_SLICE, in LEAST_SLICE..=s(1000);
+        /// Time between passes of the balancer (option -i of scx_rusty, 2 s).
+        interval: Duration = s(2), in ms(1)..=s(1000);
+        /// Whether a cpu without tasks in its own domain takes one of another (option -g).
+        greedy: bool = true;
+    }
+}
 
 struct Rusty {
     slice: Span,
@@ -101,13 +62,13 @@ struct Domain {
 }
 
 impl Rusty {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let span = crate::linux_6_18::cache_span(setting.machine);
         let domains = setting.machine.cpus().div_ceil(span);
         Self {
-            slice: Span::from_ns(values.get("slice")),
-            interval: Span::from_ns(values.get("interval")),
-            greedy: values.flag("greedy"),
+            slice: Span::from_ns(values.slice.ns()),
+            interval: Span::from_ns(values.interval.ns()),
+            greedy: values.greedy,
             span,
             servers: Servers::new(setting.machine, span),
             domains: (0..domains).map(|_| Domain::default()).collect(),

@@ -10,7 +10,8 @@ mod cut;
 
 use std::sync::Arc;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, TaskState, View, Why};
@@ -26,107 +27,51 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "PARTITION divides the packages among the foreground applications in their order, evenly or in proportion to \
-their threads (`share: threads`). Proportional shares use the method of largest remainders, with at least one package each. \
-If an even division leaves a remainder, the first applications get one package more. With fewer packages than applications, \
-or with `unit: core`, PARTITION divides cores. With fewer cores than applications it assigns the cores round-robin, and \
-applications share them. With `pin: true` it binds the tasks of an application round-robin within its set, to cores before \
-second hardware threads. Otherwise each task gets the set as its mask, and the kernel does the rest.\n\n\
-`cut: static` divides once, before any application runs. An application that waits for the end of another one (`after`, or \
-copies with `arrival: queue`) takes the part of that application. Other copies have a part each, unless `parts` gives the \
-number of parts or `cores` gives their sizes. In that case an application takes the part with its number. If that part does \
-not exist or is in use, it takes the first free part, otherwise the part with the fewest applications. Cores that an \
-application leaves idle, or that are free after its end, stay unused. `cut: dynamic` divides the machine again among the \
-running applications at every start and exit. It moves as few units and tasks as possible. An application keeps what it has \
-within its new share. A task keeps its cpu within the new set if that keeps the load of the set even.\n\n\
-Applications do not disturb each other's cpus or memory controllers, so run times repeat. The price is that PARTITION does \
-not lend idle cores. Background applications keep the masks with which they arrived, and may therefore run in any part.",
-    sees: "PARTITION observes the machine and the applications of the run with their numbers of threads. `dynamic` also \
-observes their starts and exits. PARTITION observes neither load nor progress.",
-    costs: "One `sched_setaffinity` per bound task, which is not charged. A new division moves running tasks to other cpus, \
-which costs migrations and cold caches.",
-    wins: Showcase {
-        scenario: "space_or_time",
-        label: "PARTITION",
-        against: "LOAD",
-        app: "fine",
-        point: "",
-        about: "A program of 200 barriers runs next to one of 16. With eight cores to itself it takes the time of two \
-threads per core in every run. Under the kernel's balancer it waits for cores that hold more threads, and it takes three \
-times as long.",
-    },
-    loses: Showcase {
-        scenario: "space_or_time",
-        label: "PARTITION",
-        against: "PIN",
-        app: "all",
-        point: "",
-        about: "When the short program has ended, its half of the machine stays idle. The long program takes 1.4 to 1.6 \
-times as long as with a thread on every core. `cut: dynamic` recovers the idle half.",
-    },
+    parameters: Parameters::TABLE,
+    text: include_str!("partition.md"),
+    wins: Showcase { scenario: "space_or_time", label: "PARTITION", against: "LOAD", app: "fine", point: "" },
+    loses: Showcase { scenario: "space_or_time", label: "PARTITION", against: "PIN", app: "all", point: "" },
     build,
-    example: "Four packages of four cores run three programs of 16 threads. 4 / 3 = 1, and 1 package remains. The first \
-program gets packages 0 and 1, two threads per core. The second gets package 2 and the third package 3, four threads per \
-core. When the first program ends, its eight cores stay idle to the end of the run. Two programs get two packages each. \
-Neither the threads nor the memory traffic of one program reaches the other.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "pin",
-        kind: Kind::Flag,
-        default: 1,
-        min: 0,
-        max: 1,
-        about: "Bind each task to one cpu of its application's set instead of to the set.",
-    },
-    Parameter {
-        name: "cut",
-        kind: Kind::Choice(&["static", "dynamic"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Divide once, or again at every start and exit of an application.",
-    },
-    Parameter {
-        name: "unit",
-        kind: Kind::Choice(&["socket", "core"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "What is divided: packages while there are enough of them, or cores.",
-    },
-    Parameter {
-        name: "share",
-        kind: Kind::Choice(&["equal", "threads"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether every application gets the same share, or a share in proportion to its number of threads.",
-    },
-    Parameter {
-        name: "parts",
-        kind: Kind::Count,
-        default: 0,
-        min: 0,
-        max: 4_096,
-        about: "Static: the number of equal parts. 0 means one part for each application that does not wait for the end of \
-another one.",
-    },
-    Parameter {
-        name: "cores",
-        kind: Kind::Counts,
-        default: 0,
-        min: 1,
-        max: 1 << 22,
-        about: "Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their sum stay \
-unused.",
-    },
-];
+choices! {
+    /// The words of `cut`.
+    pub enum Cut { Static = "static", Dynamic = "dynamic" }
+}
+
+choices! {
+    /// The words of `unit`.
+    pub enum Unit { Socket = "socket", Core = "core" }
+}
+
+choices! {
+    /// The words of `share`.
+    pub enum Share { Equal = "equal", Threads = "threads" }
+}
+
+parameters! {
+    /// Parameters of `PARTITION`.
+    pub struct Parameters {
+        /// Bind each task to one cpu of its application's set instead of to the set.
+        pin: bool = true;
+        /// Divide once, or again at every start and exit of an application.
+        cut: Cut = Cut::Static;
+        /// What is divided: packages while there are enough of them, or cores.
+        unit: Unit = Unit::Socket;
+        /// Whether every application gets the same share, or a share in proportion to its number of threads.
+        share: Share = Share::Equal;
+        /// Static: the number of equal parts. 0 means one part for each application that does not wait for the
+        /// end of another one.
+        parts: usize = 0, in 0..=4_096;
+        /// Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their
+        /// sum stay unused.
+        cores: Vec<u32> = 0, in 1..=1 << 22;
+    }
+}
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    Box::new(Partition::new(values, setting.apps, &setting.machine.topology))
+    let values = Parameters::from(values);
+    Box::new(Partition::new(&values, setting.apps, &setting.machine.topology))
 }
 
 /// What is known of an application.
@@ -158,8 +103,8 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(values: &Values, apps: &[AppSpec], topology: &Topology) -> Self {
-        let explicit: Vec<u32> = values.list("cores").iter().map(|cores| *cores as u32).collect();
+    fn new(values: &Parameters, apps: &[AppSpec], topology: &Topology) -> Self {
+        let explicit = &values.cores;
         let mut jobs: Vec<Job> = Vec::with_capacity(apps.len());
         let mut weights = Vec::new();
         for app in apps {
@@ -180,20 +125,20 @@ impl Partition {
             });
         }
         let mut partition = Self {
-            pin: values.flag("pin"),
-            dynamic: values.choice("cut") == "dynamic" && explicit.is_empty(),
-            by_core: values.choice("unit") == "core",
-            by_threads: values.choice("share") == "threads",
+            pin: values.pin,
+            dynamic: values.cut == Cut::Dynamic && explicit.is_empty(),
+            by_core: values.unit == Unit::Core,
+            by_threads: values.share == Share::Threads,
             parts: Vec::new(),
             jobs,
         };
-        let asked = values.get("parts") as usize;
+        let asked = values.parts;
         if asked > 0 {
             weights = vec![1; asked];
         }
         partition.parts = match (partition.dynamic, explicit.is_empty()) {
             (true, _) => Vec::new(),
-            (_, false) => in_a_row(topology, &explicit),
+            (_, false) => in_a_row(topology, explicit),
             _ => partition.divide(topology, &weights, &vec![Vec::new(); weights.len()]),
         };
         partition

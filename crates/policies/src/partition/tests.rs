@@ -10,7 +10,7 @@ const TWO_BY_TWO: [(Tree, u32); 2] = [(Tree::Package, 2), (Tree::Core, 2)];
 fn partition(system: &FakeSystem, set: impl Fn(&mut Values)) -> Partition {
     let mut choice = Choice::new(&ENTRY);
     set(&mut choice.values);
-    Partition::new(&choice.values, &system.specs(), &system.machine.topology)
+    Partition::new(&Parameters::from(&choice.values), &system.specs(), &system.machine.topology)
 }
 
 /// First cpu and number of cpus of the parts of a static cut among applications of so many threads.
@@ -100,7 +100,8 @@ fn a_static_part_is_inherited_by_who_waits_and_found_by_who_has_none() {
     let mut specs = system.specs();
     // Application 1 waits for application 0: the machine is cut in three, and it takes the part of application 0.
     specs[1].after = Some(apps[0]);
-    let mut waiting = Partition::new(&Choice::new(&ENTRY).values, &specs, &system.machine.topology);
+    let mut waiting =
+        Partition::new(&Parameters::from(&Choice::new(&ENTRY).values), &specs, &system.machine.topology);
     assert_eq!(waiting.parts.iter().map(Vec::len).collect::<Vec<_>>(), [8, 4, 4]);
     for app in [apps[0], apps[2], apps[3]] {
         waiting.app_started(&mut system, app);

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Cpus, PerApp};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{CpuSet, Level as Tree, Topology};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
@@ -23,128 +25,63 @@ listed",
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "PIN binds rank r of every application to the (r modulo m)-th of the m cpus that the application may use. Each \
-application starts again at the first cpu. PIN binds a rank before it first runs and moves nothing afterwards. `layout` \
-defines the order of the cpus. `even` goes by number, the first hardware threads of all cores before the second ones, so \
-that as many tasks as cores get one core each. `random` shuffles this order by the seed: the cpus are in random order, and \
-the ranks are assigned to them in random order. `scatter` puts neighbouring ranks as far apart as possible, on different \
-packages first. `gather` fills a core and then a package before it begins the next one. `list` uses the cpus of `cpus` in \
-the order written. With the other layouts `cpus` limits the cpus that PIN uses.\n\n\
-`by: node` (or `core`, `cache`, `package`) binds each rank to all cpus of the domain that contains its cpu and leaves the \
-rest to the kernel. Memory stays near, and the balancer can still even out the cores. Ranks are then assigned to domains in \
-the order in which they are otherwise assigned to cpus; `gather` and `list` use a domain once for each of its cpus. Layout, \
-domain, offset and cpus can differ between applications: `layout: { cg: scatter, ep: gather }`.\n\n\
-PIN is good when the number of tasks is a multiple of the number of cpus and no other program uses the machine. An uneven \
-remainder, or another program on one cpu, slows a program with barriers as a whole and for the whole run. PIN leaves \
-background applications to the kernel unless `background` is set.",
-    sees: "PIN observes the machine and the mask with which an application starts. It observes nothing that happens later.",
-    costs: "One `sched_setaffinity` per task before it first runs. It is not charged, because it happens in the launcher.",
-    wins: Showcase {
-        scenario: "even_or_balanced",
-        label: "PIN",
-        against: "LOAD",
-        app: "code",
-        point: "",
-        about: "Two threads per core pass 100 barriers. With two threads bound to each core they finish in 0.6 of the time \
-that they take under the kernel's balancer. The balancer leaves more than two threads on some cores, and every barrier waits \
-for those.",
-    },
-    loses: Showcase {
-        scenario: "stranger_on_a_core",
-        label: "PIN",
-        against: "LOAD",
-        app: "code",
-        point: "",
-        about: "A cpu hog runs on the core of rank 0 while four cores are free. The bound rank gets half a core, and all \
-ranks wait for it. The program takes nearly twice as long as under the kernel's balancer, which moves the rank to a free \
-core.",
-    },
+    parameters: Parameters::TABLE,
+    text: include_str!("pin.md"),
+    wins: Showcase { scenario: "even_or_balanced", label: "PIN", against: "LOAD", app: "code", point: "" },
+    loses: Showcase { scenario: "stranger_on_a_core", label: "PIN", against: "LOAD", app: "code", point: "" },
     build,
-    example: "17 threads run on 16 cpus. Ranks 0 and 16 share cpu 0, and the others have a cpu each. With a barrier after \
-each millisecond of work cpu 0 needs 2 ms, and all threads wait for it. The program runs at half speed, while its share \
-would be 16/17. Two programs of eight threads each both begin at cpu 0. Cpus 0 to 7 then have two threads each, and cpus 8 \
-to 15 have none. `offset: 8` does not help, because it moves both programs.",
 };
 
-const LAYOUTS: &[&str] = &["even", "random", "scatter", "gather", "list"];
-
-const DOMAINS: &[&str] = &["cpu", "core", "cache", "node", "package"];
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "layout",
-        kind: Kind::PerApp(&Kind::Choice(LAYOUTS)),
-        default: 0,
-        min: 0,
-        max: LAYOUTS.len() as u64 - 1,
-        about: "The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the seed \
-(`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).",
-    },
-    Parameter {
-        name: "by",
-        kind: Kind::PerApp(&Kind::Choice(DOMAINS)),
-        default: 0,
-        min: 0,
-        max: DOMAINS.len() as u64 - 1,
-        about: "What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains it.",
-    },
-    Parameter {
-        name: "cpus",
-        kind: Kind::PerApp(&Kind::Cpus),
-        default: 0,
-        min: 0,
-        max: (1 << 22) - 1,
-        about: "The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses all \
-that the application may use.",
-    },
-    Parameter {
-        name: "offset",
-        kind: Kind::PerApp(&Kind::Count),
-        default: 0,
-        min: 0,
-        max: 1 << 22,
-        about: "Position of rank 0 among the cpus of the layout.",
-    },
-    Parameter {
-        name: "background",
-        kind: Kind::Flag,
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Also bind the tasks of background applications.",
-    },
-];
-
-fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
-    let wish = |app: &AppSpec| Wish {
-        layout: match values.choice_for("layout", &app.name) {
-            "random" => Layout::Random,
-            "scatter" => Layout::Scatter,
-            "gather" => Layout::Gather,
-            "list" => Layout::List,
-            _ => Layout::Even,
-        },
-        by: match values.choice_for("by", &app.name) {
-            "core" => Tree::Core,
-            "cache" => Tree::Cache,
-            "node" => Tree::Node,
-            "package" => Tree::Package,
-            _ => Tree::Thread,
-        },
-        cpus: values.list_for("cpus", &app.name).iter().map(|cpu| CpuId(*cpu as u32)).collect(),
-        offset: values.get_for("offset", &app.name),
-    };
-    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.flag("background") })
+choices! {
+    /// The words of `layout`.
+    enum Layout {
+        Even = "even",
+        Random = "random",
+        Scatter = "scatter",
+        Gather = "gather",
+        List = "list",
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Layout {
-    Even,
-    Random,
-    Scatter,
-    Gather,
-    List,
+choices! {
+    /// The words of `by`.
+    enum Domain { Cpu = "cpu", Core = "core", Cache = "cache", Node = "node", Package = "package" }
+}
+
+parameters! {
+    /// Parameters of `PIN`.
+    struct Parameters {
+        /// The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the
+        /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).
+        layout: PerApp<Layout> = Layout::Even;
+        /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains
+        /// it.
+        by: PerApp<Domain> = Domain::Cpu;
+        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses
+        /// all that the application may use.
+        cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
+        /// Position of rank 0 among the cpus of the layout.
+        offset: PerApp<u64> = 0, in 0..=1 << 22;
+        /// Also bind the tasks of background applications.
+        background: bool = false;
+    }
+}
+
+fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
+    let wish = |app: &AppSpec| Wish {
+        layout: *values.layout.of(&app.name),
+        by: match values.by.of(&app.name) {
+            Domain::Cpu => Tree::Thread,
+            Domain::Core => Tree::Core,
+            Domain::Cache => Tree::Cache,
+            Domain::Node => Tree::Node,
+            Domain::Package => Tree::Package,
+        },
+        cpus: values.cpus.of(&app.name).0.iter().copied().map(CpuId).collect(),
+        offset: *values.offset.of(&app.name),
+    };
+    Box::new(Pin { wishes: setting.apps.iter().map(wish).collect(), background: values.background })
 }
 
 impl Layout {

@@ -3,7 +3,9 @@
 //! Idea: on an uneven number of threads per core, rotate the threads so that each gets the same share of cpu time.
 //! Source: Hofmeyr, Iancu, Blagojevic, "Load Balancing on Speed" (PPoPP 2010).
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View};
 use sim_core::time::{Span, Time};
@@ -21,40 +23,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "Each application runs one balancer on each core that it may use. Threads start bound round-robin, and the nodes \
-are filled evenly. Every interval, lengthened by a random part, the balancer of a core measures the speed of its threads: \
-cpu time over real time since the last check. The speed of a core is the mean over its threads, or 1 without threads. The \
-global speed is the mean over all cores as last published. A core that is faster than the global speed pulls one thread from \
-the slowest core below the threshold, by binding the thread to itself. It takes the thread that has migrated least; ties are \
-broken at random. Both cores then rest for two checks, each counted by its balancer. The next speed that counts is therefore \
-that of a whole interval without migration. Cores beyond the shared cache are considered every second interval, and each \
-farther level half as often. By default SPEED does not cross NUMA nodes.\n\n\
-SPEED repairs uneven thread counts and cores slowed by other programs, provided that barriers are far enough apart. Suppose \
-that SQ slow cores have T + 1 threads and FQ fast cores have T threads. S is the work between two barriers, and B is the \
-interval. Barriers are far enough apart if about (T + 1) S > 2 ceil(SQ / FQ) B. SPEED cannot exceed the share cores / \
-threads.\n\n\
-Three effects mislead SPEED. First, threads that sleep at barriers appear slow (`sleepers: skip` leaves them out). Second, \
-next to other programs the share of a thread in one interval depends on where the kernel's time slices fall. With slices of \
-tens of milliseconds SPEED then pulls by chance. The effect grows with the number of cores that also run another program. A \
-longer interval or `measure: queue` reduces it. Third, a core that has only another program has no threads of the \
-application, and therefore speed 1. SPEED refills it only by chance.\n\n\
-Verified from the authors' slides: one balancer per core, the interval of 0.1 s, the measure, and pulls by cores above the \
-mean from the slowest one. Not verified against the paper, but as usually described: the jitter, the threshold, the rest of \
-two intervals, the choice of thread, the levels, and the convention for empty cores. SPEED does not balance background \
-applications.",
-    sees: "SPEED observes the cpu time of each thread of its application from `/proc` or taskstats, the topology, and its \
-own migrations. Other applications are visible only as missing cpu time.",
-    costs: "Each check costs `cost` of daemon time on the balancer's core. A pull is a `sched_setaffinity`: an interrupt if \
-the thread runs, and a migration on the receiving core.",
+    parameters: Parameters::TABLE,
+    text: include_str!("speed.md"),
     wins: Showcase {
         scenario: "turns_on_uneven_cores",
         label: "SPEED",
         against: "PIN",
         app: "all",
         point: "",
-        about: "Sixteen threads run on thirteen cores. With PIN six of them have half a core to the end. SPEED gives every \
-thread some time with a core to itself, and the program comes within some 15 % of cores / threads.",
     },
     loses: Showcase {
         scenario: "asleep_at_barriers",
@@ -62,129 +38,70 @@ thread some time with a core to itself, and the program comes within some 15 % o
         against: "LOAD",
         app: "all",
         point: "",
-        about: "The work is unequal, and waiters sleep. By cpu time a core of sleepers appears slow. SPEED pulls its threads \
-to cores that have threads, and half the machine is idle in the next interval. Under LOAD a sleeper is in no queue, and an \
-idle core takes a task from another core.",
     },
     build,
-    example: "Three threads of one program run on two cores, bound 2 + 1. After one interval the threads of core 0 have run \
-half the time and the thread of core 1 all of it. The speeds are 0.5 and 1, and the global speed is 0.75. Core 1 is faster \
-than 0.75, and 0.5 is below 0.9 x 0.75 = 0.675. Core 1 therefore pulls the thread of core 0 that has migrated least. After \
-two intervals of rest core 0 pulls one back, again the least migrated. Over time each thread gets 2/3 of a core. Bound for \
-the whole run, two of them would get 1/2. A program with long intervals between barriers therefore runs 4/3 times as fast.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 100_000_000,
-        min: 1_000_000,
-        max: 100_000_000_000,
-        about: "Time between two checks of a balancer (0.1 s in the paper).",
-    },
-    Parameter {
-        name: "jitter",
-        kind: Kind::Percent,
-        default: 10_000,
-        min: 0,
-        max: 100_000,
-        about: "Each interval grows by a uniform random part, at most this share of the interval (by default one interval). \
-This prevents lock step.",
-    },
-    Parameter {
-        name: "threshold",
-        kind: Kind::Percent,
-        default: 9_000,
-        min: 1,
-        max: 10_000,
-        about: "Other cores pull from a core when its speed is below this share of the global speed (T_s = 0.9).",
-    },
-    Parameter {
-        name: "measure",
-        kind: Kind::Choice(MEASURES),
-        default: 0,
-        min: 0,
-        max: MEASURES.len() as u64 - 1,
-        about: "What speed means. `share`: cpu time over real time as in the paper, polling included. `queue`: 1 / tasks on \
-the core at the check, other programs included. `progress`: work done, measured as its time at nominal speed, over real \
-time, as hardware counters report it.",
-    },
-    Parameter {
-        name: "sleepers",
-        kind: Kind::Choice(SLEEPERS),
-        default: 0,
-        min: 0,
-        max: SLEEPERS.len() as u64 - 1,
-        about: "How to count threads that sleep at the check. `count`: as in the paper, where a thread that sleeps at a \
-barrier appears slow. `skip`: leave them out of the mean and never pull them (their state is in `/proc`).",
-    },
-    Parameter {
-        name: "block",
-        kind: Kind::Count,
-        default: 2,
-        min: 0,
-        max: 1_000,
-        about: "Checks for which both cores rest after a migration, each counted by its balancer. With two, the next speed \
-that counts is that of an interval without migration.",
-    },
-    Parameter {
-        name: "startup",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 1_000_000_000_000,
-        about: "Delay between the creation of the last thread and the first interval.",
-    },
-    Parameter {
-        name: "cross_nodes",
-        kind: Kind::Flag,
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Also pull across NUMA nodes.",
-    },
-    Parameter {
-        name: "cost",
-        kind: Kind::Duration,
-        default: 5_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Cpu time of one check (reading the times of a core's threads: some system calls of about 1 us).",
-    },
-];
-
-const MEASURES: &[&str] = &["share", "queue", "progress"];
-const SLEEPERS: &[&str] = &["count", "skip"];
-
-/// What the speed of a core is made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Measure {
-    /// Cpu time of its threads over real time.
-    Share,
-    /// The inverse of the length of its queue.
-    Queue,
-    /// Work done by its threads over real time at nominal speed.
-    Progress,
+choices! {
+    /// What the speed of a core is made of.
+    enum Measure {
+        /// Cpu time of its threads over real time.
+        Share = "share",
+        /// The inverse of the length of its queue.
+        Queue = "queue",
+        /// Work done by its threads over real time at nominal speed.
+        Progress = "progress",
+    }
 }
 
-impl Measure {
-    /// In the order of the parameter's words.
-    const ALL: [Self; 3] = [Self::Share, Self::Queue, Self::Progress];
+choices! {
+    /// The words of `sleepers`.
+    enum Sleepers { Count = "count", Skip = "skip" }
+}
+
+parameters! {
+    /// Parameters of `SPEED`.
+    struct Parameters {
+        /// Time between two checks of a balancer (0.1 s in the paper).
+        interval: Duration = ms(100), in ms(1)..=s(100);
+        /// Each interval grows by a uniform random part, at most this share of the interval (by default one
+        /// interval). This prevents lock step.
+        jitter: Percent = percent(100), in 0..=percent(1000);
+        /// Other cores pull from a core when its speed is below this share of the global speed (T_s = 0.9).
+        threshold: Percent = percent(90), in 1..=percent(100);
+        /// What speed means. `share`: cpu time over real time as in the paper, polling included. `queue`: 1 /
+        /// tasks on the core at the check, other programs included. `progress`: work done, measured as its time
+        /// at nominal speed, over real time, as hardware counters report it.
+        measure: Measure = Measure::Share;
+        /// How to count threads that sleep at the check. `count`: as in the paper, where a thread that sleeps
+        /// at a barrier appears slow. `skip`: leave them out of the mean and never pull them (their state is in
+        /// `/proc`).
+        sleepers: Sleepers = Sleepers::Count;
+        /// Checks for which both cores rest after a migration, each counted by its balancer. With two, the next
+        /// speed that counts is that of an interval without migration.
+        block: u64 = 2, in 0..=1_000;
+        /// Delay between the creation of the last thread and the first interval.
+        startup: Duration = 0, in 0..=s(1000);
+        /// Also pull across NUMA nodes.
+        cross_nodes: bool = false;
+        /// Cpu time of one check (reading the times of a core's threads: some system calls of about 1 us).
+        cost: Duration = us(5), in 0..=s(1);
+    }
 }
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
-    let interval = Span::from_ns(values.get("interval"));
+    let values = Parameters::from(values);
+    let interval = Span::from_ns(values.interval.ns());
     Box::new(Speed {
         interval,
-        jitter_ns: (u128::from(interval.ns()) * u128::from(values.get("jitter")) / 10_000) as u64,
-        threshold: values.get("threshold"),
-        block: values.get("block"),
-        startup: Span::from_ns(values.get("startup")),
-        cross_nodes: values.flag("cross_nodes"),
-        cost: Span::from_ns(values.get("cost")),
-        measure: Measure::ALL[values.get("measure") as usize % Measure::ALL.len()],
-        skip_sleepers: values.get("sleepers") == 1,
+        jitter_ns: (u128::from(interval.ns()) * u128::from(values.jitter.hundredths()) / 10_000) as u64,
+        threshold: values.threshold.hundredths(),
+        block: values.block,
+        startup: Span::from_ns(values.startup.ns()),
+        cross_nodes: values.cross_nodes,
+        cost: Span::from_ns(values.cost.ns()),
+        measure: values.measure,
+        skip_sleepers: values.sleepers == Sleepers::Skip,
         balancers: Vec::new(),
     })
 }

@@ -6,7 +6,9 @@
 
 mod plan;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{PerApp, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, View, Why};
@@ -21,37 +23,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "SWOMPS plans all applications again whenever all threads of a new application exist, and whenever an application \
-ends. The applications reserve as many cores as they have threads, in the order of the strength of their preference, as long \
-as cores are left. In the same order each application takes its cores. It always uses the package with the most free cores, \
-and among equals one where it held cores before. A gathering program takes as many cores as it can from that package. A \
-scattering program takes a single core and then chooses a package again. Threads whose old core lies within the plan keep \
-it. SWOMPS binds the others to the remaining cores of the package, to first hardware threads before second ones. Threads for \
-which there are no cores stay with the kernel.\n\n\
-`scope: self` is the variant without a system-wide view (\"Non SysWide\"), linked into each program. It decides once, when \
-the threads of the program exist. It uses the cores to which no thread is bound at that time, and the same rules. It moves \
-no other program. Cores that become free later help only programs that start later.\n\n\
-`preference` can be stated for each program (`{ swim: scatter, apsi: gather }`). `gain` states its strength: how much faster \
-the program is with its preference than against it, as measured beforehand (swim 114 %, apsi 8 %). `preference: auto` \
-derives both from the memory-bound share of the program's work. A share of a quarter or more means scatter, and a larger \
-share means a stronger preference. A smaller share means gather, with a weak preference. SWOMPS is useful when several \
-programs of different nature share a machine of several packages. It does not plan background applications and applications \
-that were submitted with a mask.",
-    sees: "SWOMPS observes the start and end of every application, its number of threads, and its bindings. It needs the \
-preference of each application (measured beforehand; here stated, or from its memory demand). It does not observe the load \
-of the cpus. With `scope: self` it observes only its own start, and the cores to which other programs are bound at that \
-instant.",
-    costs: "A plan costs nothing. Each rebound thread costs its migration and its cold cache.",
+    parameters: Parameters::TABLE,
+    text: include_str!("swomps.md"),
     wins: Showcase {
         scenario: "streams_and_compute",
         label: "SWOMPS",
         against: "LOAD",
         app: "streams",
         point: "",
-        about: "Eight streaming threads and eight computing threads run on four sockets. SWOMPS puts two streams on each \
-memory controller, which takes half the time of four streams on two controllers. LOAD produces the latter, because fork \
-balancing counts only tasks.",
     },
     loses: Showcase {
         scenario: "twice_too_many_threads",
@@ -59,81 +38,62 @@ balancing counts only tasks.",
         against: "PIN",
         app: "all",
         point: "",
-        about: "SWOMPS has cores for one of two programs and leaves the other to the kernel. The kernel spreads it unevenly \
-over cores whose bound threads cannot move away. The run takes 1.3 to 1.7 times as long as with one thread of each program \
-on every core.",
     },
     build,
-    example: "Four packages of six cores run two programs of 12 threads. First case: the scattering program has the stronger \
-preference. It takes single cores from the package with the most free cores each time, three from each package. The \
-gathering program then finds three free cores on each package and also gets 3 + 3 + 3 + 3. Second case: the gathering \
-program is stronger. It takes 6 + 6, two whole packages, and the scattering program alternates between the other two: 6 + 6. \
-When one program ends, SWOMPS plans the other one again. A scattering program that held 6 + 6 gets 3 + 3 + 3 + 3: six \
-threads keep their cores, and six are bound again.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "preference",
-        kind: Kind::PerApp(&Kind::Choice(&["auto", "scatter", "gather", "none"])),
-        default: 0,
-        min: 0,
-        max: 3,
-        about: "The preference of an application: from its memory demand (`auto`), or stated. `none` means no preference: \
-placed last, as if scattered.",
-    },
-    Parameter {
-        name: "gain",
-        kind: Kind::PerApp(&Kind::Percent),
-        default: 0,
-        min: 0,
-        max: 100_000,
-        about: "The strength of the preference: run time against it over run time with it, minus one. 0%: derived from the \
-memory demand with `auto`, otherwise the weakest possible.",
-    },
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(&["system", "self"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "`system`: plan all programs at every start and end. `self`: each program plans for itself, once, at its own \
-start.",
-    },
-    Parameter {
-        name: "scatter_from",
-        kind: Kind::Percent,
-        default: 2_500,
-        min: 0,
-        max: 10_000,
-        about: "With `auto`: the memory-bound share of the work at and above which a program scatters.",
-    },
-];
+choices! {
+    /// The words of `preference`.
+    enum Asked { Auto = "auto", Scatter = "scatter", Gather = "gather", None = "none" }
+}
+
+choices! {
+    /// The words of `scope`.
+    enum Scope { System = "system", Own = "self" }
+}
+
+parameters! {
+    /// Parameters of `SWOMPS`.
+    struct Parameters {
+        /// The preference of an application: from its memory demand (`auto`), or stated. `none` means no
+        /// preference: placed last, as if scattered.
+        preference: PerApp<Asked> = Asked::Auto;
+        /// The strength of the preference: run time against it over run time with it, minus one. 0%: derived
+        /// from the memory demand with `auto`, otherwise the weakest possible.
+        gain: PerApp<Percent> = 0, in 0..=percent(1000);
+        /// `system`: plan all programs at every start and end. `self`: each program plans for itself, once, at
+        /// its own start.
+        scope: Scope = Scope::System;
+        /// With `auto`: the memory-bound share of the work at and above which a program scatters.
+        scatter_from: Percent = percent(25), in 0..=percent(100);
+    }
+}
 
 fn build(values: &Values, setting: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     let request = |app: &AppSpec| Request {
-        preference: preference(values, app, setting.machine),
+        preference: preference(&values, app, setting.machine),
         threads: app.tasks,
         live: false,
         managed: !app.background && app.allowed.is_none(),
     };
-    Box::new(Swomps::new(setting.apps.iter().map(request).collect(), values.choice("scope") == "self"))
+    Box::new(Swomps::new(setting.apps.iter().map(request).collect(), values.scope == Scope::Own))
 }
 
 /// The preference of an application: below zero scatter, above gather, the size is the strength.
-fn preference(values: &Values, app: &AppSpec, machine: &Machine) -> i64 {
-    let from = values.get("scatter_from") as i64;
+fn preference(values: &Parameters, app: &AppSpec, machine: &Machine) -> i64 {
+    let from = values.scatter_from.hundredths() as i64;
     let by_demand = || {
         let bound = bound_share(app, machine);
         if bound >= from { -1 - bound } else { 1 + (from - bound) / 10 }
     };
-    let preference = match values.choice_for("preference", &app.name) {
-        "scatter" => -1,
-        "gather" => 1,
-        "none" => 0,
-        _ => by_demand(),
+    let preference = match values.preference.of(&app.name) {
+        Asked::Auto => by_demand(),
+        Asked::Scatter => -1,
+        Asked::Gather => 1,
+        Asked::None => 0,
     };
-    match values.get_for("gain", &app.name) as i64 {
+    match values.gain.of(&app.name).hundredths() as i64 {
         0 => preference,
         gain => preference.signum() * gain,
     }

@@ -163,7 +163,7 @@ fn stated_preferences_and_gains_hold_for_their_application() {
     choice.values.set_for("preference", "app0", vec![1]).unwrap();
     choice.values.set_for("preference", "app1", vec![2]).unwrap();
     choice.values.set_for("gain", "app0", vec![11_400]).unwrap();
-    let of = |app: &AppSpec| preference(&choice.values, app, &system.machine);
+    let of = |app: &AppSpec| preference(&Parameters::from(&choice.values), app, &system.machine);
     let preferences: Vec<i64> = system.specs().iter().map(of).collect();
     // The third one has no memory demand: it gathers, as strongly as it is below a quarter.
     assert_eq!(preferences, [-11_400, 1, 251]);

@@ -7,7 +7,8 @@
 mod seven;
 mod twelve;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::{choices, parameters};
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level as Tree, Machine};
 use sim_core::policy::{CpuChoice, Placement, Policy, System, Timer, View, Why};
@@ -25,32 +26,14 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus steal",
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
     level: Level::InKernel,
-    parameters: PARAMETERS,
-    about: "Release 7: a thread goes to its last cpu if that is idle, otherwise to the idle cpu with the lowest number, \
-otherwise to the least loaded cpu. A cpu that goes idle steals one thread from the longest queue, but only if that queue has \
-at least `steal_threshold` threads. On machines with 8 or more cpus the threshold is three. There a second thread waits in \
-its queue until the long-term balancer moves it. The long-term balancer runs at random times, every half to one and a half \
-intervals. It moves half of the difference, rounded up, from the most loaded cpu to the least loaded one. The hardware \
-threads of a core form a group that steals and balances internally. Release 7 uses no other level of the machine.\n\n\
-Release 12 uses all levels of the machine. A thread returns to its last cpu if that is idle and the thread ran there a \
-moment ago. Otherwise it goes to an idle cpu that shares the cache, otherwise to the least loaded cpu of the machine; ties \
-are broken at random. When no cpu is idle, a woken thread prefers its waker's cpu if the queue there is longer by at most \
-one thread. An idle cpu steals from queues of two or more threads, the nearest level first. The long-term balancer covers \
-the whole machine: the longest queue gives one thread to the shortest, then the next longest to the next shortest, and so \
-on. A cpu that receives a thread gives none in the same pass.\n\n\
-In both releases an odd thread moves about once a second. Shares are therefore fair over seconds, but not over the intervals \
-between the barriers of a program. ULE is the kernel policy of freebsd-7. With another kernel it is an experiment.",
-    sees: "ULE observes run-queue lengths, idle cpus, masks and the last cpu of each task. Release 12 also uses the cache \
-tree. The long-term balancer runs on one cpu and reads the queues of all cpus.",
-    costs: "A balancing pass is part of the tick of the cpu that runs it. A move costs a migration on the receiving cpu.",
+    parameters: Parameters::TABLE,
+    text: include_str!("ule.md"),
     wins: Showcase {
         scenario: "odd_thread",
         label: "ULE",
         against: "LGROUP",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "17 threads of 2 s run on 16 cpus. The long-term balancer moves one thread of the longer queue about once a \
-second. LGROUP moves none, because no cpu is idle.",
     },
     loses: Showcase {
         scenario: "odd_thread",
@@ -58,56 +41,36 @@ second. LGROUP moves none, because no cpu is idle.",
         against: "DWRR",
         app: "ep",
         point: "kernel=freebsd-7",
-        about: "The same 17 threads run on 16 cpus. A few moves at random times within 2 s leave the shares far from equal. \
-DWRR moves a thread whenever slices end.",
     },
-    build: |values, setting| Box::new(Ule::new(values, setting)),
-    example: "Three threads that never sleep run on two cpus. Two threads share cpu 0, and one has cpu 1. A pass of the \
-long-term balancer finds 2 threads against 1 and moves one thread from the longer queue to the shorter one. The next pass, \
-0.5 to 1.5 s later, finds the reverse and moves one thread back. In 12 s there are about 12 passes, and each thread gets \
-about 8 s of cpu time, 2/3 of a cpu. Within any one second, however, two threads run at 1/2 and one at full speed. A program \
-with barriers every millisecond therefore always advances at 1/2.",
+    build: |values, setting| Box::new(Ule::new(&values.into(), setting)),
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "release",
-        kind: Kind::Choice(&["7", "12"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.",
-    },
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 1_000_000_000,
-        min: 1_000_000,
-        max: 1_000_000_000_000,
-        about: "Mean time between passes of the long-term balancer. The time to each pass is drawn from half to one and a \
-half of it (balance_interval).",
-    },
-    Parameter::flag("balance", true, "Whether the long-term balancer runs (kern.sched.balance)."),
-    Parameter::flag("steal", true, "Whether idle cpus steal (kern.sched.steal_idle)."),
-    Parameter {
-        name: "steal_threshold",
-        kind: Kind::Count,
-        default: 0,
-        min: 0,
-        max: 1_000,
-        about: "Threads that a queue must have before an idle cpu steals from it, at least 2 (kern.sched.steal_thresh). 0 \
-means the default of the release: in 7 the base-2 logarithm of the number of cpus, at most 3; in 12 two.",
-    },
-    Parameter {
-        name: "affinity",
-        kind: Kind::Duration,
-        default: 1_000_000,
-        min: 0,
-        max: 1_000_000_000,
-        about: "Time per cache level during which a thread keeps its affinity (kern.sched.affinity, 1 ms): twice this time \
-for its cpu, three times for its cache. Release 12 only.",
-    },
-];
+choices! {
+    /// The words of `release`.
+    enum Release { V7 = "7", V12 = "12" }
+}
+
+parameters! {
+    /// Parameters of `ULE`.
+    struct Parameters {
+        /// The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.
+        release: Release = Release::V7;
+        /// Mean time between passes of the long-term balancer. The time to each pass is drawn from half to one
+        /// and a half of it (balance_interval).
+        interval: Duration = s(1), in ms(1)..=s(1000);
+        /// Whether the long-term balancer runs (kern.sched.balance).
+        balance: bool = true;
+        /// Whether idle cpus steal (kern.sched.steal_idle).
+        steal: bool = true;
+        /// Threads that a queue must have before an idle cpu steals from it, at least 2
+        /// (kern.sched.steal_thresh). 0 means the default of the release: in 7 the base-2 logarithm of the
+        /// number of cpus, at most 3; in 12 two.
+        steal_threshold: u64 = 0, in 0..=1_000;
+        /// Time per cache level during which a thread keeps its affinity (kern.sched.affinity, 1 ms): twice
+        /// this time for its cpu, three times for its cache. Release 12 only.
+        affinity: Duration = ms(1), in 0..=s(1);
+    }
+}
 
 /// Timer tokens: the long-term balancer over all cpus, and the one of release 7 within cores.
 const ALL: u64 = 0;
@@ -132,11 +95,11 @@ struct Ule {
 }
 
 impl Ule {
-    fn new(values: &Values, setting: &Setting<'_>) -> Self {
+    fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
         let machine = setting.machine;
         let cache = crate::linux_6_18::cache_span(machine);
-        let seven = values.choice("release") == "7";
-        let threshold = match values.get("steal_threshold") {
+        let seven = values.release == Release::V7;
+        let threshold = match values.steal_threshold {
             // `sched_initticks`: fls(mp_ncpus) - 1, at most 3.
             0 if seven => u64::from(machine.cpus().max(1).ilog2()).min(3),
             0 => 2,
@@ -144,11 +107,11 @@ impl Ule {
         };
         Self {
             seven,
-            interval: Span::from_ns(values.get("interval")),
-            balance: values.flag("balance"),
-            steal: values.flag("steal"),
+            interval: Span::from_ns(values.interval.ns()),
+            balance: values.balance,
+            steal: values.steal,
             threshold: u32::try_from(threshold).unwrap_or(u32::MAX).max(2),
-            affinity: Span::from_ns(values.get("affinity")),
+            affinity: Span::from_ns(values.affinity.ns()),
             spans: spans(machine),
             siblings: machine.topology.span(Tree::Core),
             cache,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fake::FakeSystem;
+use notation::parameter::Values;
 use sim_core::policy::{Affinity, TaskState, Timer};
 use sim_core::time::Time;
 
@@ -15,9 +16,9 @@ fn steady(counts: &[u32]) -> (FakeSystem, Ule) {
 fn on(levels: &[(Tree, u32)], release: &str, counts: &[u32]) -> (FakeSystem, Ule) {
     let mut system = FakeSystem::new(levels);
     let setting = Setting { machine: &system.machine, kernel: &system.kernel, apps: &[] };
-    let mut values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(Parameters::TABLE);
     values.set("release", u64::from(release == "12")).unwrap();
-    let mut policy = Ule::new(&values, &setting);
+    let mut policy = Ule::new(&Parameters::from(&values), &setting);
     system.fill(&mut policy, counts);
     system.now = Time::from_ns(10_000_000_000);
     (system, policy)

@@ -7,7 +7,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use perturb::PERTURB;
+pub use perturb::Perturbation;
 pub use record::{Call, Hook, Recorder, Schedule};
 pub use replay::{Replayer, Tally};
 

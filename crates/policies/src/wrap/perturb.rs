@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Percent};
+use notation::parameter::Values;
+use notation::parameters;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
@@ -13,37 +15,22 @@ use sim_core::wrap::{Notice, Request, Tap, Tapped, Wrapper};
 
 use super::request::{is_legal, tasks};
 
-/// How decisions are disturbed.
-pub const PERTURB: &[Parameter] = &[
-    Parameter {
-        name: "delay",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 10_000_000_000,
-        about: "moves, masks and priority levels that the policy decides take effect this much later, if they are still \
-legal then",
-    },
-    Parameter {
-        name: "jitter",
-        kind: Kind::Duration,
-        default: 0,
-        min: 0,
-        max: 10_000_000_000,
-        about: "an additional delay, drawn uniformly from the seed, of at most this much; decisions about one task keep \
-their order",
-    },
-    Parameter {
-        name: "veto",
-        kind: Kind::Percent,
-        default: 0,
-        min: 0,
-        max: 10_000,
-        about: "share of moves, masks, directed yields and placements that do not happen, drawn from the seed. The policy is \
-notified of the refusal. A woken task stays where it was, and a created one goes to any cpu that it may use. Changes of \
-priority levels are never vetoed, because a throttled task would not end",
-    },
-];
+parameters! {
+    /// How decisions are disturbed.
+    pub struct Perturbation {
+        /// moves, masks and priority levels that the policy decides take effect this much later, if they are
+        /// still legal then
+        delay: Duration = 0, in 0..=s(10);
+        /// an additional delay, drawn uniformly from the seed, of at most this much; decisions about one task
+        /// keep their order
+        jitter: Duration = 0, in 0..=s(10);
+        /// share of moves, masks, directed yields and placements that do not happen, drawn from the seed. The
+        /// policy is notified of the refusal. A woken task stays where it was, and a created one goes to any
+        /// cpu that it may use. Changes of priority levels are never vetoed, because a throttled task would not
+        /// end
+        veto: Percent = 0, in 0..=percent(100);
+    }
+}
 
 /// Timer tokens of late decisions carry this bit; [`sim_core::wrap::Stacked`] uses the one above it, policies
 /// none of the two.
@@ -71,12 +58,13 @@ struct Disturb {
 }
 
 impl Perturbed {
-    /// `inner` under these values of [`PERTURB`]; `entity` tells the streams of two perturbed policies of one run apart.
+    /// `inner` under these values of [`Perturbation`]; `entity` tells the streams of two perturbed policies of one run apart.
     pub(crate) fn new(inner: Box<dyn Policy>, values: &Values, entity: u64) -> Self {
+        let given = Perturbation::from(values);
         let disturb = Disturb {
-            delay: Span::from_ns(values.get("delay")),
-            jitter: values.get("jitter"),
-            veto: values.get("veto"),
+            delay: Span::from_ns(given.delay.ns()),
+            jitter: given.jitter.ns(),
+            veto: given.veto.hundredths(),
             entity,
             key: 0,
             draws: 0,

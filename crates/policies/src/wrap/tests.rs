@@ -6,7 +6,7 @@ use sim_core::machine::Level;
 use sim_core::policy::{Affinity, CpuChoice, Placement, Policy, System, Timer, View, Why};
 use sim_core::time::{Span, Time};
 
-use super::{PERTURB, Perturbed, Recorder, Replayer, Tally};
+use super::{Perturbation, Perturbed, Recorder, Replayer, Tally};
 use crate::fake::FakeSystem;
 
 const FOUR: &[(Level, u32)] = &[(Level::Core, 4)];
@@ -27,7 +27,7 @@ impl Policy for Pusher {
 }
 
 fn perturbed(settings: &[(&str, u64)]) -> Perturbed {
-    let mut values = Values::defaults(PERTURB);
+    let mut values = Values::defaults(Perturbation::TABLE);
     settings.iter().for_each(|(name, value)| values.set(name, *value).unwrap());
     Perturbed::new(Box::new(Pusher), &values, 0)
 }

@@ -9,7 +9,9 @@ mod offers;
 
 use std::ops::Range;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::Duration;
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::policy::{
     AppView, Awaited, CpuChoice, Placement, Policy, System, TaskState, Timer, View, Watches, Why,
@@ -27,84 +29,42 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
-    parameters: PARAMETERS,
-    about: "YIELD_TO is a library below the barriers that observes which tasks have arrived. A task that begins to wait \
-searches for a straggler. A straggler is a task of the same barrier that waits for a cpu. It has not arrived yet, or it has \
-not yet observed that the previous barrier is over. A straggler in the queue of the same cpu comes first. With `scope: any` \
-a straggler on another cpu comes next, unless that cpu already runs a straggler. Among several, the straggler that ran \
-longest ago comes first. The waiting task yields to it with a system call that names it. The kernel prefers the named task \
-at the next pick of its queue if its fairness rules allow that. Under CFS the task must be within one wake-up granularity, \
-and under EEVDF it must be eligible; elsewhere it is the first of its priority. The task repeats this every `interval` while \
-it waits and holds a cpu. For locks and neighbours the library does not have the identity of the holder or sender. There \
-every task of the application counts as a straggler, except those that wait for a condition that does not hold yet. \
-Placement and balancing stay with the kernel.\n\n\
-YIELD_TO is good where spinning threads share cores with each other. It is also good where they share cores with other \
-programs, to which an undirected yield would give the core for a whole time slice. It gains nothing where every thread has a \
-core, or where plain yields reach the straggler anyway. On other cpus it takes time from other programs.",
-    sees: "YIELD_TO reads from the barrier's memory which tasks of its application have arrived. It also uses the cpus on \
-which its tasks are, and which of them wait for a cpu. The call finds this out in the kernel (an attempt without a target is \
-free here).",
-    costs: "Each directed yield costs a system call of the length of a yield. If the target is on another cpu, it also costs \
-an interrupt there.",
+    parameters: Parameters::TABLE,
+    text: include_str!("yield_to.md"),
     wins: Showcase {
         scenario: "yield_to",
         label: "YIELD_TO",
         against: "LOAD",
         app: "fine",
         point: "apps.fine.runtime=spin",
-        about: "Two spinning threads per core run next to another program. Without YIELD_TO a spinning thread holds its core \
-for a time slice while the late thread is queued behind it. With YIELD_TO the core switches at once, and a barrier takes \
-only as long as its work.",
     },
-    loses: Showcase {
-        scenario: "yield_to_o1",
-        label: "YIELD_TO",
-        against: "LOAD",
-        app: "fine",
-        point: "",
-        about: "Under O(1) a yield moves the caller to the expired array. Next to a computing program it then waits for the \
-whole time slice of that program. A thread that only sleeps gets a priority bonus instead.",
-    },
+    loses: Showcase { scenario: "yield_to_o1", label: "YIELD_TO", against: "LOAD", app: "fine", point: "" },
     build,
-    example: "Threads a and b of one program and a thread x of another program share a core under CFS with slices of 7 ms, \
-and waiting threads yield. Thread a arrives at the barrier, while b has 0.1 ms of work left and is queued behind x. A plain \
-yield puts a behind all others: x runs its slice of 7 ms, then b its 0.1 ms, and a continues after 7.1 ms. The directed \
-yield names b. If the virtual runtime of b is within one wake-up granularity of the leftmost, b runs at once, and a \
-continues after 0.1 ms. Then x gets its slice. Over time x also gets its share, because the time of b is charged to b.",
 };
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "scope",
-        kind: Kind::Choice(&["any", "same-cpu"]),
-        default: 0,
-        min: 0,
-        max: 1,
-        about: "Whether a task may yield to a straggler in the queue of another cpu.",
-    },
-    Parameter {
-        name: "interval",
-        kind: Kind::Duration,
-        default: 1_000_000,
-        min: 10_000,
-        max: 10_000_000_000,
-        about: "Time between two attempts of a waiting task (no source: one timer tick at 1,000 Hz).",
-    },
-    Parameter {
-        name: "limit",
-        kind: Kind::Count,
-        default: 0,
-        min: 0,
-        max: 1_000_000,
-        about: "Maximum number of directed yields in one wait; 0 means no limit.",
-    },
-];
+choices! {
+    /// The words of `scope`.
+    enum Targets { Any = "any", SameCpu = "same-cpu" }
+}
+
+parameters! {
+    /// Parameters of `YIELD_TO`.
+    struct Parameters {
+        /// Whether a task may yield to a straggler in the queue of another cpu.
+        scope: Targets = Targets::Any;
+        /// Time between two attempts of a waiting task (no source: one timer tick at 1,000 Hz).
+        interval: Duration = ms(1), in us(10)..=s(10);
+        /// Maximum number of directed yields in one wait; 0 means no limit.
+        limit: u64 = 0, in 0..=1_000_000;
+    }
+}
 
 fn build(values: &Values, _: &Setting<'_>) -> Box<dyn Policy> {
+    let values = Parameters::from(values);
     Box::new(YieldTo {
-        anywhere: values.choice("scope") == "any",
-        interval: Span::from_ns(values.get("interval")),
-        limit: values.get("limit"),
+        anywhere: values.scope == Targets::Any,
+        interval: Span::from_ns(values.interval.ns()),
+        limit: values.limit,
         apps: Vec::new(),
         tasks: Vec::new(),
         queue: Vec::new(),

@@ -83,7 +83,7 @@ fn job(bench: &Bench, derived: &Derived, threads: u32, most: u32) -> Result<f64,
 pub fn derive(data: &Measurements) -> Result<Derived, String> {
     let bench = boards(4)?;
     let memory = &bench.machine().memory;
-    let speed = machines::resolve("e25k")?.values.get("core_speed");
+    let speed = machines::Parameters::from(&machines::resolve("e25k")?.values).core_speed.thousandths();
     // Stated at nominal speed, so that a core of this machine asks for its own bandwidth.
     let demand = (memory.core_bandwidth * 1_000).div_ceil(speed.max(1)).div_ceil(1_000_000) * 1_000_000;
     let mut derived = Derived { speed, serial_share: 0, kernels: Vec::new() };

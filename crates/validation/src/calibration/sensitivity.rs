@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use machines::Parameters;
 use notation::parameter::Values;
 use workloads::{Context, spec_omp};
 
@@ -140,7 +141,7 @@ fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String>
         Some((Knob::Floor(ends), end)) if probe.workload == "spec-omp" => {
             let mut profile = spec_omp::profile("apsi")?;
             let node = bench.machine().memory.node_bandwidth;
-            let speed = machine.values.get("core_speed").max(1);
+            let speed = Parameters::from(&machine.values).core_speed.thousandths();
             profile.demand = (u128::from(node) * u128::from(ends[end]) / 10 / 3 / u128::from(speed)) as u64;
             let regions = profile.serial.ns() / 12 / 20_000_000 / 20;
             spec_omp::trial("apsi", tasks, &profile, regions as u32)?.program

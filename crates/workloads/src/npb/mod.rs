@@ -4,123 +4,117 @@ mod data;
 pub use data::PROFILES;
 mod size;
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Choice, Factor, Percent};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::ProfileId;
-use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
+use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread, TransferOrder};
 use sim_core::time::{Span, Work};
 
-use crate::profile::{Profile, Trial, VARIATION, scale, scaled};
+use crate::profile::{Profile, Trial, VARIATION, half_width, scaled};
 use crate::registry::{Built, Context, Entry};
-use crate::spmd::inline::{order, serial_part, spread};
+use crate::spmd::inline::serial_part;
 use crate::spmd::{HandedOut, Spmd, Transfers, Variation};
 use data::{Code, Model, catalogue};
 
-/// The codes.
-pub const BENCHMARKS: &[&str] = &["cg", "ft", "ep", "mg", "is", "bt", "sp", "lu"];
-/// The problem classes.
-pub const CLASSES: &[&str] = &["S", "W", "A", "B", "C"];
-/// The programming models; `auto` goes by the application's runtime, UPC for runtimes that are none of them.
-pub const MODELS: &[&str] = &["auto", "upc", "mpi", "openmp"];
-
-const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: u64,
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, kind: Kind::Choice(words), default, min: 0, max: words.len() as u64 - 1, about }
+choices! {
+    /// The codes.
+    enum Benchmark {
+        Cg = "cg",
+        Ft = "ft",
+        Ep = "ep",
+        Mg = "mg",
+        Is = "is",
+        Bt = "bt",
+        Sp = "sp",
+        Lu = "lu",
+    }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    choice(
-        "benchmark",
-        BENCHMARKS,
-        0,
-        "Code: cg is conjugate gradient (fine-grained), ft Fourier transform (coarse-grained, all-to-all), ep \
-            embarrassingly parallel, mg multigrid, is integer sort (all-to-all). bt, sp and lu are flow solvers: \
-            block-tridiagonal and scalar pentadiagonal (both with sweeps) and lower-upper (wavefront).",
-    ),
-    choice("class", CLASSES, 3, "Problem class, from small to large."),
-    choice(
-        "model",
-        MODELS,
-        0,
-        "Programming model that defines the synchronisations. `auto` takes the model of the runtime, and UPC for \
-            runtimes without a programming model.",
-    ),
-    Parameter {
-        name: "variation",
-        kind: Kind::Percent,
-        default: VARIATION,
-        min: 0,
-        max: 10_000,
-        about: "Half-width of the variation of the work between two synchronisations, for up to 10ms of work. For longer \
-            work it falls with the square root of the length. No input determines it. The value of 15% was chosen once, \
-            for all codes, from the published mean gain of 6% of the POSIX yield (Iancu et al., IPDPS 2010).",
-    },
-    Parameter {
-        name: "transfer_volume",
-        kind: Kind::Factor,
-        default: 1_000,
-        min: 0,
-        max: 1_000_000,
-        about: "Bytes of the all-to-all transfers of ft and is, relative to one copy of the grid (ft) or of the keys \
-            (is) per iteration.",
-    },
-    choice(
-        "transfer_order",
-        &["auto", "sequential", "rotated"],
-        0,
-        "Order in which the tasks of ft and is read from the other tasks. With `auto`, all tasks start at task 0 in UPC, \
-            and each task starts at its successor in MPI.",
-    ),
-    choice(
-        "schedule",
-        &["static", "dynamic", "guided"],
-        0,
-        "How OpenMP hands out the iterations of loops: `static` divides them evenly in advance, `dynamic` hands them out \
-            one by one to tasks that are free, `guided` hands out portions that shrink. With `dynamic` and `guided` the \
-            accesses of a task spread over all nodes, because other tasks touched the data first. Codes with exchanges \
-            are always static.",
-    ),
-    scale(
-        "Share of the run to simulate. It covers the first iterations, at least one (for ep the first pairs). Each \
-            iteration is unchanged, so ratios of times are those of the whole run. Only start-up weighs more.",
-    ),
-];
+choices! {
+    /// The problem classes.
+    enum Class { S = "S", W = "W", A = "A", B = "B", C = "C" }
+}
+
+choices! {
+    /// The programming models; `auto` goes by the runtime of the application, UPC for runtimes that are none of them.
+    enum ProgrammingModel { Auto = "auto", Upc = "upc", Mpi = "mpi", Openmp = "openmp" }
+}
+
+choices! {
+    /// The words of `transfer_order`.
+    enum ReadOrder { Auto = "auto", Sequential = "sequential", Rotated = "rotated" }
+}
+
+choices! {
+    /// The words of `schedule`.
+    enum Schedule { Static = "static", Dynamic = "dynamic", Guided = "guided" }
+}
+
+parameters! {
+    /// Parameters of `npb`.
+    struct Parameters {
+        /// Code: cg is conjugate gradient (fine-grained), ft Fourier transform (coarse-grained, all-to-all), ep
+        /// embarrassingly parallel, mg multigrid, is integer sort (all-to-all). bt, sp and lu are flow solvers:
+        /// block-tridiagonal and scalar pentadiagonal (both with sweeps) and lower-upper (wavefront).
+        benchmark: Benchmark = Benchmark::Cg;
+        /// Problem class, from small to large.
+        class: Class = Class::B;
+        /// Programming model that defines the synchronisations. `auto` takes the model of the runtime, and UPC
+        /// for runtimes without a programming model.
+        model: ProgrammingModel = ProgrammingModel::Auto;
+        /// Half-width of the variation of the work between two synchronisations, for up to 10ms of work. For
+        /// longer work it falls with the square root of the length. No input determines it. The value of 15%
+        /// was chosen once, for all codes, from the published mean gain of 6% of the POSIX yield (Iancu et al.,
+        /// IPDPS 2010).
+        variation: Percent = VARIATION, in 0..=percent(100);
+        /// Bytes of the all-to-all transfers of ft and is, relative to one copy of the grid (ft) or of the keys
+        /// (is) per iteration.
+        transfer_volume: Factor = 1_000, in 0..=1_000_000;
+        /// Order in which the tasks of ft and is read from the other tasks. With `auto`, all tasks start at
+        /// task 0 in UPC, and each task starts at its successor in MPI.
+        transfer_order: ReadOrder = ReadOrder::Auto;
+        /// How OpenMP hands out the iterations of loops: `static` divides them evenly in advance, `dynamic`
+        /// hands them out one by one to tasks that are free, `guided` hands out portions that shrink. With
+        /// `dynamic` and `guided` the accesses of a task spread over all nodes, because other tasks touched the
+        /// data first. Codes with exchanges are always static.
+        schedule: Schedule = Schedule::Static;
+        /// Share of the run to simulate. It covers the first iterations, at least one (for ep the first pairs).
+        /// Each iteration is unchanged, so ratios of times are those of the whole run. Only start-up weighs
+        /// more.
+        scale: Percent = percent(100), in 1..=percent(100);
+    }
+}
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "npb",
     summary: "NAS Parallel Benchmarks cg, ft, ep, mg, is, bt, sp, lu, classes S to C, for UPC, MPI and OpenMP",
-    about: "The codes solve a fixed problem, whatever the number of tasks. Operation totals and sizes follow the \
-        benchmarks' formulas. Serial speed and memory demand are derived from measured run times and speed-ups (`oversim \
-        calibrate`). The numbers of barriers are counted, not derived. bt and sp need a square number of tasks in UPC \
-        and MPI. cg, mg, ft, is and lu need a power of two in MPI, and lu also in UPC.",
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
     example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let benchmark = values.choice("benchmark");
-    let model = match values.choice("model") {
-        "auto" => model_of(context.runtime),
-        name => name,
+    let values = Parameters::from(values);
+    let benchmark = values.benchmark.word();
+    let model = match values.model {
+        ProgrammingModel::Auto => model_of(context.runtime),
+        named => named.word(),
     };
-    let code = catalogue()?.code(benchmark, values.choice("class"))?;
+    let code = catalogue()?.code(benchmark, values.class.word())?;
     let model_data = code.model(model)?;
     model_data.admits(benchmark, model, context.tasks)?;
-    let spmd = problem(&code, model_data, &code.profile(context.machine)?, values, context.tasks)?;
-    let transfers = transfers(&code, model, model_data, values);
+    let spmd = problem(&code, model_data, &code.profile(context.machine)?, &values, context.tasks)?;
+    let transfers = transfers(&code, model, model_data, &values);
     let mut whole = Spmd { transfers, ..spmd };
-    whole.handed_out = handed_out(values.choice("schedule"), code.size.passes(), context.tasks);
+    whole.handed_out = handed_out(values.schedule, code.size.passes(), context.tasks);
     if whole.handed_out.is_some() {
         // Whoever is free takes the passes: each task works on everybody's pages.
         whole.profile.shared = 1 << 16;
     }
-    let part = first(&whole, u64::from(code.size.iterations()), values.get("scale"));
+    let part = first(&whole, u64::from(code.size.iterations()), values.scale.hundredths());
     let init = if model == "upc" { 0 } else { filling(code.size.working_set(context.tasks)) };
     Ok(Built::even(initialised(&part.program(context.tasks)?, init)?))
 }
@@ -160,7 +154,7 @@ pub fn trial(
     profile: &Profile,
     most: u32,
 ) -> Result<Trial, String> {
-    let values = Values::defaults(PARAMETERS);
+    let values = Parameters::from(&Values::defaults(Parameters::TABLE));
     let code = catalogue()?.code(benchmark, class)?;
     let model_data = code.model(model)?;
     model_data.admits(benchmark, model, tasks)?;
@@ -201,16 +195,16 @@ const PORTIONS: u64 = 8;
 
 /// How a loop of so many passes is handed out: `dynamic` pass by pass, `guided` in tasks x ln(passes / tasks) portions (each
 /// is what is left over the number of tasks).
-fn handed_out(schedule: &str, passes: u64, tasks: u32) -> Option<HandedOut> {
+fn handed_out(schedule: Schedule, passes: u64, tasks: u32) -> Option<HandedOut> {
     let tasks = u64::from(tasks.max(1));
     let (portions, takes) = match schedule {
-        "dynamic" => (passes.min(PORTIONS * tasks), passes),
-        "guided" => {
+        Schedule::Dynamic => (passes.min(PORTIONS * tasks), passes),
+        Schedule::Guided => {
             let doublings = u64::from((passes / tasks).max(2).ilog2());
             let portions = (tasks * doublings * 7 / 10).clamp(1, passes.max(1));
             (portions, portions)
         }
-        _ => return None,
+        Schedule::Static => return None,
     };
     let portions = portions.max(1);
     Some(HandedOut { portions: portions as u32, cost: Span::from_ns(takes.div_ceil(portions) * TAKE) })
@@ -251,14 +245,16 @@ fn first(spmd: &Spmd, iterations: u64, share: u64) -> Spmd {
 }
 
 /// The all-to-all transfers of codes that have them.
-fn transfers(code: &Code, name: &str, model: &Model, values: &Values) -> Option<Transfers> {
-    let volume = u128::from(code.size.all_to_all()) * u128::from(values.get("transfer_volume")) / 1_000;
+fn transfers(code: &Code, name: &str, model: &Model, values: &Parameters) -> Option<Transfers> {
+    let volume =
+        u128::from(code.size.all_to_all()) * u128::from(values.transfer_volume.thousandths()) / 1_000;
     model.transposes.then(|| Transfers {
         count: code.size.iterations(),
         volume: u64::try_from(volume).unwrap_or(u64::MAX),
-        order: match values.choice("transfer_order") {
-            "auto" => order(u64::from(name == "mpi")),
-            word => order(u64::from(word == "rotated")),
+        order: match values.transfer_order {
+            ReadOrder::Auto if name == "mpi" => TransferOrder::Rotated,
+            ReadOrder::Rotated => TransferOrder::Rotated,
+            ReadOrder::Auto | ReadOrder::Sequential => TransferOrder::Sequential,
         },
     })
 }
@@ -277,7 +273,7 @@ fn problem(
     code: &Code,
     model: &Model,
     profile: &Profile,
-    values: &Values,
+    values: &Parameters,
     tasks: u32,
 ) -> Result<Spmd, String> {
     let barriers = model.synchronisations(&code.size);
@@ -302,7 +298,7 @@ fn problem(
         variation: Variation::Pieces(if model.single {
             Spread::NONE
         } else {
-            spread(values.get("variation"))
+            half_width(values.variation.hundredths())
         }),
         profile: MemoryProfile {
             demand: profile.demand,

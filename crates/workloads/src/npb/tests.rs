@@ -5,7 +5,7 @@ use crate::spmd::census;
 use sim_core::program::{Op, Program, TransferOrder};
 
 fn built(settings: &[(&str, &str)], tasks: u32, runtime: &str) -> Program {
-    let mut values = Values::defaults(PARAMETERS);
+    let mut values = Values::defaults(Parameters::TABLE);
     for (name, text) in settings {
         let kind = values.find(name).unwrap().kind;
         values.set(name, notation::units::parse(kind, text).unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn operation_totals_follow_the_benchmarks_own_formulas() {
         ("lu", [102.0, 1.81e4, 1.19e5, 4.99e5, 2.04e6]),
     ];
     for (name, row) in table {
-        for (class, expected) in CLASSES.iter().zip(row) {
+        for (class, expected) in Class::WORDS.iter().zip(row) {
             let mop = catalogue().unwrap().code(name, class).unwrap().size.operations() as f64 / 1e6;
             assert!((mop / expected - 1.0).abs() < 0.005, "{name}.{class}: {mop} Mop, not {expected}");
         }
@@ -50,7 +50,7 @@ fn footprints_follow_the_declared_arrays() {
         ("lu", [0.235, 4.89, 35.7, 144.0, 578.0]),
     ];
     for (name, row) in table {
-        for (class, expected) in CLASSES.iter().zip(row) {
+        for (class, expected) in Class::WORDS.iter().zip(row) {
             let mb = catalogue().unwrap().code(name, class).unwrap().size.footprint() as f64 / 1e6;
             assert!((mb / expected - 1.0).abs() < 0.05, "{name}.{class}: {mb} MB, not {expected}");
         }
@@ -68,7 +68,7 @@ fn barriers_are_as_counted() {
         ("bt", [7_688, 7_688, 7_688]),
     ];
     for (name, counts) in table {
-        for (class, expected) in CLASSES[2..].iter().zip(counts) {
+        for (class, expected) in Class::WORDS[2..].iter().zip(counts) {
             assert_eq!(barriers(name, class, "upc"), expected, "{name}.{class}");
         }
     }
@@ -92,8 +92,8 @@ fn mpi_synchronises_about_five_times_as_often() {
 
 #[test]
 fn every_combination_builds_the_same_problem_for_any_number_of_tasks() {
-    for name in BENCHMARKS {
-        for class in CLASSES {
+    for name in Benchmark::WORDS {
+        for class in Class::WORDS {
             for runtime in ["upc", "mpi", "openmp", "block"] {
                 let settings = [("benchmark", *name), ("class", *class)];
                 let total = |tasks| {
@@ -135,7 +135,7 @@ fn what_the_cut_costs_follows_the_mpi_sources() {
     assert_eq!([16, 64].map(|n| size("mg").surface(n)), [faces(128, 128, 64), faces(64, 64, 64)]);
     // sp.B: 4 boxes of 25 x 25 faces; six faces of two points of five doubles, 3 x 3 passages of 32 doubles.
     assert_eq!(size("sp").surface(16), 625 * 8 * (4 * 6 * 10 + 9 * 32));
-    for name in BENCHMARKS {
+    for name in Benchmark::WORDS {
         assert_eq!(size(name).surface(1), 0, "{name}");
     }
     let work = |runtime| census(&built(&[("benchmark", "cg"), ("class", "B")], 16, runtime)).3;
@@ -146,7 +146,7 @@ fn what_the_cut_costs_follows_the_mpi_sources() {
 #[test]
 fn task_counts_are_those_the_codes_run_with() {
     let built = |benchmark: &str, tasks, runtime| {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         let kind = values.find("benchmark").unwrap().kind;
         values.set("benchmark", notation::units::parse(kind, benchmark).unwrap()).unwrap();
         build(&values, &Context { tasks, runtime, machine: "" })
@@ -163,7 +163,7 @@ fn task_counts_are_those_the_codes_run_with() {
     }
     let refusal = built("bt", 32, "upc").unwrap_err();
     assert_eq!(refusal, "bt (upc) needs a square number of tasks, not 32; the nearest are 25 and 36");
-    for code in BENCHMARKS {
+    for code in Benchmark::WORDS {
         assert!(built(code, 17, "openmp").is_ok(), "OpenMP divides loops among any number of threads");
     }
     assert!(built("cg", 17, "upc").is_ok());

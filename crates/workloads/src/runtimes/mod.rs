@@ -3,13 +3,16 @@
 mod presets;
 mod table;
 
+use notation::declare::Duration;
 use notation::parameter::{Parameter, Values};
+use notation::prose::section;
 use notation::suggest::unknown;
 use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
 use sim_core::wait::{BarrierKind, WaitMode};
 
 use presets::ENTRIES;
+use table::{Barrier, Creator, Library, Parameters, Touching, Wait, Yielding};
 
 /// A runtime of the shelf.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +23,20 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where its behaviour comes from.
     pub source: &'static str,
-    /// How it waits, what that means and when to use it, a few sentences.
-    pub about: &'static str,
     /// What a scenario's `runtime:` may say of it.
     pub example: &'static str,
     /// The programming model whose codes it runs: `upc`, `mpi` or `openmp`.
     pub model: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+}
+
+impl Entry {
+    /// How it waits, what that means and when to use it, a few sentences.
+    #[must_use]
+    pub fn about(&self) -> String {
+        section(include_str!("runtimes.md"), self.name)
+    }
 }
 
 /// The runtimes of the shelf.
@@ -60,58 +69,61 @@ pub fn build(entry: &Entry, values: &Values) -> Runtime {
 /// which some runtimes look at when they start.
 #[must_use]
 pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtime {
-    let barrier = match values.get("barrier") {
-        table::CENTRAL => BarrierKind::Central,
-        table::TREE => BarrierKind::Tree { arity: values.get("arity") as u32 },
-        _ => BarrierKind::Dissemination,
-    };
+    let values = Parameters::from(values);
     let startup = StartUp {
-        forks: if values.get("startup") == table::LAUNCHER { Forks::Launcher } else { Forks::Master },
-        barrier: values.flag("start_barrier"),
-        sleeps: values.flag("start_sleep"),
-        touch: match values.get("touch") {
-            table::EACH => Touch::Each,
-            table::BY_MASTER => Touch::Master,
-            _ => Touch::Work,
+        forks: match values.startup {
+            Creator::Launcher => Forks::Launcher,
+            Creator::Master => Forks::Master,
+        },
+        barrier: values.start_barrier,
+        sleeps: values.start_sleep,
+        touch: match values.touch {
+            Touching::Each => Touch::Each,
+            Touching::Master => Touch::Master,
+            Touching::Work => Touch::Work,
         },
     };
     Runtime {
         name: entry.name.to_owned(),
-        barrier,
-        wait: wait(values, oversubscribed),
-        processes: values.flag("processes"),
+        barrier: match values.barrier {
+            Barrier::Central => BarrierKind::Central,
+            Barrier::Tree => BarrierKind::Tree { arity: values.arity },
+            Barrier::Dissemination => BarrierKind::Dissemination,
+        },
+        wait: wait(&values, oversubscribed),
+        processes: values.processes,
         startup,
     }
 }
 
-fn wait(values: &Values, oversubscribed: bool) -> WaitMode {
-    match values.get("wait") {
-        table::SPIN => WaitMode::Spin,
-        table::BLOCK => WaitMode::Block,
-        table::YIELD_TO => WaitMode::YieldTo,
-        table::YIELD => WaitMode::Yield,
-        _ if values.find("library").is_some() && values.choice("library") == "turnaround" => {
+fn wait(values: &Parameters, oversubscribed: bool) -> WaitMode {
+    match values.wait {
+        Wait::Spin => WaitMode::Spin,
+        Wait::Block => WaitMode::Block,
+        Wait::YieldTo => WaitMode::YieldTo,
+        Wait::Yield => WaitMode::Yield,
+        Wait::SpinThenBlock if values.library == Some(Library::Turnaround) => {
             WaitMode::SpinThenBlock { limit: Span::MAX, yielding: oversubscribed }
         }
-        _ => WaitMode::SpinThenBlock {
-            limit: Span::from_ns(patience(values, oversubscribed)),
-            yielding: match values.get("yielding") {
-                table::NEVER => false,
-                table::OVERSUBSCRIBED => oversubscribed,
-                _ => true,
+        Wait::SpinThenBlock => WaitMode::SpinThenBlock {
+            limit: Span::from_ns(block_time(values, oversubscribed)),
+            yielding: match values.yielding {
+                Yielding::Never => false,
+                Yielding::Oversubscribed => oversubscribed,
+                Yielding::Always => true,
             },
         },
     }
 }
 
 /// How long a task polls before it sleeps, in nanoseconds.
-fn patience(values: &Values, oversubscribed: bool) -> u64 {
-    if values.find("spin_count").is_none() {
-        return values.get("block_time");
+fn block_time(values: &Parameters, oversubscribed: bool) -> u64 {
+    let polls =
+        if oversubscribed { values.spin_count.min(values.throttled_spin_count) } else { values.spin_count };
+    match (polls, values.spin_step, values.block_time) {
+        (Some(polls), Some(step), _) => polls.saturating_mul(step.ns()),
+        (.., time) => time.map_or(0, Duration::ns),
     }
-    let count = values.get("spin_count");
-    let count = if oversubscribed { count.min(values.get("throttled_spin_count")) } else { count };
-    count.saturating_mul(values.get("spin_step"))
 }
 
 #[cfg(test)]

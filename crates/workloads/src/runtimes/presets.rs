@@ -3,59 +3,61 @@
 use notation::parameter::Parameter;
 
 use super::Entry;
-use super::table::{
-    ALWAYS, BLOCK, CENTRAL, DISSEMINATION, EACH, LAUNCHER, NEVER, OVERSUBSCRIBED, PLAIN, Preset, SPIN,
-    SPIN_THEN_BLOCK, TREE, YIELD, YIELD_TO, library, spinning, timed,
-};
+use super::table::{Barrier, Creator, PLAIN, Preset, Touching, Wait, Yielding, library, spinning, timed};
 
 /// Threads that rank 0 creates and that meet before the program begins.
 const THREADS: Preset = Preset { start_barrier: true, ..PLAIN };
 /// Processes that a launcher creates and that meet before the program begins.
-const PROCESSES: Preset = Preset { processes: true, startup: LAUNCHER, start_barrier: true, ..PLAIN };
+const PROCESSES: Preset =
+    Preset { processes: true, startup: Creator::Launcher, start_barrier: true, ..PLAIN };
 
-const UPC: &[Parameter] =
-    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, start_sleep: true, touch: EACH, ..THREADS });
-const UPC_PROCESSES: &[Parameter] =
-    &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, touch: EACH, ..PROCESSES });
-const MPI: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: DISSEMINATION, ..PROCESSES });
-const MPICH2: &[Parameter] = &timed(&Preset { wait: YIELD, barrier: CENTRAL, ..PROCESSES });
-/// Never sleeps: the time is replaced by `infinite` below.
-const OPENMPI: &[Parameter] = &infinite(timed(&Preset {
-    wait: SPIN_THEN_BLOCK,
-    yielding: OVERSUBSCRIBED,
-    barrier: DISSEMINATION,
+const UPC: &[Parameter] = &timed(&Preset {
+    wait: Wait::Yield,
+    barrier: Barrier::Dissemination,
+    start_sleep: true,
+    touch: Touching::Each,
+    ..THREADS
+});
+const UPC_PROCESSES: &[Parameter] = &timed(&Preset {
+    wait: Wait::Yield,
+    barrier: Barrier::Dissemination,
+    touch: Touching::Each,
     ..PROCESSES
-}));
+});
+const MPI: &[Parameter] = &timed(&Preset { wait: Wait::Yield, barrier: Barrier::Dissemination, ..PROCESSES });
+const MPICH2: &[Parameter] = &timed(&Preset { wait: Wait::Yield, barrier: Barrier::Central, ..PROCESSES });
+/// Never sleeps.
+const OPENMPI: &[Parameter] = &timed(&Preset {
+    wait: Wait::SpinThenBlock,
+    yielding: Yielding::Oversubscribed,
+    barrier: Barrier::Dissemination,
+    block_time: u64::MAX,
+    ..PROCESSES
+});
 const OPENMP: &[Parameter] = &library(&Preset {
-    wait: SPIN_THEN_BLOCK,
-    yielding: ALWAYS,
-    barrier: TREE,
+    wait: Wait::SpinThenBlock,
+    yielding: Yielding::Always,
+    barrier: Barrier::Tree,
     start_sleep: true,
     ..THREADS
 });
 const LIBGOMP: &[Parameter] = &spinning(
-    &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
+    &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     300_000,
     100,
     10,
 );
-const SUN: &[Parameter] = &timed(&Preset { wait: SPIN, barrier: CENTRAL, ..THREADS });
+const SUN: &[Parameter] = &timed(&Preset { wait: Wait::Spin, barrier: Barrier::Central, ..THREADS });
 const OPEN64: &[Parameter] = &spinning(
-    &Preset { wait: SPIN_THEN_BLOCK, yielding: NEVER, barrier: CENTRAL, ..THREADS },
+    &Preset { wait: Wait::SpinThenBlock, yielding: Yielding::Never, barrier: Barrier::Central, ..THREADS },
     20_000,
     20_000,
     3,
 );
 const SPINNING: &[Parameter] = &timed(&PLAIN);
-const YIELDERS: &[Parameter] = &timed(&Preset { wait: YIELD, ..PLAIN });
-const BLOCKING: &[Parameter] = &timed(&Preset { wait: BLOCK, ..PLAIN });
-const DIRECTED: &[Parameter] = &timed(&Preset { wait: YIELD_TO, ..PLAIN });
-
-/// The same with an infinite block time.
-const fn infinite(mut table: [Parameter; 10]) -> [Parameter; 10] {
-    table[1].default = u64::MAX;
-    table
-}
+const YIELDERS: &[Parameter] = &timed(&Preset { wait: Wait::Yield, ..PLAIN });
+const BLOCKING: &[Parameter] = &timed(&Preset { wait: Wait::Block, ..PLAIN });
+const DIRECTED: &[Parameter] = &timed(&Preset { wait: Wait::YieldTo, ..PLAIN });
 
 /// The programming model of plain runtimes and of UPC.
 const UPC_MODEL: &str = "upc";
@@ -69,12 +71,6 @@ is spin. There is one process, and rank 0 creates the pthreads. The owners of st
 main. All threads meet before main at a barrier with a condition variable (upcr_barrier.c of September 2008, polite \
 mode). The same source counts user barriers down on one word. Uncertain: whether pthreads of one process also use the \
 dissemination barrier",
-        about: "A waiting thread polls its flag and calls sched_yield after each failed poll. The cpu then goes to a \
-thread that can compute, which is why such programs tolerate several threads per core. The barrier of n ranks takes \
-ceil(log2 n) rounds of signals between pairs of ranks: 4 rounds for 16 ranks, 6 for 64. With k threads per core, all \
-threads of a core may have to run in each round, which takes (k - 1) x 1.2 us on Barcelona. Threads touch their data \
-where fork placed them, before any balancer moves them. They sleep until all threads have arrived at the start barrier. \
-Use this runtime for the UPC codes of `npb`. It is the default.",
         example: "{ upc: { wait: block } }",
         model: UPC_MODEL,
         parameters: UPC,
@@ -84,9 +80,6 @@ Use this runtime for the UPC codes of `npb`. It is the default.",
         summary: "Berkeley UPC on processes: polls and yields, dissemination barrier, started by a launcher",
         source: "as `upc`, but built without pthreads and started by upcrun through a launcher. Uncertain: creating a \
 process is charged like creating a thread",
-        about: "This runtime is like `upc`, but each rank is a process that a launcher on cpu 0 creates. A switch \
-between ranks is a switch between processes, which costs 1.6 instead of 0.8 us on Barcelona. Use it to see what \
-processes cost an oversubscribed program.",
         example: "{ upc-processes: { barrier: central } }",
         model: UPC_MODEL,
         parameters: UPC_PROCESSES,
@@ -97,9 +90,6 @@ processes cost an oversubscribed program.",
         source: "common behaviour of MPICH2 nemesis and of Open MPI in its degraded mode: a process calls sched_yield \
 when it makes no progress. All processes meet in MPI_Init, and programs touch their data after it. Uncertain: creating a \
 process is charged like creating a thread",
-        about: "This runtime has the common behaviour of MPICH2 and of Open MPI in its degraded mode. Processes poll and \
-yield, the barrier is a dissemination barrier, and the first work of each rank touches its data. Use it for the MPI \
-codes of `npb`, and for `hybrid` when the library does not matter.",
         example: "{ mpi: { wait: spin } }",
         model: "mpi",
         parameters: MPI,
@@ -109,9 +99,6 @@ codes of `npb`, and for `hybrid` when the library does not matter.",
         summary: "MPICH2 with the nemesis channel: polls and yields, central barrier, started by mpiexec",
         source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters call \
 sched_yield after each poll (the progress engine of messages does so after 1,000 empty polls)",
-        about: "This runtime is like `mpi` with a counter barrier. All ranks add to one shared cache line, one after the \
-other, and poll one flag. With n ranks the last rank leaves the barrier after about n line latencies: 16 x 0.2 us on \
-Barcelona. A dissemination barrier needs 4 line latencies.",
         example: "{ mpich2: { barrier: dissemination } }",
         model: "mpi",
         parameters: MPICH2,
@@ -122,10 +109,6 @@ Barcelona. A dissemination barrier needs 4 line latencies.",
         source: "Open MPI sources and FAQ: mpi_yield_when_idle is off by default. It is on in degraded mode, which Open \
 MPI chooses when there are more processes than slots. opal_progress yields when it finds no events. Uncertain: its \
 barrier (tuned: recursive doubling) is modelled as dissemination",
-        about: "Processes poll without yielding as long as there is a cpu for each process. They yield at every empty \
-poll if the program was started with more processes than cpus that it may use. A single run with a cpu for each process \
-therefore never gives way to another program. A second such program on the same cpus costs each of them whole time \
-slices. With two ranks per core both programs give way.",
         example: "{ openmpi: { yielding: never } }",
         model: "mpi",
         parameters: OPENMPI,
@@ -139,11 +122,6 @@ at every poll in this case too, because a waiting thread next to another program
 the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B). KMP_ADJUST_BLOCKTIME is \
 off. The default of the runtime is a release tree. With it, coarse-grained programs would lose when they are \
 oversubscribed, which the measured ones did not",
-        about: "Waiting workers poll and yield for 200 ms and then go to sleep. The barrier gathers arrivals in a tree \
-with four children per rank. One flag, which all workers poll, releases them. Barriers less than 200 ms apart therefore \
-never pay for sleep and wake-up, and waiters give way to other programs. With `block_time: 0s` workers sleep at once, \
-with `infinite` never. `library: turnaround` is the mode for a dedicated machine. Use this runtime for the OpenMP codes \
-of `npb`.",
         example: "{ openmp: { block_time: 0s } }",
         model: "openmp",
         parameters: OPENMP,
@@ -155,11 +133,6 @@ then sleeps",
         source: "GCC libgomp, wait.h, bar.c and the manual on GOMP_SPINCOUNT: it never yields, and it waits on a futex. \
 The barrier is a counter barrier, and the last thread wakes all others. The spin count is throttled when there are more \
 managed threads than available cpus",
-        about: "A waiting thread polls 300,000 times (3 ms) without yielding and then sleeps on a futex. When there are \
-more threads than cpus that the program may use, it polls only 100 times (1 us). For a program alone with one thread per \
-core, barriers up to 3 ms apart cost one poll. For an oversubscribed program every wait is a sleep and a wake-up of some \
-microseconds. Two programs with one thread per core each do not detect each other. Each spins for 3 ms at every barrier \
-while the threads of the other program wait for the cpu.",
         example: "{ libgomp: { spin_count: 1000 } }",
         model: "openmp",
         parameters: LIBGOMP,
@@ -170,9 +143,6 @@ while the threads of the other program wait for the cpu.",
         source: "Sun Performance Library and Studio guides on SUNW_MP_THR_IDLE: by default spin-waiting threads never \
 sleep. The C guide of Studio 12 names sleep as the default: set `wait: spin-then-block` and `block_time` for that. \
 Uncertain: the barrier is modelled as a central one",
-        about: "Idle threads poll without end and never yield (SUNW_MP_THR_IDLE=spin). With a cpu for each thread this \
-is the fastest way to wait. If another program uses one of the cpus, all threads wait during its time slices. The \
-cpu-time breakdown shows the waiting as `spin`. Use this runtime for the PARbench jobs on the E25K.",
         example: "{ sun-openmp: { wait: spin-then-block, block_time: 0s } }",
         model: "openmp",
         parameters: SUN,
@@ -185,11 +155,6 @@ cpu-time breakdown shows the waiting as `spin`. Use this runtime for the PARbenc
 a region, at barriers and between regions. The barrier is a counter and one flag, and the last thread wakes all others \
 (pthread_cond_broadcast). Uncertain: the length of a poll, some 3 to 7 clocks. Uncertain: in the model the last thread \
 wakes all others, while in the library the threads wake each other one after the other (the mutex behind the condition)",
-        about: "A waiting thread polls 20,000 times in a bare loop (some 60 us) without yielding and then sleeps, \
-whether there are enough cpus or not. The SPEC OMP programs on the X4440 were compiled with Open64. Threads therefore \
-sleep at nearly every barrier. They give their cpu to other programs, and the number of runnable threads that the kernel \
-counts changes all the time. Threads are created one after another, and each falls asleep before the next one exists. \
-This decides where fork places the next threads, so vary `spin_step` before you draw conclusions from an unbound run.",
         example: "{ open64: { spin_count: 200000 } }",
         model: "openmp",
         parameters: OPEN64,
@@ -198,10 +163,6 @@ This decides where fork places the next threads, so vary `spin_step` before you 
         name: "spin",
         summary: "threads that poll and never yield, central barrier",
         source: "the simplest way to wait; sense-reversing counter barrier",
-        about: "Waiting threads poll without a pause (each poll takes the cost `poll` of the machine) and keep the cpu \
-until the kernel pre-empts them. Spinning is the best choice with a cpu for each thread, because it needs no switch and \
-no wake-up. Otherwise it is the worst choice: with two threads per core, the computing thread waits for the whole time \
-slice of the spinning one at every barrier. The barrier is central, and there is no start barrier.",
         example: "{ spin: { barrier: tree } }",
         model: UPC_MODEL,
         parameters: SPINNING,
@@ -210,10 +171,6 @@ slice of the spinning one at every barrier. The barrier is central, and there is
         name: "yield",
         summary: "threads that poll and yield, central barrier",
         source: "as `spin`, with sched_yield after each poll",
-        about: "Waiting threads poll and call sched_yield after each poll, without a limit. The effect of the call \
-depends on the OS model (see the wait mode `yield` and the parameter `yield` of the OS models). Depending on the model, \
-the caller gives up a microsecond, its place in the queue, or the rest of its time slice. The barrier is central, and \
-there is no start barrier.",
         example: "{ yield: { barrier: dissemination } }",
         model: UPC_MODEL,
         parameters: YIELDERS,
@@ -222,10 +179,6 @@ there is no start barrier.",
         name: "block",
         summary: "threads that sleep at once until woken, central barrier",
         source: "as pthread_barrier_wait on a futex",
-        about: "Waiting threads sleep at once. The thread that they wait for wakes them. Each wait costs a sleep and a \
-wake-up (about 1 + 1.5 us on Barcelona, and 2 us more to leave an idle state) and gives up the cpu completely. Blocking \
-programs are therefore fair to other programs, and balancers that count runnable tasks find an empty queue. The barrier \
-is central, and there is no start barrier.",
         example: "{ block: { barrier: tree, arity: 8 } }",
         model: UPC_MODEL,
         parameters: BLOCKING,
@@ -234,10 +187,6 @@ is central, and there is no start barrier.",
         name: "yield-to",
         summary: "threads that hand the cpu to a task of the same application, central barrier",
         source: "directed yield, a hypothetical system call",
-        about: "The directed yield is a hypothetical system call. The waiter hands its cpu to a task of the same \
-application on the same cpu that can make progress. If there is no such task, the waiter keeps polling. A yield \
-therefore never goes to another program or to another waiter. The barrier is central, and there is no start barrier. Use \
-this runtime to see what a directed yield could gain over `yield`.",
         example: "{ yield-to: { barrier: dissemination } }",
         model: UPC_MODEL,
         parameters: DIRECTED,

@@ -1,217 +1,148 @@
-//! Parameters of runtimes: the table all share, and what some add.
+//! Parameters of runtimes: all that any of them has, and the tables of the single ones.
 
-use notation::parameter::{Kind, Parameter};
+use notation::declare::Duration;
+use notation::parameter::Parameter;
+use notation::{choices, parameters};
 
-pub(super) const WAITS: &[&str] = &["spin", "yield", "block", "spin-then-block", "yield-to"];
-pub(super) const BARRIERS: &[&str] = &["central", "tree", "dissemination"];
-pub(super) const YIELDING: &[&str] = &["never", "always", "oversubscribed"];
-pub(super) const STARTUPS: &[&str] = &["master", "launcher"];
-pub(super) const TOUCHES: &[&str] = &["work", "each", "master"];
-pub(super) const LIBRARIES: &[&str] = &["throughput", "turnaround"];
+choices! {
+    /// What a waiting task does.
+    pub(super) enum Wait {
+        Spin = "spin",
+        Yield = "yield",
+        Block = "block",
+        SpinThenBlock = "spin-then-block",
+        YieldTo = "yield-to",
+    }
+}
 
-pub(super) const SPIN: u64 = 0;
-pub(super) const YIELD: u64 = 1;
-pub(super) const BLOCK: u64 = 2;
-pub(super) const SPIN_THEN_BLOCK: u64 = 3;
-pub(super) const YIELD_TO: u64 = 4;
+choices! {
+    /// Whether `spin-then-block` yields.
+    pub(super) enum Yielding { Never = "never", Always = "always", Oversubscribed = "oversubscribed" }
+}
 
-pub(super) const CENTRAL: u64 = 0;
-pub(super) const TREE: u64 = 1;
-pub(super) const DISSEMINATION: u64 = 2;
+choices! {
+    /// Barrier algorithms.
+    pub(super) enum Barrier { Central = "central", Tree = "tree", Dissemination = "dissemination" }
+}
 
-pub(super) const NEVER: u64 = 0;
-pub(super) const ALWAYS: u64 = 1;
-pub(super) const OVERSUBSCRIBED: u64 = 2;
+choices! {
+    /// Who creates the tasks.
+    pub(super) enum Creator { Master = "master", Launcher = "launcher" }
+}
 
-pub(super) const MASTER: u64 = 0;
-pub(super) const LAUNCHER: u64 = 1;
+choices! {
+    /// When first-touch pages get their NUMA node.
+    pub(super) enum Touching { Work = "work", Each = "each", Master = "master" }
+}
 
-pub(super) const WORK: u64 = 0;
-pub(super) const EACH: u64 = 1;
-pub(super) const BY_MASTER: u64 = 2;
+choices! {
+    /// The library mode of the Intel OpenMP runtime.
+    pub(super) enum Library { Throughput = "throughput", Turnaround = "turnaround" }
+}
 
-/// Default block time of the Intel OpenMP runtime (`KMP_BLOCKTIME`), 200 ms.
-pub(super) const BLOCK_TIME: u64 = 200_000_000;
+parameters! {
+    /// Parameters of runtimes. The optional ones belong to some runtimes only.
+    pub(super) struct Parameters {
+        /// What a waiting task does: `spin` polls, `yield` polls and yields, `block` sleeps at once,
+        /// `spin-then-block` polls for a while and then sleeps, `yield-to` yields to a task of the same
+        /// application.
+        wait: Wait = Wait::Spin;
+        /// How long `spin-then-block` polls before it sleeps. `0s` and `infinite` are allowed. 200ms is the
+        /// default of KMP_BLOCKTIME.
+        block_time: Option<Duration> = ms(200);
+        /// KMP_LIBRARY. `throughput` waits as the other parameters define. `turnaround` never sleeps, and
+        /// yields only with more tasks than cpus.
+        library: Option<Library> = Library::Throughput;
+        /// Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000 with
+        /// OMP_WAIT_POLICY=active, 0 with passive).
+        spin_count: Option<u64> = 300_000, in 0..=1_000_000_000_000;
+        /// Largest number of polls when the application has more tasks than cpus that it may use (libgomp: 100
+        /// by default, 1000 with OMP_WAIT_POLICY=active).
+        throttled_spin_count: Option<u64> = 100, in 0..=1_000_000_000_000;
+        /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns from
+        /// Skylake on. A bare load and compare (Open64) takes 1 to 3ns. Uncertain.
+        spin_step: Option<Duration> = 10, in 1..=ms(1);
+        /// Whether `spin-then-block` yields after each poll: never, always, or when the application has more
+        /// tasks than cpus that it may use.
+        yielding: Yielding = Yielding::Always;
+        /// Barrier algorithm.
+        barrier: Barrier = Barrier::Central;
+        /// Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime).
+        arity: u32 = 4, in 2..=1 << 16;
+        /// Tasks are processes instead of threads of one process. Switches between processes cost more.
+        processes: bool = false;
+        /// Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu 0
+        /// such as mpiexec (`launcher`).
+        startup: Creator = Creator::Master;
+        /// All tasks meet at a barrier once before the program proper begins.
+        start_barrier: bool = false;
+        /// A task that waits at the start barrier sleeps at once, whatever it does at other barriers.
+        start_sleep: bool = false;
+        /// When first-touch pages get their NUMA node: at the first compute operation of each task (`work`),
+        /// when each task first runs, before the start barrier (`each`), or all of them when rank 0 first runs
+        /// (`master`).
+        touch: Touching = Touching::Work;
+    }
+}
 
 /// What differs between runtimes in the table they share.
 pub(super) struct Preset {
-    pub(super) wait: u64,
-    pub(super) yielding: u64,
-    pub(super) barrier: u64,
+    pub(super) wait: Wait,
+    /// In nanoseconds; `u64::MAX` is infinite.
+    pub(super) block_time: u64,
+    pub(super) yielding: Yielding,
+    pub(super) barrier: Barrier,
     pub(super) processes: bool,
-    pub(super) startup: u64,
+    pub(super) startup: Creator,
     pub(super) start_barrier: bool,
     pub(super) start_sleep: bool,
-    pub(super) touch: u64,
+    pub(super) touch: Touching,
 }
 
 /// Waits at a central barrier and comes up without further ado.
 pub(super) const PLAIN: Preset = Preset {
-    wait: SPIN,
-    yielding: ALWAYS,
-    barrier: CENTRAL,
+    wait: Wait::Spin,
+    block_time: Parameters::block_time.default,
+    yielding: Yielding::Always,
+    barrier: Barrier::Central,
     processes: false,
-    startup: MASTER,
+    startup: Creator::Master,
     start_barrier: false,
     start_sleep: false,
-    touch: WORK,
+    touch: Touching::Work,
 };
 
-/// The parameters all runtimes share.
-const fn shared(p: &Preset) -> [Parameter; 9] {
-    [
-        choice(
-            "wait",
-            WAITS,
-            p.wait,
-            "What a waiting task does: `spin` polls, `yield` polls and yields, `block` sleeps at once, `spin-then-block` \
-                polls for a while and then sleeps, `yield-to` yields to a task of the same application.",
-        ),
-        choice(
-            "yielding",
-            YIELDING,
-            p.yielding,
-            "Whether `spin-then-block` yields after each poll: never, always, or when the application has more tasks \
-                than cpus that it may use.",
-        ),
-        choice("barrier", BARRIERS, p.barrier, "Barrier algorithm."),
-        Parameter {
-            name: "arity",
-            kind: Kind::Count,
-            default: 4,
-            min: 2,
-            max: 1 << 16,
-            about: "Children per inner rank of a tree barrier (4 in the Intel OpenMP runtime).",
-        },
-        flag(
-            "processes",
-            p.processes,
-            "Tasks are processes instead of threads of one process. Switches between processes cost more.",
-        ),
-        choice(
-            "startup",
-            STARTUPS,
-            p.startup,
-            "Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu 0 such \
-                as mpiexec (`launcher`).",
-        ),
-        flag(
-            "start_barrier",
-            p.start_barrier,
-            "All tasks meet at a barrier once before the program proper begins.",
-        ),
-        flag(
-            "start_sleep",
-            p.start_sleep,
-            "A task that waits at the start barrier sleeps at once, whatever it does at other barriers.",
-        ),
-        choice(
-            "touch",
-            TOUCHES,
-            p.touch,
-            "When first-touch pages get their NUMA node: at the first compute operation of each task (`work`), when each \
-                task first runs, before the start barrier (`each`), or all of them when rank 0 first runs (`master`).",
-        ),
-    ]
-}
-
-/// Of runtimes that poll for a time.
-const TIMED: Parameter = Parameter {
-    name: "block_time",
-    kind: Kind::Duration,
-    default: BLOCK_TIME,
-    min: 0,
-    max: u64::MAX,
-    about: "How long `spin-then-block` polls before it sleeps. `0s` and `infinite` are allowed. 200ms is the default of \
-        KMP_BLOCKTIME.",
-};
-
-/// What the Intel OpenMP runtime calls its library mode.
-const LIBRARY: Parameter = choice(
-    "library",
-    LIBRARIES,
-    0,
-    "KMP_LIBRARY. `throughput` waits as the other parameters define. `turnaround` never sleeps, and yields only with \
-        more tasks than cpus.",
-);
-
-/// Of runtimes that poll for a number of looks.
-const fn counted(spins: u64, throttled: u64, step: u64) -> [Parameter; 3] {
-    [
-        Parameter {
-            name: "spin_count",
-            kind: Kind::Count,
-            default: spins,
-            min: 0,
-            max: 1_000_000_000_000,
-            about: "Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000 with \
-                OMP_WAIT_POLICY=active, 0 with passive).",
-        },
-        Parameter {
-            name: "throttled_spin_count",
-            kind: Kind::Count,
-            default: throttled,
-            min: 0,
-            max: 1_000_000_000_000,
-            about: "Largest number of polls when the application has more tasks than cpus that it may use (libgomp: 100 \
-                by default, 1000 with OMP_WAIT_POLICY=active).",
-        },
-        Parameter {
-            name: "spin_step",
-            kind: Kind::Duration,
-            default: step,
-            min: 1,
-            max: 1_000_000,
-            about: "Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns from \
-                Skylake on. A bare load and compare (Open64) takes 1 to 3ns. Uncertain.",
-        },
-    ]
-}
-
-const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: u64,
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, kind: Kind::Choice(words), default, min: 0, max: words.len() as u64 - 1, about }
-}
-
-const fn flag(name: &'static str, default: bool, about: &'static str) -> Parameter {
-    Parameter { name, kind: Kind::Flag, default: default as u64, min: 0, max: 1, about }
+/// The parameters all runtimes share: `wait`, and those behind what follows it.
+const fn shared(p: &Preset) -> (Parameter, [Parameter; 8]) {
+    let others = [
+        Parameters::yielding.with(p.yielding as u64),
+        Parameters::barrier.with(p.barrier as u64),
+        Parameters::arity,
+        Parameters::processes.with(p.processes as u64),
+        Parameters::startup.with(p.startup as u64),
+        Parameters::start_barrier.with(p.start_barrier as u64),
+        Parameters::start_sleep.with(p.start_sleep as u64),
+        Parameters::touch.with(p.touch as u64),
+    ];
+    (Parameters::wait.with(p.wait as u64), others)
 }
 
 /// The shared table and a block time.
 pub(super) const fn timed(preset: &Preset) -> [Parameter; 10] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
-        shared(preset);
-    [wait, TIMED, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
+    let (wait, [a, b, c, d, e, f, g, h]) = shared(preset);
+    [wait, Parameters::block_time.with(preset.block_time), a, b, c, d, e, f, g, h]
 }
 
 /// The same with Intel's library mode.
 pub(super) const fn library(preset: &Preset) -> [Parameter; 11] {
-    let [wait, time, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
-        timed(preset);
-    [wait, time, LIBRARY, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch]
+    let [wait, time, a, b, c, d, e, f, g, h] = timed(preset);
+    [wait, time, Parameters::library, a, b, c, d, e, f, g, h]
 }
 
-/// The shared table and numbers of looks; nobody is throttled when both numbers are the same.
+/// The shared table and numbers of polls of `step` nanoseconds; no runtime is throttled when both numbers are the same.
 pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 12] {
-    let [wait, yielding, barrier, arity, processes, startup, start_barrier, start_sleep, touch] =
-        shared(preset);
-    let [count, fewer, step] = counted(spins, throttled, step);
-    [
-        wait,
-        count,
-        fewer,
-        step,
-        yielding,
-        barrier,
-        arity,
-        processes,
-        startup,
-        start_barrier,
-        start_sleep,
-        touch,
-    ]
+    let (wait, [a, b, c, d, e, f, g, h]) = shared(preset);
+    let count = Parameters::spin_count.with(spins);
+    let fewer = Parameters::throttled_spin_count.with(throttled);
+    [wait, count, fewer, Parameters::spin_step.with(step), a, b, c, d, e, f, g, h]
 }

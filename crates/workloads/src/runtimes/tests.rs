@@ -1,7 +1,7 @@
 //! The presets against what their sources say.
 
-use super::table::{BARRIERS, WAITS};
 use super::*;
+use notation::declare::Choice;
 
 fn preset(name: &str) -> Runtime {
     let entry = resolve(name).unwrap();
@@ -24,7 +24,7 @@ fn presets_are_what_they_say() {
 #[test]
 fn every_wait_and_barrier_can_be_chosen() {
     let entry = resolve("openmp").unwrap();
-    for (at, word) in WAITS.iter().enumerate() {
+    for (at, word) in Wait::WORDS.iter().enumerate() {
         let mut values = Values::defaults(entry.parameters);
         values.set("wait", at as u64).unwrap();
         let name = match build(entry, &values).wait {
@@ -36,7 +36,7 @@ fn every_wait_and_barrier_can_be_chosen() {
         };
         assert_eq!(name, *word);
     }
-    for (at, word) in BARRIERS.iter().enumerate() {
+    for (at, word) in Barrier::WORDS.iter().enumerate() {
         let mut values = Values::defaults(entry.parameters);
         values.set("barrier", at as u64).unwrap();
         let name = match build(entry, &values).barrier {
@@ -65,7 +65,7 @@ fn tables_are_sound() {
             assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty());
         }
         assert_eq!(preset(entry.name).name, entry.name);
-        assert!(entry.about.len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
+        assert!(entry.about().len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
     }
     assert!(resolve("opnemp").unwrap_err().contains("did you mean `openmp`?"));
 }

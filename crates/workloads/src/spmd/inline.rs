@@ -1,15 +1,16 @@
 //! `spmd`: an SPMD program written inline in a scenario.
 
-use notation::parameter::{Kind, Parameter, Values};
+use notation::declare::{Duration, Percent, Rate, Size};
+use notation::parameter::Values;
+use notation::{choices, parameters};
 use sim_core::ids::NodeId;
-use sim_core::program::{MemoryProfile, Pages, Spread, TransferOrder};
+use sim_core::program::{MemoryProfile, Pages, TransferOrder};
 use sim_core::rng::draw;
 use sim_core::time::Span;
 
 use super::{Spmd, Transfers, Variation};
-use crate::profile::half_width;
 use crate::registry::{Built, Context, Entry};
-use crate::variation::{VARIATION, chosen};
+use crate::variation::Varies;
 
 /// Longest time of a parameter, ten years.
 const LONGEST: u64 = 315_360_000_000_000_000;
@@ -20,168 +21,93 @@ pub(crate) const MAX_SIZE: u64 = 1 << 50;
 /// Barriers are counted in 32 bits.
 const MAX_INTERVALS: u64 = u32::MAX as u64;
 
-const SHAPES: &[&str] = &["linear", "one-slow", "random"];
-const PAGES: &[&str] = &["first-touch", "interleaved", "node0", "next-touch", "master"];
-/// Names of the transfer orders.
-pub(crate) const ORDERS: &[&str] = &["sequential", "rotated"];
+choices! {
+    /// The words of `shape`.
+    enum Shape { Linear = "linear", OneSlow = "one-slow", Random = "random" }
+}
 
-const PARAMETERS: &[Parameter] = &[
-    number(
-        "work",
-        Kind::Duration,
-        16_000_000_000,
-        (1, LONGEST),
-        "Work of the whole problem at nominal speed, divided among the tasks. It is ignored when `grain` is given.",
-    ),
-    number(
-        "grain",
-        Kind::Duration,
-        0,
-        (0, LONGEST),
-        "Work of each task between two barriers, so that the problem grows with the number of tasks. 0s derives it from \
-            `work`.",
-    ),
-    number(
-        "intervals",
-        Kind::Count,
-        100,
-        (1, MAX_INTERVALS),
-        "Number of barriers, whatever the number of tasks.",
-    ),
-    number(
-        "spread",
-        Kind::Percent,
-        0,
-        (0, 10_000),
-        "Half-width of the uniform variation of the work over tasks and intervals.",
-    ),
-    number(
-        "serial",
-        Kind::Percent,
-        0,
-        (0, 10_000),
-        "Share of the work that rank 0 does alone while the others wait. Each interval then has a serial section and one \
-            more barrier.",
-    ),
-    number(
-        "serial_per_task",
-        Kind::Duration,
-        0,
-        (0, LONGEST),
-        "Work that rank 0 does alone for each other task over the whole run, in the same serial sections. This part \
-            grows with the number of tasks.",
-    ),
-    number(
-        "imbalance",
-        Kind::Percent,
-        0,
-        (0, 10_000),
-        "Largest permanent difference of a rank's work from the mean. `shape` defines how it is distributed.",
-    ),
-    number(
-        "shape",
-        Kind::Choice(SHAPES),
-        0,
-        (0, 2),
-        "Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`), only the last \
-            rank has more (`one-slow`), or the work is drawn at random, the same in every run (`random`).",
-    ),
-    VARIATION,
-    number(
-        "demand",
-        Kind::Rate,
-        0,
-        (0, MAX_RATE),
-        "Memory traffic of a task while it computes alone at nominal speed.",
-    ),
-    number(
-        "bound",
-        Kind::Percent,
-        0,
-        (0, 10_000),
-        "Share of its time that a task waits for memory. 0% derives it from the demand.",
-    ),
-    number(
-        "working_set",
-        Kind::Size,
-        0,
-        (0, MAX_SIZE),
-        "Bytes that a task works on. They limit the refill of its caches after a migration.",
-    ),
-    number(
-        "pages",
-        Kind::Choice(PAGES),
-        0,
-        (0, 4),
-        "Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over all nodes \
-            (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which are copied there \
-            (`next-touch`), or where rank 0 touched them all (`master`).",
-    ),
-    number(
-        "shared",
-        Kind::Percent,
-        0,
-        (0, 10_000),
-        "Share of the accesses that go to data of all tasks, which are spread over all nodes.",
-    ),
-    number(
-        "exchanges",
-        Kind::Count,
-        0,
-        (0, Spmd::MAX_EXCHANGES as u64),
-        "Point-to-point exchanges within each interval, at distances of 1, 2, 4, ... ranks.",
-    ),
-    number(
-        "transfer",
-        Kind::Size,
-        0,
-        (0, MAX_SIZE),
-        "Bytes that all tasks together move in one all-to-all transfer. 0B means no transfers.",
-    ),
-    number(
-        "transfers",
-        Kind::Count,
-        1,
-        (0, MAX_INTERVALS),
-        "Number of all-to-all transfers, evenly spread over the run, at most one per interval.",
-    ),
-    number(
-        "transfer_order",
-        Kind::Choice(ORDERS),
-        0,
-        (0, 1),
-        "Order of the sources: all ranks start at rank 0 (`sequential`), or each rank starts at its successor \
-            (`rotated`).",
-    ),
-];
+choices! {
+    /// The words of `pages`.
+    enum Placement {
+        FirstTouch = "first-touch",
+        Interleaved = "interleaved",
+        Node0 = "node0",
+        NextTouch = "next-touch",
+        Master = "master",
+    }
+}
 
-const fn number(
-    name: &'static str,
-    kind: Kind,
-    default: u64,
-    range: (u64, u64),
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, min: range.0, max: range.1, about }
+choices! {
+    /// The words of `transfer_order`.
+    enum Order { Sequential = "sequential", Rotated = "rotated" }
+}
+
+parameters! {
+    /// Parameters of `spmd`.
+    struct Parameters {
+        /// Work of the whole problem at nominal speed, divided among the tasks. It is ignored when `grain` is
+        /// given.
+        work: Duration = s(16), in 1..=LONGEST;
+        /// Work of each task between two barriers, so that the problem grows with the number of tasks. 0s
+        /// derives it from `work`.
+        grain: Duration = 0, in 0..=LONGEST;
+        /// Number of barriers, whatever the number of tasks.
+        intervals: u32 = 100, in 1..=MAX_INTERVALS;
+        /// Half-width of the uniform variation of the work over tasks and intervals.
+        spread: Percent = 0, in 0..=percent(100);
+        /// Share of the work that rank 0 does alone while the others wait. Each interval then has a serial
+        /// section and one more barrier.
+        serial: Percent = 0, in 0..=percent(100);
+        /// Work that rank 0 does alone for each other task over the whole run, in the same serial sections.
+        /// This part grows with the number of tasks.
+        serial_per_task: Duration = 0, in 0..=LONGEST;
+        /// Largest permanent difference of a rank's work from the mean. `shape` defines how it is distributed.
+        imbalance: Percent = 0, in 0..=percent(100);
+        /// Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`), only
+        /// the last rank has more (`one-slow`), or the work is drawn at random, the same in every run
+        /// (`random`).
+        shape: Shape = Shape::Linear;
+        /// Variation of the pieces of work: uniform with the half-width `spread`, or exponential.
+        variation: Varies = Varies::Uniform;
+        /// Memory traffic of a task while it computes alone at nominal speed.
+        demand: Rate = 0, in 0..=MAX_RATE;
+        /// Share of its time that a task waits for memory. 0% derives it from the demand.
+        bound: Percent = 0, in 0..=percent(100);
+        /// Bytes that a task works on. They limit the refill of its caches after a migration.
+        working_set: Size = 0, in 0..=MAX_SIZE;
+        /// Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over all
+        /// nodes (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which are
+        /// copied there (`next-touch`), or where rank 0 touched them all (`master`).
+        pages: Placement = Placement::FirstTouch;
+        /// Share of the accesses that go to data of all tasks, which are spread over all nodes.
+        shared: Percent = 0, in 0..=percent(100);
+        /// Point-to-point exchanges within each interval, at distances of 1, 2, 4, ... ranks.
+        exchanges: u32 = 0, in 0..=Spmd::MAX_EXCHANGES as u64;
+        /// Bytes that all tasks together move in one all-to-all transfer. 0B means no transfers.
+        transfer: Size = 0, in 0..=MAX_SIZE;
+        /// Number of all-to-all transfers, evenly spread over the run, at most one per interval.
+        transfers: u32 = 1, in 0..=MAX_INTERVALS;
+        /// Order of the sources: all ranks start at rank 0 (`sequential`), or each rank starts at its successor
+        /// (`rotated`).
+        transfer_order: Order = Order::Sequential;
+    }
 }
 
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "spmd",
     summary: "a program described in the scenario: intervals of compute, exchange, transfer and barrier",
-    about: "In each interval all tasks compute, optionally exchange with partners or read a block from every other task, \
-        and then meet at a barrier. The work is a fixed problem that is divided among any number of tasks, or a fixed \
-        grain per task.",
     source: "the structure common to bulk-synchronous codes (Valiant 1990)",
     example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, runtime: openmp }",
-    parameters: PARAMETERS,
+    parameters: Parameters::TABLE,
     build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
-    let intervals = values.get("intervals") as u32;
-    let serial = match values.get("grain") {
-        0 => Some(values.get("work")),
+    let values = Parameters::from(values);
+    let intervals = values.intervals;
+    let serial = match values.grain.ns() {
+        0 => Some(values.work.ns()),
         grain => {
             u64::from(intervals).checked_mul(u64::from(context.tasks)).and_then(|n| n.checked_mul(grain))
         }
@@ -192,7 +118,7 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         );
     };
     let (serial, alone) =
-        serial_part(serial, values.get("serial"), values.get("serial_per_task"), context.tasks)?;
+        serial_part(serial, values.serial.hundredths(), values.serial_per_task.ns(), context.tasks)?;
     let spmd = Spmd {
         handed_out: None,
         warm_up: 0,
@@ -200,18 +126,21 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
         serial,
         alone,
         intervals,
-        variation: Variation::Fixed(chosen(values)),
-        profile: profile(values),
-        exchanges: values.get("exchanges") as u32,
+        variation: Variation::Fixed(values.variation.by(values.spread)),
+        profile: profile(&values),
+        exchanges: values.exchanges,
         transfers: Some(Transfers {
-            count: values.get("transfers") as u32,
-            volume: values.get("transfer"),
-            order: order(values.get("transfer_order")),
+            count: values.transfers,
+            volume: values.transfer.bytes(),
+            order: match values.transfer_order {
+                Order::Sequential => TransferOrder::Sequential,
+                Order::Rotated => TransferOrder::Rotated,
+            },
         }),
     };
     let program = spmd.program(context.tasks)?;
     Ok(Built {
-        rank_scale: imbalanced(values.get("imbalance"), values.get("shape"), context.tasks),
+        rank_scale: imbalanced(values.imbalance.hundredths(), values.shape, context.tasks),
         ..Built::even(program)
     })
 }
@@ -227,45 +156,35 @@ pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> R
     Ok((Span::from_ns(whole), Span::from_ns(alone)))
 }
 
-/// A half-width from hundredths of a per cent.
-pub(crate) const fn spread(hundredths: u64) -> Spread {
-    half_width(hundredths)
-}
-
-/// The order at a position of [`ORDERS`].
-pub(crate) const fn order(choice: u64) -> TransferOrder {
-    if choice == 0 { TransferOrder::Sequential } else { TransferOrder::Rotated }
-}
-
-fn profile(values: &Values) -> MemoryProfile {
-    let demand = values.get("demand");
-    let bound = match values.get("bound") {
+fn profile(values: &Parameters) -> MemoryProfile {
+    let demand = values.demand.bytes_per_second();
+    let bound = match values.bound.hundredths() {
         0 if demand == 0 => Some(0),
         0 => None,
         share => Some((share * 65_536 / 10_000) as u32),
     };
-    let pages = match values.get("pages") {
-        0 => Pages::FirstTouch,
-        1 => Pages::Interleaved,
-        3 => Pages::NextTouch,
-        4 => Pages::Master,
-        _ => Pages::Node(NodeId(0)),
+    let pages = match values.pages {
+        Placement::FirstTouch => Pages::FirstTouch,
+        Placement::Interleaved => Pages::Interleaved,
+        Placement::Node0 => Pages::Node(NodeId(0)),
+        Placement::NextTouch => Pages::NextTouch,
+        Placement::Master => Pages::Master,
     };
-    let shared = (values.get("shared") * 65_536 / 10_000) as u32;
-    MemoryProfile { demand, bound, working_set: values.get("working_set"), pages, shared }
+    let shared = (values.shared.hundredths() * 65_536 / 10_000) as u32;
+    MemoryProfile { demand, bound, working_set: values.working_set.bytes(), pages, shared }
 }
 
 /// Thousandths of the mean for each rank; the mean stays 1,000 up to rounding.
-fn imbalanced(imbalance: u64, shape: u64, tasks: u32) -> Vec<u32> {
+fn imbalanced(imbalance: u64, shape: Shape, tasks: u32) -> Vec<u32> {
     if imbalance == 0 || tasks < 2 {
         return Vec::new();
     }
     let (half, last) = (imbalance as i64 / 10, i64::from(tasks) - 1);
     let ranks = 0..i64::from(tasks);
     let offsets: Vec<i64> = match shape {
-        0 => ranks.map(|rank| half * (2 * rank - last) / last).collect(),
-        1 => ranks.map(|rank| if rank == last { half } else { -half / last }).collect(),
-        _ => {
+        Shape::Linear => ranks.map(|rank| half * (2 * rank - last) / last).collect(),
+        Shape::OneSlow => ranks.map(|rank| if rank == last { half } else { -half / last }).collect(),
+        Shape::Random => {
             // Uniform; half the width on either side of their own mean.
             let drawn = |rank: i64| half * i64::from(draw(0, rank as u64 + 1) >> 12) / (1 << 19) - half;
             let mean = ranks.clone().map(drawn).sum::<i64>() / i64::from(tasks);
@@ -280,9 +199,10 @@ fn imbalanced(imbalance: u64, shape: u64, tasks: u32) -> Vec<u32> {
 mod tests {
     use super::super::shape::tests::census;
     use super::*;
+    use notation::declare::Choice;
 
     fn built(settings: &[(&str, u64)], tasks: u32) -> Built {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         for (name, value) in settings {
             values.set(name, *value).unwrap();
         }
@@ -335,7 +255,7 @@ mod tests {
     fn every_way_to_lay_out_pages_can_be_chosen() {
         let node = Pages::Node(NodeId(0));
         let all = [Pages::FirstTouch, Pages::Interleaved, node, Pages::NextTouch, Pages::Master];
-        assert_eq!(all.len(), PAGES.len());
+        assert_eq!(all.len(), Placement::WORDS.len());
         for (at, pages) in (0..).zip(all) {
             let profile = built(&[("pages", at), ("shared", 2_500)], 2).program.profiles()[0];
             assert_eq!((profile.pages, profile.shared), (pages, 16_384));
@@ -358,7 +278,7 @@ mod tests {
 
     #[test]
     fn overflow_is_an_error() {
-        let mut values = Values::defaults(PARAMETERS);
+        let mut values = Values::defaults(Parameters::TABLE);
         values.set("grain", LONGEST).unwrap();
         values.set("intervals", MAX_INTERVALS).unwrap();
         assert!(build(&values, &Context { tasks: 100, runtime: "upc", machine: "" }).is_err());
