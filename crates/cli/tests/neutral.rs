@@ -16,7 +16,10 @@ use experiment::result::{self, Results};
 use experiment::run::run;
 use experiment::scenario::{Overrides, load};
 use experiment::{PolicyShelf, machine_view};
-use figures::page::{Slot, Story, page};
+use pictures::figures;
+use pictures::page::{Slot, Story, page};
+use pictures::timeline::draw::{self, Caption};
+use pictures::timeline::{self, Medium, Request, Subject, terminal};
 use reproduction::claims;
 use reproduction::report as claims_report;
 use reproduction::reproduce::Reproduction;
@@ -24,8 +27,6 @@ use reproduction::score;
 use reproduction::verdict::{Finding, Verdict};
 use serde_json::Value;
 use support::oversim;
-use timeline::draw::{self, Caption};
-use timeline::{Medium, Request, Subject, terminal};
 
 /// What attacks consist of.
 const PIECES: [&str; 44] = [
@@ -127,7 +128,7 @@ fn harmless(format: &str, bytes: &[u8]) {
         "json" | "ndjson" | "parquet" => return,
         "csv" | "tidy" => without_formulas(text, format),
         "markdown" | "html" => assert!(!text.contains("<bad") && !text.contains("</bad"), "{format}: {text}"),
-        "svg" => drop(drawing::png::from_svg(text, 0.1).unwrap()),
+        "svg" => drop(pictures::canvas::png::from_svg(text, 0.1).unwrap()),
         _ => {}
     }
     visible(text, format);

@@ -1,8 +1,8 @@
 //! Published against simulated numbers as a picture: a mark per number, the diagonal, the tolerance as a bar.
 
-use drawing::axis::{Axis, Kind};
-use drawing::canvas::{self, Anchor, Area, Canvas, Letters};
-use drawing::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
+use pictures::canvas::axis::{self, Axis, Kind};
+use pictures::canvas::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
+use pictures::canvas::{self, Anchor, Area, Canvas, Letters};
 
 /// Width and height of a picture in pixels.
 const SIZE: (f64, f64) = (460.0, 430.0);
@@ -83,7 +83,7 @@ fn titles(canvas: &mut Canvas<'_>, unit: &str) {
 /// From the least to the largest number on either axis, with a margin.
 fn axis(dots: &[Dot]) -> Axis {
     let all = || dots.iter().flat_map(|dot| [dot.published, dot.simulated]);
-    let (low, high) = drawing::axis::extremes(all()).unwrap_or((0.0, 1.0));
+    let (low, high) = axis::extremes(all()).unwrap_or((0.0, 1.0));
     Axis::of(Kind::Linear, low, high, 0.0, 1.0)
 }
 

@@ -12,33 +12,31 @@ const START: &str = "<!-- files -->\n";
 const END: &str = "<!-- /files -->";
 /// Crates by floor; arrows point to lower floors only. Nothing that ships depends on the test kit.
 const FLOORS: &[(&str, u32)] = &[
-    ("oversim", 5),
-    ("reproduction", 4),
-    ("figures", 4),
-    ("timeline", 4),
+    ("oversim", 7),
+    ("reproduction", 6),
+    ("pictures", 5),
+    ("trace", 4),
     ("experiment", 3),
     ("calibration", 3),
     ("policies", 2),
     ("workloads", 2),
     ("machines", 2),
     ("testkit", 2),
-    ("drawing", 2),
     ("sim-core", 1),
     ("notation", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 12] = [
     "sim-core",
     "notation",
-    "drawing",
     "policies",
     "workloads",
     "machines",
     "experiment",
     "calibration",
+    "trace",
+    "pictures",
     "reproduction",
-    "timeline",
-    "figures",
     "cli",
     "testkit",
 ];
@@ -181,7 +179,7 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["experiment", "calibration", "reproduction", "timeline", "figures", "drawing"],
+        ["experiment", "calibration", "reproduction", "trace", "pictures"],
         "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);

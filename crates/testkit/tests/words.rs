@@ -213,9 +213,8 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
         "experiment",
         "calibration",
         "reproduction",
-        "timeline",
-        "figures",
-        "drawing",
+        "trace",
+        "pictures",
         "cli",
     ];
     let mut wrong = Vec::new();

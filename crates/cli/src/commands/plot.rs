@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use experiment::number::plural;
 use experiment::{PolicyShelf, neutral};
-use figures::{Drawn, Figure};
+use pictures::figures::{self, Drawn, Figure};
 
 use super::source;
 use crate::args::{Picture, Plot};
@@ -102,7 +102,7 @@ fn files(args: &Plot, drawn: &Drawn) -> Result<Vec<File>, Failure> {
 fn bytes(figure: &Figure, format: Picture) -> Result<Vec<u8>, String> {
     match format {
         Picture::Svg => Ok(figure.svg.clone().into_bytes()),
-        Picture::Png => drawing::png::from_svg(&figure.svg, PNG_SCALE),
+        Picture::Png => pictures::canvas::png::from_svg(&figure.svg, PNG_SCALE),
     }
 }
 

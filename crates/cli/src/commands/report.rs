@@ -10,9 +10,10 @@ use experiment::plan::Experiment;
 use experiment::report::quoted;
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
-use figures::page::{Slot, Story, page};
-use timeline::draw::{self, Caption};
-use timeline::{Medium, Request, Subject};
+use pictures::figures;
+use pictures::page::{Slot, Story, page};
+use pictures::timeline::draw::{self, Caption};
+use pictures::timeline::{self, Medium, Request, Subject};
 
 use super::source;
 use crate::args::{Changes, Report};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::scenario::{Overrides, load_with};
-use timeline::draw::{self, Caption};
-use timeline::{Medium, Request, Subject, Track, terminal};
+use pictures::timeline::draw::{self, Caption};
+use pictures::timeline::{self, Medium, Request, Subject, Track, terminal};
 
 use super::source;
 use crate::args::Timeline as Args;
@@ -58,7 +58,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
     let svg = draw::svg(&timeline, Caption { title: &choice.title, prefix: "timeline" });
     let bytes = match form {
         Form::Svg => svg.into_bytes(),
-        Form::Png => drawing::png::from_svg(&svg, SCALE).map_err(Failure::Output)?,
+        Form::Png => pictures::canvas::png::from_svg(&svg, SCALE).map_err(Failure::Output)?,
     };
     target.write(&|out| out.write_all(&bytes))?;
     say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));

@@ -1,0 +1,23 @@
+//! Timelines: which task ran on which cpu and when, as a picture or as text.
+
+pub mod axis;
+pub mod draw;
+mod legend;
+pub mod message;
+pub mod overview;
+pub mod palette;
+mod panel;
+pub mod record;
+mod request;
+pub mod rows;
+mod runs;
+mod seen;
+pub mod states;
+pub mod svg;
+pub mod terminal;
+pub mod window;
+mod words;
+
+pub use request::{cpus, instant};
+pub use runs::{Medium, Request, Subject, Timeline, Track, record};
+pub use window::Aim;
