@@ -5,7 +5,7 @@
 use experiment::result::Results;
 use experiment::run::run;
 use experiment::scenario::{Overrides, load};
-use pictures::canvas::{font, png};
+use pictures::canvas::{Letters, font};
 use pictures::figures::{Drawn, Figure, draw, names};
 
 const SCENARIO: &str = "\
@@ -25,7 +25,7 @@ fn results(text: &str) -> Results {
 }
 
 fn drawn(results: &Results) -> Drawn {
-    draw(results, &[]).unwrap()
+    draw(results, &[])
 }
 
 /// A text of a picture and the pixels that it covers: left, top, right, bottom.
@@ -47,12 +47,15 @@ fn size(svg: &str) -> (f64, f64) {
 fn written(svg: &str) -> Vec<Written> {
     let texts = svg.split("<text").skip(1).map(|rest| rest.split_once('>').unwrap());
     let text = |(tag, rest): (&str, &str)| {
-        let number = |name: &str| attribute(tag, name).parse::<f64>().unwrap() / 4.0;
-        let (x, y, size) = (number("x"), number("y"), number("font-size"));
+        let number = |name: &str| attribute(tag, name).parse::<f64>().unwrap();
+        let size = number("font-size");
+        // The middle height of the letters is above their baseline.
+        let (x, y) = (number("x"), number("y") - 0.26 * size);
         let text = rest.split('<').next().unwrap().trim();
         let text = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
         let bold = attribute(tag, "font-weight") == "bold";
-        let wide = if bold { font::bold_width(&text, size) } else { font::width(&text, size) };
+        let letters = Letters::new(size);
+        let wide = font::width(&text, if bold { letters.bold() } else { letters });
         let from = match attribute(tag, "text-anchor").as_str() {
             "end" => wide,
             "middle" => wide / 2.0,
@@ -72,8 +75,8 @@ fn written(svg: &str) -> Vec<Written> {
 
 /// Every text lies within the picture and on no other one.
 fn check(figure: &Figure, of: &str) {
-    let (width, height) = size(&figure.svg);
-    let texts = written(&figure.svg);
+    let (width, height) = size(&figure.picture.svg());
+    let texts = written(&figure.picture.svg());
     assert!(texts.len() > 5, "{of} {}: {} texts", figure.name, texts.len());
     for (at, one) in texts.iter().enumerate() {
         let [left, top, right, bottom] = one.covers;
@@ -91,7 +94,7 @@ fn check(figure: &Figure, of: &str) {
     }
     assert!(!figure.data.rows.is_empty(), "{of} {}: no numbers", figure.name);
     assert!(figure.data.rows.iter().all(|row| row.len() == figure.data.header.len()));
-    let picture = png::from_svg(&figure.svg, 0.5).unwrap();
+    let picture = figure.picture.png(0.5).unwrap();
     assert!(picture.len() > 2000, "{of} {}: an empty picture", figure.name);
 }
 
@@ -104,7 +107,7 @@ fn a_full_result_has_all_figures_and_the_same_bytes_twice() {
     assert_eq!(first, drawn(&results));
     for figure in &first.figures {
         check(figure, "full");
-        assert!(figure.svg.contains("font-family=\"sans-serif\""));
+        assert!(figure.picture.svg().contains("font-family=\"sans-serif\""));
     }
 }
 
@@ -122,7 +125,7 @@ fn nothing_measured_is_nothing_drawn() {
 #[test]
 fn figures_can_be_chosen() {
     let results = results(&SCENARIO.replace("repeat: 5", "repeat: 2"));
-    let chosen = draw(&results, &["breakdown".to_owned()]).unwrap();
+    let chosen = draw(&results, &["breakdown".to_owned()]);
     assert_eq!((chosen.figures.len(), chosen.omitted.len()), (1, 0));
 }
 
@@ -137,7 +140,7 @@ fn one_policy_has_its_configurations_as_rows() {
     assert!(speedup.why.contains("needs two policies"));
     let slowdown = &drawn.figures[0];
     assert!(slowdown.about.contains("2\u{a0}seeds"), "{}", slowdown.about);
-    assert!(slowdown.svg.contains("rows: threads_per_core"), "{}", slowdown.svg);
+    assert!(slowdown.picture.svg().contains("rows: threads_per_core"), "{}", slowdown.picture.svg());
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn a_huge_range_gets_a_logarithmic_axis() {
     for figure in &drawn.figures {
         check(figure, "huge");
     }
-    let slowdown = written(&drawn.figures[0].svg);
+    let slowdown = written(&drawn.figures[0].picture.svg());
     assert!(slowdown.iter().any(|one| one.text == "1000"), "no powers of ten");
 }
 
@@ -228,7 +231,7 @@ fn pairs_of_programs_make_a_map_per_policy_and_application() {
 
 /// The figure of this name.
 fn figure(results: &Results, name: &str) -> Figure {
-    draw(results, &[name.to_owned()]).unwrap().figures.swap_remove(0)
+    draw(results, &[name.to_owned()]).figures.swap_remove(0)
 }
 
 /// A program alone, swept as given.
@@ -241,7 +244,7 @@ fn swept(sweep: &str, policies: &str) -> Results {
 
 /// The texts of a picture that are one of these, with their places.
 fn found(figure: &Figure, wanted: &[&str]) -> Vec<Written> {
-    written(&figure.svg).into_iter().filter(|one| wanted.contains(&one.text.as_str())).collect()
+    written(&figure.picture.svg()).into_iter().filter(|one| wanted.contains(&one.text.as_str())).collect()
 }
 
 #[test]
@@ -270,11 +273,14 @@ fn three_parameters_are_a_grid_of_curves_and_four_are_refused() {
         check(figure, "three");
     }
     let sweep = drawn.figures.iter().find(|figure| figure.name == "sweep").unwrap();
-    assert!(sweep.svg.contains("apps.code.workload.grain (log scale)"), "the numeric one lies along");
+    assert!(
+        sweep.picture.svg().contains("apps.code.workload.grain (log scale)"),
+        "the numeric one lies along"
+    );
     assert_eq!(found(sweep, &["threads_per_core=1", "threads_per_core=2"]).len(), 2);
     assert_eq!(found(sweep, &["code.runtime=spin", "code.runtime=block"]).len(), 2);
     let four = format!("{three}, apps.code.workload.spread: [5%, 10%]");
-    let drawn = draw(&swept(&four, "LOAD, PIN"), &["slowdown".to_owned(), "sweep".to_owned()]).unwrap();
+    let drawn = draw(&swept(&four, "LOAD, PIN"), &["slowdown".to_owned(), "sweep".to_owned()]);
     assert!(drawn.figures.is_empty());
     for omitted in drawn.omitted {
         assert!(
@@ -289,7 +295,7 @@ fn three_parameters_are_a_grid_of_curves_and_four_are_refused() {
 fn durations_lie_on_a_numeric_axis() {
     let results =
         swept("apps.code.runtime: [{openmp: {block_time: 0s}}, {openmp: {block_time: 1ms}}]", "PIN");
-    assert!(!figure(&results, "sweep").svg.contains("log scale"), "names have no scale");
+    assert!(!figure(&results, "sweep").picture.svg().contains("log scale"), "names have no scale");
     let results = swept("machine.switch_thread: [1us, 10us, 1ms]", "PIN, LOAD");
     let sweep = figure(&results, "sweep");
     check(&sweep, "durations");
@@ -298,13 +304,13 @@ fn durations_lie_on_a_numeric_axis() {
     places.sort_by(f64::total_cmp);
     let ratio = (places[2] - places[1]) / (places[1] - places[0]);
     assert!((ratio - 2.0).abs() < 0.05, "two powers of ten take twice the room of one: {places:?}");
-    assert!(sweep.svg.contains("machine.switch_thread (log scale)"));
+    assert!(sweep.picture.svg().contains("machine.switch_thread (log scale)"));
 }
 
 #[test]
 fn one_program_has_no_throughput_but_copies_of_it_have() {
     let alone = "name: lone\nmachine: \"core:4\"\npolicies: [LOAD, PIN]\napps:\n  code: { workload: { spmd: { work: 40ms } } }\n";
-    let why = |text: &str| draw(&results(text), &["throughput".to_owned()]).unwrap().omitted;
+    let why = |text: &str| draw(&results(text), &["throughput".to_owned()]).omitted;
     assert_eq!(why(alone)[0].why, "needs two applications");
     assert!(why(&alone.replace("} } }", "} }, copies: 2 }")).is_empty());
 }
@@ -316,12 +322,13 @@ fn two_numbers_are_not_joined_by_a_curve() {
     assert!(pair.about.contains("the course between the two values is not known"), "{}", pair.about);
     let many = figure(&swept("apps.code.tasks: [5, 6, 7]", "PIN, LOAD"), "sweep");
     assert!(!many.about.contains("not known"), "{}", many.about);
-    // The first series, in the units of the picture.
+    // The first series.
     let thick = |figure: &Figure| {
         figure
-            .svg
+            .picture
+            .svg()
             .lines()
-            .any(|line| line.contains("stroke=\"#0072B2\"") && line.contains("stroke-width=\"8\""))
+            .any(|line| line.contains("stroke=\"#0072B2\"") && line.contains("stroke-width=\"2\""))
     };
     assert!(thick(&many) && !thick(&pair), "a curve is two pixels thick");
 }
@@ -366,16 +373,16 @@ fn a_map_of_the_same_work_shows_run_times_and_others_say_what_they_are_relative_
     let least = least.map(|c| c.summary.mean).fold(f64::INFINITY, f64::min);
     let shown = same.data.rows.iter().map(|row| row[3].parse::<f64>().unwrap()).fold(f64::INFINITY, f64::min);
     assert!((least - shown).abs() < 1e-12, "the values are run times");
-    assert!(!same.svg.contains("log scale"));
+    assert!(!same.picture.svg().contains("log scale"));
     for cell in results.cells.iter_mut().filter(|c| c.metric == "run_time" && c.policy == "LOAD") {
         cell.summary.mean *= 50.0;
     }
-    assert!(figure(&results, "heatmap").svg.contains("(log scale); darker is slower"));
+    assert!(figure(&results, "heatmap").picture.svg().contains("(log scale); darker is slower"));
     let other = figure(&swept("apps.code.workload.work: [20ms, 80ms]", "PIN, LOAD"), "heatmap");
     check(&other, "other work");
     assert!(other.title.starts_with("Run time / shortest of its column: up to "), "{}", other.title);
     assert!(other.about.contains("because the work differs"), "{}", other.about);
-    assert!(other.svg.contains("run time / shortest of its column; darker"));
+    assert!(other.picture.svg().contains("run time / shortest of its column; darker"));
 }
 
 #[test]
@@ -397,9 +404,10 @@ fn titles_take_two_lines_whatever_the_names() {
     results.provenance.sweep[1].path = "a.very.long.path.of_a_parameter_whose_name_is_long".into();
     for figure in drawn(&results).figures {
         check(&figure, "long");
-        let bold = figure.svg.split("<text").filter(|text| text.contains("font-weight=\"bold\""));
+        let svg = figure.picture.svg();
+        let bold = svg.split("<text").filter(|text| text.contains("font-weight=\"bold\""));
         let sizes = bold.filter_map(|text| attribute(text, "font-size").parse::<f64>().ok());
-        let lines = sizes.filter(|size| *size / 4.0 > 12.0).count();
+        let lines = sizes.filter(|size| *size > 12.0).count();
         assert!((1..=2).contains(&lines), "{}: {lines} lines", figure.name);
     }
 }

@@ -4,7 +4,7 @@
 
 use experiment::plan::{Experiment, RunPlan};
 use experiment::scenario::{Overrides, load};
-use pictures::timeline::draw::{Caption, svg};
+use pictures::timeline::draw;
 use pictures::timeline::states::State;
 use pictures::timeline::{Aim, Medium, Request, Subject, Timeline, record, terminal};
 use trace::slices::Slice;
@@ -35,7 +35,7 @@ fn take(experiment: &Experiment, request: &Request, medium: Medium) -> Result<Ti
 }
 
 fn picture(timeline: &Timeline) -> String {
-    svg(timeline, Caption { title: "a<b&c", prefix: "t" })
+    draw::picture(timeline, "a<b&c").svg()
 }
 
 #[test]

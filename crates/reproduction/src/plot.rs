@@ -31,7 +31,7 @@ pub struct Dot {
 /// # Errors
 /// What the drawing library says.
 pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
-    canvas::svg(SIZE, &format!("{title}: published against simulated"), |canvas| {
+    let picture = canvas::picture(SIZE, &format!("{title}: published against simulated"), |canvas| {
         let across = axis(dots).on(PANEL.x, PANEL.right());
         let up = across.on(PANEL.bottom(), PANEL.y);
         canvas.text((16.0, 18.0), title, Letters::new(CAPTION).bold());
@@ -48,10 +48,11 @@ pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
             let (colour, mark) = if dot.pass { (BLUE, Mark::Circle) } else { (VERMILLION, Mark::Cross) };
             canvas.mark((across.place(dot.published), up.place(dot.simulated)), mark, 8.0, colour);
         }
-    })
+    });
+    Ok(picture.svg())
 }
 
-fn legend(canvas: &mut Canvas<'_>) {
+fn legend(canvas: &mut Canvas) {
     let y = 42.0;
     canvas.mark((24.0, y), Mark::Circle, 8.0, BLUE);
     canvas.text((34.0, y), "reproduced", Letters::new(NUMBER));
@@ -61,7 +62,7 @@ fn legend(canvas: &mut Canvas<'_>) {
     canvas.text((212.0, y), "tolerance", Letters::new(NUMBER));
 }
 
-fn grid(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis) {
+fn grid(canvas: &mut Canvas, across: &Axis, up: &Axis) {
     for (value, text) in across.labels(6) {
         let (x, y) = (across.place(value), up.place(value));
         canvas.line(&[(x, PANEL.y), (x, PANEL.bottom())], GRID, 0.75);
@@ -72,7 +73,7 @@ fn grid(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis) {
     canvas.line(&[(PANEL.x, PANEL.y), (PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.bottom())], INK, 1.0);
 }
 
-fn titles(canvas: &mut Canvas<'_>, unit: &str) {
+fn titles(canvas: &mut Canvas, unit: &str) {
     let middle = PANEL.x + PANEL.width / 2.0;
     let letters = Letters::new(AXIS).at(Anchor::Middle);
     canvas.text((middle, SIZE.1 - 22.0), &format!("published, {unit}"), letters);

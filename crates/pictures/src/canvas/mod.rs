@@ -1,25 +1,28 @@
-//! A canvas in pixels that becomes SVG text: the drawing library's backend, with marks, dashes and hatchings it lacks.
+//! A canvas in pixels: shapes, texts, marks and hatchings become a [`Picture`], which is written as SVG or PNG.
 //!
-//! The library rounds coordinates to whole units and guesses the width of a text; so the canvas counts
-//! quarters of a pixel and texts are placed by the widths of [`crate::canvas::font`].
+//! The drawing library hands its shapes to [`Recorder`], a backend that lists them. It counts in whole units, so
+//! the canvas draws in quarters of a pixel. Texts are placed by the widths of [`font`].
 
 pub mod axis;
 pub mod font;
 pub mod palette;
-pub mod png;
+mod picture;
+mod png;
+mod recorder;
+mod svg;
 
-use std::fmt::Display;
+use std::cell::RefCell;
+use std::rc::Rc;
 
-use notation::neutral;
+use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::canvas::palette::{Colour, Dash, GRID, Hatch, INK, MUTED, Mark, PAPER};
-
-/// Units of the picture's coordinates in a pixel.
-const UNITS: f64 = 4.0;
-/// Distance between the lines of a hatching, pixels.
-const HATCHING: f64 = 5.0;
+use notation::neutral;
+use palette::{Colour, Dash, Fill, INK, Mark};
+pub use picture::Picture;
+use picture::{Group, Item};
+use recorder::{Recorder, unit, units};
 
 /// A point in pixels from the upper left corner.
 pub type Point = (f64, f64);
@@ -69,7 +72,7 @@ pub struct Letters {
     pub size: f64,
     /// Their colour.
     pub colour: Colour,
-    /// Which end stands at the point.
+    /// Which end is at the point.
     pub anchor: Anchor,
     /// Bold face.
     pub bold: bool,
@@ -103,99 +106,85 @@ impl Letters {
     }
 }
 
-/// A picture in the making.
-pub struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, plotters::coord::Shift>,
-    fault: Option<String>,
-}
-
-/// Draws a picture of this size in pixels; `title` is what it says to readers who do not see it.
-///
-/// # Errors
-/// What the drawing library says.
-pub fn svg(size: Point, title: &str, draw: impl FnOnce(&mut Canvas<'_>)) -> Result<String, String> {
-    let mut text = String::new();
-    let units = (unit(size.0) as u32, unit(size.1) as u32);
-    let mut canvas =
-        Canvas { area: SVGBackend::with_string(&mut text, units).into_drawing_area(), fault: None };
-    canvas.fill(Area { x: 0.0, y: 0.0, width: size.0, height: size.1 }, PAPER);
-    draw(&mut canvas);
-    canvas.keep(&canvas.area.present());
-    let fault = canvas.fault.take();
-    drop(canvas);
-    match fault {
-        Some(fault) => Err(fault),
-        None => Ok(headed(&text, size, title)),
+/// Regular letters of this size in pixels.
+impl From<f64> for Letters {
+    fn from(size: f64) -> Self {
+        Self::new(size)
     }
 }
 
-/// With a size in pixels, a role and a title in the place of the library's first line.
-fn headed(text: &str, size: Point, title: &str) -> String {
-    let body = text.split_once(">\n").map_or(text, |(_, body)| body);
-    let (width, height) = (size.0.round(), size.1.round());
-    let title = neutral::xml(title);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {} {}\" role=\"img\" \
-         aria-label=\"{title}\">\n<title>{title}</title>\n{body}",
-        unit(size.0),
-        unit(size.1)
-    )
-}
-
-/// The picture for a page with a theme of its own: text, lines and paper in the colours of the page (CSS
-/// `color`, `--muted`, `--grid` and `--paper`), the others as they are.
+/// Draws a picture of this size in pixels; `title` describes it to readers who do not see it.
 #[must_use]
-pub fn themed(svg: &str) -> String {
-    let quoted = |colour: Colour| format!("\"{}\"", colour.hex());
-    svg.replace(&quoted(INK), "\"currentColor\"")
-        .replace(&quoted(MUTED), "\"var(--muted,#595959)\"")
-        .replace(&quoted(GRID), "\"var(--grid,#D9D9D9)\"")
-        .replace(&quoted(PAPER), "\"var(--paper,#FFFFFF)\"")
+pub fn picture(size: Point, title: &str, draw: impl FnOnce(&mut Canvas)) -> Picture {
+    let mut canvas = Canvas::default();
+    draw(&mut canvas);
+    canvas.finish(size, title)
 }
 
-fn unit(pixels: f64) -> i32 {
-    (pixels * UNITS).round() as i32
+/// What a picture is drawn on. Its size is set when all is drawn.
+pub struct Canvas {
+    area: DrawingArea<Recorder, Shift>,
+    items: Rc<RefCell<Vec<Item>>>,
 }
 
-fn units(point: Point) -> (i32, i32) {
-    (unit(point.0), unit(point.1))
+impl Default for Canvas {
+    fn default() -> Self {
+        let recorder = Recorder::default();
+        let items = recorder.items();
+        Self { area: recorder.into_drawing_area(), items }
+    }
 }
 
-const fn rgb(colour: Colour) -> RGBColor {
-    RGBColor(colour.0, colour.1, colour.2)
-}
+impl Canvas {
+    /// What was drawn, on paper of this size in pixels; `title` describes it to readers who do not see it.
+    #[must_use]
+    pub fn finish(self, size: Point, title: &str) -> Picture {
+        Picture { size, title: title.to_owned(), items: self.items.take() }
+    }
 
-impl Canvas<'_> {
-    /// The first fault is told at the end.
-    fn keep<E: Display>(&mut self, done: &Result<(), E>) {
-        if let (Err(fault), None) = (done, &self.fault) {
-            self.fault = Some(fault.to_string());
-        }
+    fn push(&mut self, item: Item) {
+        self.items.borrow_mut().push(item);
+    }
+
+    /// Draws an element of the library.
+    fn draw<E>(&mut self, element: &E)
+    where
+        for<'a> &'a E: plotters::element::PointCollection<'a, (i32, i32)>,
+        E: plotters::element::Drawable<Recorder>,
+    {
+        // A recorder refuses nothing.
+        let drawn = self.area.draw(element);
+        debug_assert!(drawn.is_ok(), "the recorder is in use elsewhere");
     }
 
     /// Fills an area.
-    pub fn fill(&mut self, area: Area, colour: Colour) {
-        let corners = [units((area.x, area.y)), units((area.right(), area.bottom()))];
-        let drawn = self.area.draw(&Rectangle::new(corners, rgb(colour).filled()));
-        self.keep(&drawn);
+    pub fn fill(&mut self, area: Area, fill: impl Into<Fill>) {
+        self.fill_all(vec![area], fill);
+    }
+
+    /// Fills several areas alike.
+    pub fn fill_all(&mut self, areas: Vec<Area>, fill: impl Into<Fill>) {
+        let areas = areas.into_iter().map(recorder::on_grid).collect();
+        self.push(Item::Areas { areas, fill: fill.into() });
     }
 
     /// Draws a line through the points.
     pub fn line(&mut self, points: &[Point], colour: Colour, width: f64) {
+        self.faint_line(points, colour, width, 1.0);
+    }
+
+    /// Draws a line through the points; `opacity` from 0 to 1.
+    pub fn faint_line(&mut self, points: &[Point], colour: Colour, width: f64, opacity: f64) {
         let points: Vec<_> = points.iter().copied().map(units).collect();
-        let style = rgb(colour).stroke_width(unit(width).max(1) as u32);
-        let drawn = self.area.draw(&PathElement::new(points, style));
-        self.keep(&drawn);
+        let style = recorder::rgb(colour).mix(opacity).stroke_width(unit(width).max(1) as u32);
+        self.draw(&PathElement::new(points, style));
     }
 
     /// Draws a broken line through the points.
     pub fn dashed(&mut self, points: &[Point], colour: Colour, width: f64, dash: Dash) {
-        if dash == Dash::Solid {
-            self.line(points, colour, width);
-            return;
-        }
-        for piece in pieces(points, dash.lengths()) {
-            self.line(&piece, colour, width);
+        self.line(points, colour, width);
+        if let Some(Item::Line { dash: last, .. }) = self.items.borrow_mut().last_mut() {
+            *last = dash;
         }
     }
 
@@ -208,8 +197,7 @@ impl Canvas<'_> {
     /// Fills what the points enclose; `opacity` from 0 to 1.
     pub fn polygon(&mut self, points: &[Point], colour: Colour, opacity: f64) {
         let points: Vec<_> = points.iter().copied().map(units).collect();
-        let drawn = self.area.draw(&Polygon::new(points, rgb(colour).mix(opacity).filled()));
-        self.keep(&drawn);
+        self.draw(&Polygon::new(points, recorder::rgb(colour).mix(opacity).filled()));
     }
 
     /// Draws a mark of `size` pixels across.
@@ -217,9 +205,7 @@ impl Canvas<'_> {
         let r = size / 2.0;
         match mark {
             Mark::Circle => {
-                let circle = Circle::new(units((x, y)), unit(r), rgb(colour).filled());
-                let drawn = self.area.draw(&circle);
-                self.keep(&drawn);
+                self.draw(&Circle::new(units((x, y)), unit(r), recorder::rgb(colour).filled()));
             }
             Mark::Square => {
                 let r = r * 0.9;
@@ -255,14 +241,6 @@ impl Canvas<'_> {
         }
     }
 
-    /// Fills an area and hatches it.
-    pub fn hatched(&mut self, area: Area, colour: Colour, hatch: Hatch, lines: Colour) {
-        self.fill(area, colour);
-        for (from, to) in hatching(area, hatch) {
-            self.line(&[from, to], lines, 0.75);
-        }
-    }
-
     /// Writes a text whose middle height is at the point.
     pub fn text(&mut self, at: Point, text: &str, letters: Letters) {
         let horizontal = match letters.anchor {
@@ -270,133 +248,60 @@ impl Canvas<'_> {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        // The backend writes a size of 1 / 1.24 of what it is given.
-        let size = letters.size * UNITS * 1.24;
         let face = if letters.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let font = ("sans-serif", size, face).into_font();
+        let font = ("sans-serif", letters.size, face).into_font();
         let turn = if letters.upwards { FontTransform::Rotate270 } else { FontTransform::None };
-        let colour = rgb(letters.colour);
+        let colour = recorder::rgb(letters.colour);
         let style =
             TextStyle::from(font.transform(turn)).color(&colour).pos(Pos::new(horizontal, VPos::Center));
-        let drawn = self.area.draw_text(&neutral::line(text), &style, units(at));
-        self.keep(&drawn);
+        self.draw(&Text::new(neutral::line(text).into_owned(), units(at), style));
     }
-}
 
-/// The dashes of a line through the points.
-fn pieces(points: &[Point], (dash, gap): (f64, f64)) -> Vec<Vec<Point>> {
-    let (mut pieces, mut piece) = (Vec::new(), Vec::new());
-    let (mut drawn, mut left) = (true, dash);
-    for pair in points.windows(2) {
-        let (from, to) = (pair[0], pair[1]);
-        let length = ((to.0 - from.0) * (to.0 - from.0) + (to.1 - from.1) * (to.1 - from.1)).sqrt();
-        let at = |way: f64| {
-            let part = way / length;
-            (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part)
-        };
-        let mut way = 0.0;
-        if drawn && piece.is_empty() {
-            piece.push(from);
-        }
-        while way + left < length {
-            way += left;
-            if drawn {
-                piece.push(at(way));
-                pieces.push(std::mem::take(&mut piece));
-            } else {
-                piece.push(at(way));
-            }
-            drawn = !drawn;
-            left = if drawn { dash } else { gap };
-        }
-        left -= length - way;
-        if drawn {
-            piece.push(to);
-        }
+    /// What `draw` draws has this text where a pointer rests on it.
+    pub fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
+        self.group(Group::Titled(title.to_owned()), draw);
     }
-    if piece.len() > 1 {
-        pieces.push(piece);
-    }
-    pieces
-}
 
-/// The lines of a hatching, cut at the edges of the area.
-fn hatching(area: Area, hatch: Hatch) -> Vec<(Point, Point)> {
-    let steps = |from: f64, to: f64| {
-        let first = (from / HATCHING).ceil() as i64;
-        let last = (to / HATCHING).floor() as i64;
-        (first..=last).map(|step| step as f64 * HATCHING)
-    };
-    // x + y = c rises to the right, x - y = c falls.
-    let rising = || {
-        steps(area.x + area.y, area.right() + area.bottom()).map(|c| {
-            let left = area.x.max(c - area.bottom());
-            let right = area.right().min(c - area.y);
-            ((left, c - left), (right, c - right))
-        })
-    };
-    let falling = || {
-        steps(area.x - area.bottom(), area.right() - area.y).map(|c| {
-            let left = area.x.max(c + area.y);
-            let right = area.right().min(c + area.bottom());
-            ((left, left - c), (right, right - c))
-        })
-    };
-    match hatch {
-        Hatch::None => Vec::new(),
-        Hatch::Rising => rising().collect(),
-        Hatch::Falling => falling().collect(),
-        Hatch::Crossed => rising().chain(falling()).collect(),
-        Hatch::Upright => steps(area.x, area.right()).map(|x| ((x, area.y), (x, area.bottom()))).collect(),
-        Hatch::Level => steps(area.y, area.bottom()).map(|y| ((area.x, y), (area.right(), y))).collect(),
+    /// What `draw` draws has edges at whole pixels of the screen, so that neighbours show no seam.
+    pub fn crisp(&mut self, draw: impl FnOnce(&mut Self)) {
+        self.group(Group::Crisp, draw);
+    }
+
+    fn group(&mut self, group: Group, draw: impl FnOnce(&mut Self)) {
+        self.push(Item::Begin(group));
+        draw(self);
+        self.push(Item::End);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::palette::BLUE;
     use super::*;
-    use crate::canvas::palette::BLUE;
 
     #[test]
-    fn the_picture_has_its_size_and_says_what_it_is() {
-        let picture = svg((10.0, 5.0), "a < b", |canvas| {
-            canvas.text((1.0, 2.0), "x & y", Letters::new(3.0));
+    fn a_picture_has_its_size_its_title_and_quarters_of_pixels() {
+        let picture = picture((10.0, 5.0), "a < b", |canvas| {
+            canvas.line(&[(1.25, 2.0), (3.0, 4.0)], BLUE, 0.5);
+            canvas.text((5.0, 2.5), "x & y", Letters::new(4.0).at(Anchor::Middle));
         });
-        let picture = picture.unwrap();
-        assert!(picture.starts_with(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"5\" viewBox=\"0 0 40 20\""
+        let svg = picture.svg();
+        assert!(svg.starts_with(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"5\" viewBox=\"0 0 10 5\""
         ));
-        assert!(picture.contains("<title>a &lt; b</title>") && picture.contains("x &amp; y"), "{picture}");
-        assert!(picture.trim_end().ends_with("</svg>"));
-        assert!(png::from_svg(&picture, 1.0).is_ok());
-    }
-
-    #[test]
-    fn dashes_go_on_around_corners() {
-        let broken = pieces(&[(0.0, 0.0), (3.0, 0.0), (3.0, 3.0)], (4.0, 1.0));
-        assert_eq!(broken, [vec![(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)], vec![(3.0, 2.0), (3.0, 3.0)]]);
-    }
-
-    #[test]
-    fn hatchings_stay_within_their_area() {
-        let area = Area { x: 3.0, y: 7.0, width: 31.0, height: 12.0 };
-        for hatch in [Hatch::Rising, Hatch::Falling, Hatch::Crossed, Hatch::Upright, Hatch::Level] {
-            let lines = hatching(area, hatch);
-            assert!(lines.len() >= 2, "{hatch:?}");
-            for (x, y) in lines.iter().flat_map(|(from, to)| [*from, *to]) {
-                let (right, bottom) = (area.right() + 1e-9, area.bottom() + 1e-9);
-                assert!(x >= 3.0 - 1e-9 && x <= right && y >= 7.0 - 1e-9 && y <= bottom, "{hatch:?} {x} {y}");
-            }
-        }
+        assert!(svg.contains("<title>a &lt; b</title>") && svg.contains(">x &amp; y<"), "{svg}");
+        assert!(svg.contains("points=\"1.25,2 3,4\"") && svg.contains("stroke-width=\"0.5\""), "{svg}");
+        assert!(svg.ends_with("</svg>\n"));
+        assert!(picture.png(1.0).is_ok());
     }
 
     #[test]
     fn a_theme_takes_ink_and_paper_and_leaves_colours() {
-        let picture = svg((9.0, 9.0), "t", |canvas| {
+        let picture = picture((9.0, 9.0), "t", |canvas| {
             canvas.text((1.0, 2.0), "x", Letters::new(3.0));
             canvas.mark((4.0, 4.0), Mark::Circle, 3.0, BLUE);
         });
-        let themed = themed(&picture.unwrap());
+        let themed = picture.themed();
         assert!(
             themed.contains("currentColor") && themed.contains("var(--paper") && themed.contains("#0072B2")
         );

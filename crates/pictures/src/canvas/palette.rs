@@ -1,7 +1,7 @@
 //! Colours, marks, dashes and hatchings that readers tell apart without colour vision and on grey paper.
 
 /// A colour: red, green, blue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 /// Text and axes.
@@ -71,20 +71,20 @@ pub enum Dash {
 }
 
 impl Dash {
-    /// Lengths of dash and gap in pixels; no gap for a whole line.
+    /// Lengths of dash and gap in pixels; none for a whole line.
     #[must_use]
-    pub const fn lengths(self) -> (f64, f64) {
+    pub const fn lengths(self) -> Option<(f64, f64)> {
         match self {
-            Self::Solid => (f64::INFINITY, 0.0),
-            Self::Long => (9.0, 4.0),
-            Self::Short => (4.0, 3.0),
-            Self::Dots => (1.5, 3.0),
+            Self::Solid => None,
+            Self::Long => Some((9.0, 4.0)),
+            Self::Short => Some((4.0, 3.0)),
+            Self::Dots => Some((1.5, 3.0)),
         }
     }
 }
 
 /// How an area is hatched.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Hatch {
     /// Not at all.
     None,
@@ -98,6 +98,65 @@ pub enum Hatch {
     Upright,
     /// Level lines.
     Level,
+    /// Wide lines that rise to the right.
+    WideRising,
+    /// Wide upright lines.
+    WideUpright,
+    /// Dots.
+    Dots,
+}
+
+impl Hatch {
+    /// The tile that repeats: its turn in degrees, its side in pixels, and the marks in its upper left corner
+    /// (width and height in pixels).
+    #[must_use]
+    pub const fn shape(self) -> (i32, f64, &'static [(f64, f64)]) {
+        match self {
+            Self::None => (0, 4.0, &[]),
+            Self::Rising => (45, 4.0, &[(1.0, 4.0)]),
+            Self::Falling => (-45, 4.0, &[(1.0, 4.0)]),
+            Self::Crossed => (45, 4.0, &[(1.0, 4.0), (4.0, 1.0)]),
+            Self::Upright => (0, 5.0, &[(1.0, 5.0)]),
+            Self::Level => (0, 5.0, &[(5.0, 1.0)]),
+            Self::WideRising => (45, 4.0, &[(2.0, 4.0)]),
+            Self::WideUpright => (0, 4.0, &[(2.0, 4.0)]),
+            Self::Dots => (0, 5.0, &[(3.0, 3.0)]),
+        }
+    }
+}
+
+/// A hatching in its colours.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Tile {
+    /// The kind of lines.
+    pub hatch: Hatch,
+    /// The colour of the lines.
+    pub lines: Colour,
+    /// The colour between the lines.
+    pub ground: Colour,
+}
+
+/// How an area is filled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Fill {
+    /// Evenly.
+    Plain(Colour),
+    /// With a hatching.
+    Tiled(Tile),
+}
+
+impl Fill {
+    /// A hatching, or an even fill in the colour of the ground without one.
+    #[must_use]
+    pub fn hatched(hatch: Hatch, lines: Colour, ground: Colour) -> Self {
+        if hatch == Hatch::None { Self::Plain(ground) } else { Self::Tiled(Tile { hatch, lines, ground }) }
+    }
+}
+
+impl From<Colour> for Fill {
+    fn from(colour: Colour) -> Self {
+        Self::Plain(colour)
+    }
 }
 
 /// Look of the series of this number: colour, mark and dash differ, so that two of them tell it where one cannot be seen.

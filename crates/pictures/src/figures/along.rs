@@ -130,7 +130,7 @@ impl Along {
     /// Draws the axis below a panel, with its labels where they are `written`.
     pub(crate) fn draw(
         &self,
-        canvas: &mut Canvas<'_>,
+        canvas: &mut Canvas,
         panel: Area,
         labels: &[(f64, Vec<String>)],
         written: bool,

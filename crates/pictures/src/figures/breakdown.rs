@@ -2,14 +2,16 @@
 
 use crate::canvas::axis::{Axis, Kind};
 use crate::canvas::font;
-use crate::canvas::palette::{BLUE, Colour, GREEN, Hatch, INK, ORANGE, PURPLE, SKY, VERMILLION, YELLOW};
-use crate::canvas::{Anchor, Area, Canvas, Letters};
+use crate::canvas::palette::{
+    BLUE, Colour, Fill, GREEN, Hatch, INK, ORANGE, PURPLE, SKY, VERMILLION, YELLOW,
+};
+use crate::canvas::{Anchor, Area, Canvas, Letters, Picture};
 use experiment::metrics::ALL_APPS;
 use experiment::number::listed;
 use experiment::statements::causes::{self, PARTS};
 use experiment::statements::titles;
 
-use super::{Attempt, Refusal};
+use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key};
 use crate::figures::grid::Layout;
@@ -76,7 +78,7 @@ pub(crate) fn breakdown(plane: &Plane<'_>) -> Attempt {
     let rows = plane.rows("breakdown_compute");
     let bars = bars(plane, &rows);
     let Some(title) = titles::breakdown(&plane.index).filter(|_| !bars.is_empty()) else {
-        return Err(Refusal::Pointless("no run completed".into()));
+        return Err("no run completed".into());
     };
     let layout = Layout::of_policies(plane, &rows, &[])?;
     let pieces = pieces(&bars);
@@ -97,8 +99,8 @@ pub(crate) fn breakdown(plane: &Plane<'_>) -> Attempt {
         legend: pieces.iter().map(key).collect(),
         source: words::source(plane.results),
     };
-    let svg = draw(&words, &layout, &pieces, &bars).map_err(Refusal::Fault)?;
-    Ok(Figure { name: "breakdown", title, about: words.about, svg, data: data(plane, &rows) })
+    let picture = draw(&words, &layout, &pieces, &bars);
+    Ok(Figure { name: "breakdown", title, about: words.about, picture, data: data(plane, &rows) })
 }
 
 /// The bars of all configurations and rows that were measured.
@@ -147,7 +149,7 @@ fn data(plane: &Plane<'_>, rows: &[Row<'_>]) -> Table {
     Table::of_cells(plane.configurations().flat_map(of))
 }
 
-fn draw(words: &Frame, layout: &Layout, pieces: &[Piece], bars: &[Bar]) -> Result<String, String> {
+fn draw(words: &Frame, layout: &Layout, pieces: &[Piece], bars: &[Bar]) -> Picture {
     let sheet = layout.sheet(ROW);
     frame::compose(words, sheet.height, |canvas, body| {
         sheet.write_names(canvas, body);
@@ -169,7 +171,7 @@ fn draw(words: &Frame, layout: &Layout, pieces: &[Piece], bars: &[Bar]) -> Resul
 }
 
 /// A bar in the row that begins where `panel` does.
-fn draw_bar(canvas: &mut Canvas<'_>, panel: Area, pieces: &[Piece], bar: &Bar) {
+fn draw_bar(canvas: &mut Canvas, panel: Area, pieces: &[Piece], bar: &Bar) {
     let y = panel.y + (ROW - BAR) / 2.0;
     let mut x = panel.x;
     for piece in pieces {
@@ -179,7 +181,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, panel: Area, pieces: &[Piece], bar: &Bar) {
         if area.width < 0.25 {
             continue;
         }
-        canvas.hatched(area, colour, hatch, LINES);
+        canvas.fill(area, Fill::hatched(hatch, LINES, colour));
         canvas.frame(area, INK, 0.5);
         let text = format!("{:.0}", share * 100.0);
         let wide = font::width(&text, 10.0);

@@ -2,11 +2,11 @@
 
 use crate::canvas::axis::{Axis, extremes};
 use crate::canvas::palette::{Colour, Dash, MUTED, Mark, series};
-use crate::canvas::{Area, Canvas, Letters, Point};
+use crate::canvas::{Area, Canvas, Letters, Picture, Point};
 use experiment::result::Cell;
 use experiment::statements::titles;
 
-use super::{Attempt, Refusal};
+use super::Attempt;
 use crate::figures::along::{Along, Join};
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key};
@@ -56,17 +56,17 @@ fn look(rows: &[Row<'_>], at: usize) -> Look {
 /// The sweep's curves.
 pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
     let Some(along) = Along::of(plane.sweep()) else {
-        return Err(Refusal::Pointless("needs a sweep".into()));
+        return Err("needs a sweep".into());
     };
     let Some(metric) = ["slowdown", "run_time"].into_iter().find(|metric| plane.measures(metric)) else {
-        return Err(Refusal::Pointless("no application has a run time".into()));
+        return Err("no application has a run time".into());
     };
     let rows = plane.rows(metric);
     let apps: Vec<&str> = plane.results.foreground().collect();
     let layout = Layout::of_curves(plane, &rows, &apps, along.axis)?;
     let spots = spots(plane, &layout, (&rows, &apps), along.axis, metric);
     let title = titles::sweep(&plane.index, along.axis, metric).filter(|_| !spots.is_empty());
-    let Some(title) = title else { return Err(Refusal::Pointless("no run completed".into())) };
+    let Some(title) = title else { return Err("no run completed".into()) };
     let (what, remark) = if metric == "slowdown" {
         ("Slowdown (run time / run time alone)", "")
     } else {
@@ -98,8 +98,8 @@ pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
         spots,
     };
     let data = Table::of_cells(plot.spots.iter().map(|spot| spot.cell));
-    let svg = draw(&words, &layout, &plot).map_err(Refusal::Fault)?;
-    Ok(Figure { name: "sweep", title, about, svg, data })
+    let picture = draw(&words, &layout, &plot)?;
+    Ok(Figure { name: "sweep", title, about, picture, data })
 }
 
 /// How intervals are shown, and what lines mean where they do not speak for themselves.
@@ -156,10 +156,10 @@ fn vertical(plot: &Plot<'_>) -> Option<Axis> {
     Axis::around(means.chain(ends), 0.0, 1.0)
 }
 
-fn draw(words: &Frame, layout: &Layout, plot: &Plot<'_>) -> Result<String, String> {
+fn draw(words: &Frame, layout: &Layout, plot: &Plot<'_>) -> Result<Picture, String> {
     let axis = vertical(plot).ok_or("no value is finite")?;
     let (sheet, labels) = sheet(layout, plot);
-    frame::compose(words, sheet.height + MEASURE, |canvas, body| {
+    let picture = frame::compose(words, sheet.height + MEASURE, |canvas, body| {
         let what = frame::measured(&plot.measure.0, &axis);
         canvas.text((body.x, body.y + 4.0), &what, Letters::new(frame::LABEL).in_colour(MUTED));
         let body = Area { y: body.y + MEASURE, height: body.height - MEASURE, ..body };
@@ -174,7 +174,8 @@ fn draw(words: &Frame, layout: &Layout, plot: &Plot<'_>) -> Result<String, Strin
             }
         }
         frame::axis_title(canvas, body, sheet.left, &plot.along.name(&plot.path));
-    })
+    });
+    Ok(picture)
 }
 
 /// Labels of the swept axis: places in pixels and lines.
@@ -198,7 +199,7 @@ fn shift(along: &Along, panel: Area, number: usize, curves: usize) -> f64 {
 
 /// A curve with its intervals.
 fn curve(
-    canvas: &mut Canvas<'_>,
+    canvas: &mut Canvas,
     panel: Area,
     vertical: &Axis,
     plot: &Plot<'_>,

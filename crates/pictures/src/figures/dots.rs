@@ -7,7 +7,7 @@ use experiment::metrics::ALL_APPS;
 use experiment::result::Cell;
 use experiment::statements::titles;
 
-use super::{Attempt, Refusal};
+use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key};
 use crate::figures::grid::Layout;
@@ -42,7 +42,7 @@ pub(crate) fn slowdown(plane: &Plane<'_>) -> Attempt {
     let alone = plane.measures("slowdown");
     let times = plane.results.cells.iter().filter(|c| c.metric == "run_time").map(|c| c.summary.mean);
     let Some((_, longest)) = extremes(times) else {
-        return Err(Refusal::Pointless("no application has a run time".into()));
+        return Err("no application has a run time".into());
     };
     let (unit, length) = words::time_unit(longest);
     let (metric, scale) = if alone { ("slowdown", 1.0) } else { ("run_time", length) };
@@ -72,17 +72,15 @@ pub(crate) fn slowdown(plane: &Plane<'_>) -> Attempt {
 pub(crate) fn throughput(plane: &Plane<'_>) -> Attempt {
     let copies = plane.results.provenance.programs.is_some_and(|programs| programs > 1);
     if plane.results.foreground().count() < 2 && !copies {
-        return Err(Refusal::Pointless("needs two applications".into()));
+        return Err("needs two applications".into());
     }
     let rows = plane.rows("throughput");
     if rows.is_empty() {
-        return Err(Refusal::Pointless(
-            "needs runs of each application alone (`baseline: dedicated`)".into(),
-        ));
+        return Err("needs runs of each application alone (`baseline: dedicated`)".into());
     }
     let cells = of_rows(plane, &rows, &[ALL_APPS], "throughput");
     let Some(title) = titles::throughput(&plane.index) else {
-        return Err(Refusal::Pointless("no run of all applications completed".into()));
+        return Err("no run of all applications completed".into());
     };
     let plot = Plot {
         name: "throughput",
@@ -110,15 +108,13 @@ pub(crate) fn speedup(plane: &Plane<'_>) -> Attempt {
         } else {
             "no policy has completed runs to pair with those of the first"
         };
-        return Err(Refusal::Pointless(why.into()));
+        return Err(why.into());
     };
     let base = first.baseline.as_str();
     let others = plane.policies.iter().filter(|policy| **policy != base);
     let rows: Vec<Row<'_>> = others.map(|policy| (*policy, (*policy).to_owned())).collect();
     let Some(title) = titles::speedup(&plane.index) else {
-        return Err(Refusal::Pointless(
-            "no policy has completed runs to pair with those of the first".into(),
-        ));
+        return Err("no policy has completed runs to pair with those of the first".into());
     };
     let (dots, data) = paired(plane, &rows);
     let plot = Plot {
@@ -216,7 +212,7 @@ fn draw(plane: &Plane<'_>, plot: &Plot<'_>) -> Attempt {
         legend,
         source: words::source(plane.results),
     };
-    let svg = frame::compose(&words, sheet.height, |canvas, body| {
+    let picture = frame::compose(&words, sheet.height, |canvas, body| {
         let Some(axis) = axis(plot) else { return };
         sheet.write_names(canvas, body);
         for (at, panel) in sheet.within(body).into_iter().enumerate() {
@@ -240,7 +236,7 @@ fn draw(plane: &Plane<'_>, plot: &Plot<'_>) -> Attempt {
         name: plot.name,
         title: plot.title.clone(),
         about: words.about.clone(),
-        svg: svg.map_err(Refusal::Fault)?,
+        picture,
         data: plot.data.clone(),
     })
 }
@@ -262,7 +258,7 @@ fn axis(plot: &Plot<'_>) -> Option<Axis> {
 }
 
 /// Every second row stands on a line, so that the eye keeps to it.
-fn stripes(canvas: &mut Canvas<'_>, panel: Area, row: f64) {
+fn stripes(canvas: &mut Canvas, panel: Area, row: f64) {
     let rows = (panel.height / row).round() as usize;
     for number in 0..=rows {
         let y = panel.y + number as f64 * row;
@@ -270,7 +266,7 @@ fn stripes(canvas: &mut Canvas<'_>, panel: Area, row: f64) {
     }
 }
 
-fn reference(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, reference: Option<f64>) {
+fn reference(canvas: &mut Canvas, panel: Area, axis: &Axis, reference: Option<f64>) {
     if let Some(value) = reference.filter(|value| axis.holds(*value)) {
         let x = axis.place(value);
         canvas.dashed(&[(x, panel.y), (x, panel.bottom())], MUTED, 1.25, crate::canvas::palette::Dash::Short);
@@ -278,7 +274,7 @@ fn reference(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, reference: Optio
 }
 
 /// A dot in the row that begins at `top`.
-fn draw_dot(canvas: &mut Canvas<'_>, top: f64, axis: &Axis, dot: &Dot) {
+fn draw_dot(canvas: &mut Canvas, top: f64, axis: &Axis, dot: &Dot) {
     let y = top + (dot.series as f64 + 0.5) * 9.0 + 6.0;
     let (colour, mark) = look(dot.series);
     if let Some([lo, hi]) = dot.ci95 {

@@ -3,6 +3,8 @@
 use experiment::result::Cell;
 use notation::neutral;
 
+use crate::canvas::Picture;
+
 /// A picture with its data.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Figure {
@@ -13,7 +15,7 @@ pub struct Figure {
     /// What it shows.
     pub about: String,
     /// The picture.
-    pub svg: String,
+    pub picture: Picture,
     /// The numbers in it.
     pub data: Table,
 }

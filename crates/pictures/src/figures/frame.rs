@@ -2,8 +2,8 @@
 
 use crate::canvas::axis::Axis;
 use crate::canvas::font;
-use crate::canvas::palette::{Colour, Dash, GRID, Hatch, INK, MUTED, Mark};
-use crate::canvas::{self, Anchor, Area, Canvas, Letters};
+use crate::canvas::palette::{Colour, Dash, Fill, GRID, Hatch, INK, MUTED, Mark};
+use crate::canvas::{self, Anchor, Area, Canvas, Letters, Picture};
 
 use experiment::statements::titles;
 
@@ -43,11 +43,7 @@ pub(crate) struct Frame {
 }
 
 /// Draws a figure: `draw` gets the area below the legend, as wide as the figure and `height` pixels high.
-pub(crate) fn compose(
-    frame: &Frame,
-    height: f64,
-    draw: impl FnOnce(&mut Canvas<'_>, Area),
-) -> Result<String, String> {
+pub(crate) fn compose(frame: &Frame, height: f64, draw: impl FnOnce(&mut Canvas, Area)) -> Picture {
     let width = BODY;
     let (letters, title) = headline(&frame.title);
     let about = balanced(&frame.about, ABOUT, width);
@@ -55,7 +51,7 @@ pub(crate) fn compose(
     let head = 12.0 + title.len() as f64 * 21.0 + about.len() as f64 * 16.0 + 6.0;
     let keys = legend.len() as f64 * 20.0 + if legend.is_empty() { 0.0 } else { 6.0 };
     let full = head + keys + height + 24.0;
-    canvas::svg((WIDTH, full), &frame.title, |canvas| {
+    canvas::picture((WIDTH, full), &frame.title, |canvas| {
         let mut y = 12.0;
         for line in &title {
             canvas.text((EDGE, y + 10.0), line, Letters::new(letters).bold());
@@ -87,7 +83,8 @@ fn headline(title: &str) -> (f64, Vec<String>) {
     let set = |(form, size): (&String, f64)| (size, balanced(form, size, BODY / BOLD));
     let mut all = sized.map(set);
     let fits = |lines: &[String], size: f64| {
-        lines.len() <= TITLE_LINES && lines.iter().all(|line| font::bold_width(line, size) <= BODY)
+        lines.len() <= TITLE_LINES
+            && lines.iter().all(|line| font::width(line, Letters::new(size).bold()) <= BODY)
     };
     if let Some(found) = all.find(|(size, lines)| fits(lines, *size)) {
         return found;
@@ -138,7 +135,7 @@ fn legend_lines(legend: &[(Key, String)], width: f64) -> Vec<Vec<(f64, usize)>> 
     lines
 }
 
-fn draw_key(canvas: &mut Canvas<'_>, x: f64, y: f64, (key, text): &(Key, String)) {
+fn draw_key(canvas: &mut Canvas, x: f64, y: f64, (key, text): &(Key, String)) {
     match *key {
         Key::Mark(mark, colour) => canvas.mark((x + 14.0, y), mark, 9.0, colour),
         Key::Line(colour, mark, dash) => {
@@ -147,7 +144,7 @@ fn draw_key(canvas: &mut Canvas<'_>, x: f64, y: f64, (key, text): &(Key, String)
         }
         Key::Area(colour, hatch, lines) => {
             let area = Area { x, y: y - 6.0, width: 24.0, height: 12.0 };
-            canvas.hatched(area, colour, hatch, lines);
+            canvas.fill(area, Fill::hatched(hatch, lines, colour));
             canvas.frame(area, INK, 0.5);
         }
     }
@@ -155,7 +152,7 @@ fn draw_key(canvas: &mut Canvas<'_>, x: f64, y: f64, (key, text): &(Key, String)
 }
 
 /// A grid line for each label of the axis, and where it is `written` a number below the panel.
-pub(crate) fn lower_axis(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, written: bool) {
+pub(crate) fn lower_axis(canvas: &mut Canvas, panel: Area, axis: &Axis, written: bool) {
     let mut free = f64::NEG_INFINITY;
     for (value, text) in axis.labels((panel.width / 38.0) as usize) {
         let x = axis.place(value);
@@ -172,7 +169,7 @@ pub(crate) fn lower_axis(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, writ
 }
 
 /// A grid line for each label of the axis, and where it is `written` a number at the left of the panel.
-pub(crate) fn left_axis(canvas: &mut Canvas<'_>, panel: Area, axis: &Axis, written: bool) {
+pub(crate) fn left_axis(canvas: &mut Canvas, panel: Area, axis: &Axis, written: bool) {
     for (value, text) in axis.labels((panel.height / 28.0) as usize) {
         let y = axis.place(value);
         canvas.line(&[(panel.x, y), (panel.right(), y)], GRID, 1.0);
@@ -188,7 +185,7 @@ pub(crate) fn measured(what: &str, axis: &Axis) -> String {
 }
 
 /// What the lower axis measures, below everything.
-pub(crate) fn axis_title(canvas: &mut Canvas<'_>, body: Area, left: f64, text: &str) {
+pub(crate) fn axis_title(canvas: &mut Canvas, body: Area, left: f64, text: &str) {
     let middle = body.x + left + (body.width - left) / 2.0;
     canvas.text((middle, body.bottom() - 10.0), text, Letters::new(ABOUT).at(Anchor::Middle));
 }

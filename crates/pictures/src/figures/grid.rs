@@ -5,7 +5,6 @@ use crate::canvas::palette::MUTED;
 use crate::canvas::{Area, Canvas, Letters};
 use experiment::sweep::Sweep;
 
-use crate::figures::Refusal;
 use crate::figures::frame::{BODY, LABEL};
 use crate::figures::plane::{Plane, Row, is_reference};
 
@@ -98,7 +97,7 @@ impl Layout {
     ///
     /// # Errors
     /// Why they do not fit one picture.
-    pub(crate) fn of_policies(plane: &Plane<'_>, rows: &[Row<'_>], apps: &[&str]) -> Result<Self, Refusal> {
+    pub(crate) fn of_policies(plane: &Plane<'_>, rows: &[Row<'_>], apps: &[&str]) -> Result<Self, String> {
         let axes = plane.sweep().varied.len();
         let own = rows.iter().filter(|(label, _)| !is_reference(label)).count();
         let inner = if own == 1 { longest(plane.sweep()) } else { None };
@@ -119,7 +118,7 @@ impl Layout {
         rows: &[Row<'_>],
         apps: &[&str],
         along: usize,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, String> {
         let others = (0..plane.sweep().varied.len()).filter(|at| *at != along);
         Self::of(plane, rows, apps, None, others.map(Facet::Axis).collect())
     }
@@ -130,12 +129,12 @@ impl Layout {
         apps: &[&str],
         line: Option<Facet>,
         mut free: Vec<Facet>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, String> {
         let swept = plane.sweep().varied.len();
         if swept > MOST_AXES {
-            return Err(Refusal::Pointless(format!(
+            return Err(format!(
                 "{swept} parameters are swept and a picture shows at most {MOST_AXES}: fix some with --set PATH=VALUE"
-            )));
+            ));
         }
         let facets = Facets {
             sweep: plane.sweep().clone(),
@@ -156,7 +155,7 @@ impl Layout {
 
     /// # Errors
     /// Why it does not fit one picture.
-    fn fits(&self) -> Result<(), Refusal> {
+    fn fits(&self) -> Result<(), String> {
         let (across, down) = (self.column.map_or(1, |facet| self.facets.len(facet)), self.groups());
         let what = match self.column {
             _ if self.lines.len() > MOST_LINES => {
@@ -170,9 +169,7 @@ impl Layout {
             ),
             _ => return Ok(()),
         };
-        Err(Refusal::Pointless(format!(
-            "{what}: sweep fewer values, fix some with --set, or choose policies"
-        )))
+        Err(format!("{what}: sweep fewer values, fix some with --set, or choose policies"))
     }
 
     /// Rows of a grid, or panels one after the other.
@@ -345,7 +342,7 @@ impl Layout {
             _ => None,
         };
         let full = all(true);
-        let fits = full.iter().all(|name| font::bold_width(name, LABEL) <= width);
+        let fits = full.iter().all(|name| font::width(name, Letters::new(LABEL).bold()) <= width);
         match parameter {
             Some(short) if !fits => (short, wrapped(&all(false), width)),
             _ => (String::new(), wrapped(&full, width)),
@@ -401,7 +398,7 @@ impl Sheet {
     }
 
     /// Writes the names of columns, rows and panels.
-    pub(crate) fn write_names(&self, canvas: &mut Canvas<'_>, body: Area) {
+    pub(crate) fn write_names(&self, canvas: &mut Canvas, body: Area) {
         let bold = Letters::new(LABEL).bold();
         for (at, lines) in self.names.iter().enumerate() {
             let Some(panel) = self.panels.get(at) else { continue };
@@ -424,7 +421,7 @@ impl Sheet {
     }
 
     /// Writes the labels of the lines at the left of a panel.
-    pub(crate) fn write_labels(&self, canvas: &mut Canvas<'_>, body: Area, panel: Area) {
+    pub(crate) fn write_labels(&self, canvas: &mut Canvas, body: Area, panel: Area) {
         let line = panel.height / self.labels.len().max(1) as f64;
         for (number, label) in self.labels.iter().enumerate() {
             let middle = panel.y + (number as f64 + 0.5) * line;

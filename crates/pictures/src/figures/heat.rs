@@ -6,7 +6,7 @@ use experiment::metrics::ALL_APPS;
 use experiment::statements::ranking::{self, Goal};
 use experiment::statements::titles::{self, Spot};
 
-use super::{Attempt, Refusal};
+use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::Frame;
 use crate::figures::plane::Plane;
@@ -70,12 +70,12 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
         None => by_policy(plane)?,
     };
     if map.panels.len() > MOST_MAPS || map.columns() > MOST_COLUMNS {
-        return Err(Refusal::Pointless(format!(
+        return Err(format!(
             "{} maps of {} columns do not fit one picture (at most {MOST_MAPS} of {MOST_COLUMNS}): sweep fewer values, or fix \
              some with --set",
             map.panels.len(),
             map.columns()
-        )));
+        ));
     }
     let spot = |tile: &Tile| Spot { value: tile.value, place: tile.place.clone() };
     let spots: Vec<Spot> = map.tiles.iter().map(spot).collect();
@@ -85,7 +85,7 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
         Measure::OfColumn | Measure::OfProgram => titles::most(measure.title(), &spots, number),
     };
     let Some(title) = title else {
-        return Err(Refusal::Pointless("no run completed".into()));
+        return Err("no run completed".into());
     };
     let words = Frame {
         title: title.clone(),
@@ -93,9 +93,9 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
         legend: Vec::new(),
         source: words::source(plane.results),
     };
-    let svg = tiles::draw(&words, &map).map_err(Refusal::Fault)?;
+    let picture = tiles::draw(&words, &map)?;
     let data = data(&map);
-    Ok(Figure { name: "heatmap", title, about: words.about, svg, data })
+    Ok(Figure { name: "heatmap", title, about: words.about, picture, data })
 }
 
 /// What is mapped: slowdown, or run time where no application ran alone.
@@ -171,9 +171,9 @@ fn paired(plane: &Plane<'_>, [a, b]: [&str; 2], (across, along): (usize, usize))
 }
 
 /// Policies against configurations, a panel per application.
-fn by_policy(plane: &Plane<'_>) -> Result<(Map, Measure), Refusal> {
+fn by_policy(plane: &Plane<'_>) -> Result<(Map, Measure), String> {
     if plane.policies.len() < 2 || plane.configurations().len() < 2 {
-        return Err(Refusal::Pointless("needs two policies and a sweep".into()));
+        return Err("needs two policies and a sweep".into());
     }
     let metric = metric(plane);
     let columns = columns(plane);

@@ -26,16 +26,8 @@ pub struct Drawn {
     pub omitted: Vec<Omitted>,
 }
 
-/// What a kind of figure makes of a result: the figure, or the reason why there is none.
-type Attempt = Result<Figure, Refusal>;
-
-/// Why a figure is not drawn.
-enum Refusal {
-    /// It makes no sense for this result: a half-sentence.
-    Pointless(String),
-    /// It could not be drawn.
-    Fault(String),
-}
+/// What a kind of figure makes of a result: the figure, or the reason why there is none, a half-sentence.
+type Attempt = Result<Figure, String>;
 
 /// A kind of figure: its name, and what it makes of a result.
 type Kind = (&'static str, fn(&plane::Plane<'_>) -> Attempt);
@@ -58,10 +50,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Draws every figure that the result has data for; `only` keeps those of these names, all when empty.
-///
-/// # Errors
-/// A figure that could not be drawn, a sentence.
-pub fn draw(results: &Results, only: &[String]) -> Result<Drawn, String> {
+#[must_use]
+pub fn draw(results: &Results, only: &[String]) -> Drawn {
     let plane = plane::Plane::of(results);
     let policies = &results.provenance.policies;
     let measured = results.cells.iter().any(|cell| policies.contains(&cell.policy));
@@ -70,15 +60,10 @@ pub fn draw(results: &Results, only: &[String]) -> Result<Drawn, String> {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
             continue;
         }
-        let attempt =
-            if measured { kind(&plane) } else { Err(Refusal::Pointless("no run completed".into())) };
-        match attempt {
+        match if measured { kind(&plane) } else { Err("no run completed".into()) } {
             Ok(figure) => drawn.figures.push(figure),
-            Err(Refusal::Pointless(why)) => drawn.omitted.push(Omitted { name, why }),
-            Err(Refusal::Fault(fault)) => {
-                return Err(format!("the figure `{name}` cannot be drawn: {fault}"));
-            }
+            Err(why) => drawn.omitted.push(Omitted { name, why }),
         }
     }
-    Ok(drawn)
+    drawn
 }

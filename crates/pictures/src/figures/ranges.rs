@@ -2,11 +2,11 @@
 
 use crate::canvas::axis::{Axis, extremes};
 use crate::canvas::palette::{Colour, GRID, INK, MUTED, Mark, series};
-use crate::canvas::{Area, Canvas};
+use crate::canvas::{Area, Canvas, Picture};
 use experiment::result::{Cell, DEDICATED};
 use experiment::statements::{self, titles};
 
-use super::{Attempt, Refusal};
+use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame};
 use crate::figures::grid::Layout;
@@ -37,7 +37,7 @@ struct Kind {
 /// Run times of the seeds.
 pub(crate) fn run_time(plane: &Plane<'_>) -> Attempt {
     if plane.results.provenance.repeat < 2 {
-        return Err(Refusal::Pointless("needs two seeds (`--repeat 5`)".into()));
+        return Err("needs two seeds (`--repeat 5`)".into());
     }
     let kind = Kind { name: "run-time", metric: "run_time", words: "run time", missing: "no run completed" };
     strips(plane, &kind, titles::run_times)
@@ -68,7 +68,7 @@ fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
         .filter(|app| plane.policies.iter().any(|policy| measured(policy, Some(app))))
         .collect();
     if apps.is_empty() {
-        return Err(Refusal::Pointless(kind.missing.into()));
+        return Err(kind.missing.into());
     }
     let policies = plane.policies.iter().copied().chain([DEDICATED]).filter(|p| measured(p, None));
     let rows: Vec<Row<'_>> = policies.map(|p| (p, p.to_owned())).collect();
@@ -76,7 +76,7 @@ fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
     let all = found(plane, kind, &layout, (&rows, &apps));
     let longest = all.iter().map(|strip| strip.cell.summary.max).fold(0.0, f64::max);
     let Some(title) = message(&plane.index) else {
-        return Err(Refusal::Pointless("no run completed".into()));
+        return Err("no run completed".into());
     };
     let words = Frame {
         title: title.clone(),
@@ -91,9 +91,8 @@ fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
         legend: Vec::new(),
         source: words::source(plane.results),
     };
-    let svg = draw(&words, &layout, apps.len(), &all, words::time_unit(longest), kind);
-    let svg = svg.map_err(Refusal::Fault)?;
-    Ok(Figure { name: kind.name, title, about: words.about, svg, data: data(&all) })
+    let picture = draw(&words, &layout, apps.len(), &all, words::time_unit(longest), kind);
+    Ok(Figure { name: kind.name, title, about: words.about, picture, data: data(&all) })
 }
 
 /// All strips with their places.
@@ -159,7 +158,7 @@ fn draw(
     strips: &[Strip<'_>],
     (unit, length): (&str, f64),
     kind: &Kind,
-) -> Result<String, String> {
+) -> Picture {
     let sheet = layout.sheet(ROW);
     // One axis per application: their times differ by more than policies do.
     let axes: Vec<Option<Axis>> = (0..apps).map(|app| axis(strips, app, layout, length)).collect();
@@ -200,7 +199,7 @@ fn axis(strips: &[Strip<'_>], app: usize, layout: &Layout, length: f64) -> Optio
 }
 
 fn draw_strip(
-    canvas: &mut Canvas<'_>,
+    canvas: &mut Canvas,
     panel: Area,
     axis: &Axis,
     strip: &Strip<'_>,

@@ -3,7 +3,7 @@
 use crate::canvas::axis::{Axis, Kind, extremes};
 use crate::canvas::font;
 use crate::canvas::palette::{INK, MUTED, PAPER, sequential};
-use crate::canvas::{Anchor, Area, Canvas, Letters};
+use crate::canvas::{Anchor, Area, Canvas, Letters, Picture};
 
 use crate::figures::frame::{self, BODY, Frame, LABEL};
 use crate::figures::words::number;
@@ -141,13 +141,13 @@ impl Shades {
 }
 
 /// A map with its colour scale.
-pub(crate) fn draw(words: &Frame, map: &Map) -> Result<String, String> {
+pub(crate) fn draw(words: &Frame, map: &Map) -> Result<Picture, String> {
     let (low, high) = extremes(map.tiles.iter().map(|t| t.value / map.length)).ok_or("no value is finite")?;
     let (low, high) = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
     let shades = Shades { low, high, log: map.log };
     let sizes = Sizes::of(map);
     let height = sizes.down(map) as f64 * (sizes.head + sizes.height + sizes.foot);
-    frame::compose(words, height + SCALE, |canvas, body| {
+    let picture = frame::compose(words, height + SCALE, |canvas, body| {
         for (at, name) in sizes.names.iter().enumerate() {
             let panel = sizes.panel(at, body);
             for (line, text) in name.iter().rev().enumerate() {
@@ -163,11 +163,12 @@ pub(crate) fn draw(words: &Frame, map: &Map) -> Result<String, String> {
             columns(canvas, panel, map, &sizes);
         }
         scale(canvas, body, map, shades);
-    })
+    });
+    Ok(picture)
 }
 
 /// Names of the rows, and of the parameters below the map.
-fn left_labels(canvas: &mut Canvas<'_>, body: Area, panel: Area, map: &Map, sizes: &Sizes) {
+fn left_labels(canvas: &mut Canvas, body: Area, panel: Area, map: &Map, sizes: &Sizes) {
     let fit = |text: &str| font::squeezed(text, LABEL, MOST_LEFT);
     let muted = Letters::new(LABEL).in_colour(MUTED);
     canvas.text((body.x, panel.y - 10.0), &fit(&map.side), muted);
@@ -188,7 +189,7 @@ fn level_middle(panel: Area, level: usize, sizes: &Sizes) -> f64 {
     }
 }
 
-fn draw_tile(canvas: &mut Canvas<'_>, panel: Area, tile: &Tile, map: &Map, shades: Shades) {
+fn draw_tile(canvas: &mut Canvas, panel: Area, tile: &Tile, map: &Map, shades: Shades) {
     let wide = panel.width / map.columns() as f64;
     let area = Area {
         x: panel.x + tile.column as f64 * wide,
@@ -208,7 +209,7 @@ fn draw_tile(canvas: &mut Canvas<'_>, panel: Area, tile: &Tile, map: &Map, shade
 }
 
 /// The values of each parameter below their columns; equal neighbours share one.
-fn columns(canvas: &mut Canvas<'_>, panel: Area, map: &Map, sizes: &Sizes) {
+fn columns(canvas: &mut Canvas, panel: Area, map: &Map, sizes: &Sizes) {
     let wide = panel.width / map.columns() as f64;
     for (number, level) in map.levels.iter().enumerate() {
         let y = level_middle(panel, number, sizes);
@@ -244,7 +245,7 @@ fn spans(levels: &[Level]) -> Vec<(usize, usize)> {
 }
 
 /// The colours with their values, below everything.
-fn scale(canvas: &mut Canvas<'_>, body: Area, map: &Map, shades: Shades) {
+fn scale(canvas: &mut Canvas, body: Area, map: &Map, shades: Shades) {
     let strip = Area { x: body.x + 8.0, y: body.bottom() - 36.0, width: 220.0, height: 12.0 };
     let steps = 44;
     for step in 0..steps {

@@ -28,7 +28,7 @@ fn one(figure: &Figure) -> Markup {
     html! {
         figure {
             (cue(&figure.title))
-            (picture(&format!("Figure {}", figure.name), &crate::canvas::themed(&figure.svg)))
+            (picture(&format!("Figure {}", figure.name), &figure.picture.themed()))
             figcaption {
                 details class="data" {
                     summary { "Numbers of the figure " (figure.name) }
@@ -58,7 +58,7 @@ pub(super) fn timeline(slot: &Slot) -> Markup {
         p { (slot.about) }
         figure class="timeline" {
             (cue("Who ran where."))
-            (picture("Timeline", &slot.svg))
+            (picture("Timeline", &slot.picture.svg()))
             figcaption { p { "Alone and with other windows: " code { (slot.command) } } }
         }
     }

@@ -17,6 +17,7 @@ use experiment::result::Results;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::neutral;
 
+use crate::canvas::Picture;
 use crate::figures::Drawn;
 use view::View;
 
@@ -40,12 +41,12 @@ pub struct Story<'a> {
 }
 
 /// A picture made elsewhere.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Slot {
     /// What it shows and why just that, a sentence.
     pub about: String,
     /// The picture.
-    pub svg: String,
+    pub picture: Picture,
     /// The command that draws it alone.
     pub command: String,
 }

@@ -1,13 +1,14 @@
 //! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application or thread, shaded by
 //! state.
 
+use crate::canvas::palette::MUTED;
+use crate::canvas::{Anchor, Canvas, Letters, Picture, font};
 use crate::timeline::axis::axis;
-use crate::timeline::legend::{self, Legend};
+use crate::timeline::legend::Legend;
 use crate::timeline::palette::Palette;
-use crate::timeline::panel::{self, Canvas, Frame};
+use crate::timeline::panel::{self, Frame, Panels};
 use crate::timeline::runs::Timeline;
 use crate::timeline::seen::Seen;
-use crate::timeline::svg::{Anchor, Font, Svg};
 
 /// Width of the picture in pixels: that of a slide.
 const WIDTH: f64 = 1280.0;
@@ -24,25 +25,16 @@ const NODE_GAP: f64 = 4.0;
 /// Between two panels.
 const PANEL_GAP: f64 = 18.0;
 
-const TITLE: Font = Font { size: 20.0, bold: true, pale: false };
-const WHY: Font = Font { size: 15.0, bold: false, pale: false };
-const AXIS: Font = Font { size: 13.0, bold: false, pale: false };
+const TITLE: Letters = Letters::new(20.0).bold();
+const WHY: Letters = Letters::new(15.0);
+const AXIS: Letters = Letters::new(13.0).at(Anchor::Middle);
 /// Text of the narrow column at the left.
-pub(crate) const LABEL: Font = Font { size: 11.0, bold: false, pale: true };
+pub(crate) const LABEL: Letters = Letters::new(11.0).in_colour(MUTED);
 
-/// What the picture is called.
-#[derive(Clone, Copy, Debug)]
-pub struct Caption<'a> {
-    /// Above it: the scenario and its configuration.
-    pub title: &'a str,
-    /// Begin of the names that parts of the picture refer to each other by: two pictures on one page need two. Letters,
-    /// digits and hyphens.
-    pub prefix: &'a str,
-}
-
-/// The picture as SVG; the same timeline gives the same bytes on every machine.
+/// The picture of a timeline; `title` names the scenario and its configuration. The same timeline gives the same
+/// bytes on every machine.
 #[must_use]
-pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
+pub fn picture(timeline: &Timeline, title: &str) -> Picture {
     let palette = Palette::new(timeline);
     let rows = (timeline.rows.len() * timeline.tracks.len()).max(1) as f64;
     let highest = if timeline.single_cpus() { HIGHEST_ROW } else { HIGHEST_SHARED_ROW };
@@ -54,74 +46,72 @@ pub fn svg(timeline: &Timeline, caption: Caption<'_>) -> String {
         margin: MARGIN,
         window: (timeline.window.from, timeline.window.to),
     };
-    let canvas = Canvas { timeline, frame: &frame, palette: &palette, prefix: caption.prefix };
-    let panels = |svg: &mut Svg, seen: &mut Seen, y: f64| {
-        timeline.tracks.iter().fold(y, |y, track| canvas.panel(svg, seen, track, y + PANEL_GAP))
+    let panels = Panels { timeline, frame: &frame, palette: &palette };
+    let all = |canvas: &mut Canvas, seen: &mut Seen, y: f64| {
+        timeline.tracks.iter().fold(y, |y, track| panels.panel(canvas, seen, track, y + PANEL_GAP))
     };
     // What can be seen is known when all is drawn, and the legend comes first.
     let mut seen = Seen::default();
-    panels(&mut Svg::default(), &mut seen, 0.0);
-    let mut svg = Svg::default();
-    legend::patterns(&mut svg, &palette, &seen, caption.prefix);
-    let mut y = head(&mut svg, timeline, caption);
-    let legend = Legend { timeline, palette: &palette, prefix: caption.prefix, seen: &seen };
-    y = legend.draw(&mut svg, (MARGIN, WIDTH - MARGIN), y);
-    y = panels(&mut svg, &mut Seen::default(), y);
-    y = time_axis(&mut svg, timeline, &frame, y);
-    let words = description(timeline, caption);
-    svg.finish(WIDTH, (y + MARGIN).ceil(), &words)
+    all(&mut Canvas::default(), &mut seen, 0.0);
+    let mut canvas = Canvas::default();
+    let mut y = head(&mut canvas, timeline, title);
+    let legend = Legend { timeline, palette: &palette, seen: &seen };
+    y = legend.draw(&mut canvas, (MARGIN, WIDTH - MARGIN), y);
+    y = all(&mut canvas, &mut Seen::default(), y);
+    y = time_axis(&mut canvas, timeline, &frame, y);
+    canvas.finish((WIDTH, (y + MARGIN).ceil()), &description(timeline, title))
 }
 
 /// The message, what is shown, window and why; the y below them.
-fn head(svg: &mut Svg, timeline: &Timeline, caption: Caption<'_>) -> f64 {
+fn head(canvas: &mut Canvas, timeline: &Timeline, title: &str) -> f64 {
     let width = WIDTH - 2.0 * MARGIN;
     let mut y = 8.0;
     let message = timeline.message();
-    for line in TITLE.wrap(&message, width) {
+    for line in font::wrapped(&message, TITLE, width) {
         y += 26.0;
-        svg.text(MARGIN, y, TITLE, Anchor::Start, &line);
+        canvas.text((MARGIN, y - 6.0), &line, TITLE);
     }
-    let mut lines = WHY.wrap(caption.title, width);
-    lines.extend(WHY.wrap(&timeline.headline(), width));
+    let mut lines = font::wrapped(title, WHY, width);
+    lines.extend(font::wrapped(&timeline.headline(), WHY, width));
     for line in lines {
         y += 20.0;
-        svg.text(MARGIN, y, WHY, Anchor::Start, &WHY.fit(&line, width));
+        canvas.text((MARGIN, y - 4.0), &font::shortened(&line, WHY, width), WHY);
     }
     y + 10.0
 }
 
 /// The width of the column at the left.
 fn label_width(timeline: &Timeline, palette: &Palette) -> f64 {
-    let names = timeline.rows.iter().map(|row| LABEL.width(&row.name));
+    let names = timeline.rows.iter().map(|row| font::width(&row.name, LABEL));
     let cpu = names.fold(0.0, f64::max);
-    let node = if timeline.single_cpus() { LABEL.width("node 00 cpu ") + 10.0 } else { 0.0 };
-    let lanes = panel::lanes(timeline, palette).into_iter().map(|lane| LABEL.width(&lane));
+    let node = if timeline.single_cpus() { font::width("node 00 cpu ", LABEL) + 10.0 } else { 0.0 };
+    let lanes = panel::lanes(timeline, palette).into_iter().map(|lane| font::width(&lane, LABEL));
     lanes.fold(cpu + node, f64::max)
 }
 
 /// The labels of the time axis below the last panel; the y below them.
-fn time_axis(svg: &mut Svg, timeline: &Timeline, frame: &Frame, y: f64) -> f64 {
+fn time_axis(canvas: &mut Canvas, timeline: &Timeline, frame: &Frame, y: f64) -> f64 {
     let axis = axis(timeline.window.from, timeline.window.to, 10);
     let (mut first, mut last) = (f64::MAX, f64::MIN);
     for (at, label) in &axis.ticks {
         let x = frame.x(*at);
-        let half = AXIS.width(label) / 2.0;
+        let half = font::width(label, AXIS) / 2.0;
         // Neither beyond the edge of the picture nor into its neighbour.
         let x = x.min(WIDTH - MARGIN - half);
         if x - half < last + 8.0 {
             continue;
         }
-        svg.text(x, y + 18.0, AXIS, Anchor::Middle, label);
+        canvas.text((x, y + 14.0), label, AXIS);
         (first, last) = (first.min(x), x + half);
     }
     let unit = format!("simulated time, {}", axis.unit);
-    svg.text(f64::midpoint(frame.left, frame.right), y + 38.0, AXIS, Anchor::Middle, &unit);
+    canvas.text((f64::midpoint(frame.left, frame.right), y + 34.0), &unit, AXIS);
     y + 42.0
 }
 
 /// What the picture shows, in words.
-fn description(timeline: &Timeline, caption: Caption<'_>) -> String {
-    let mut words = format!("Timeline of {}: {} {}", caption.title, timeline.message(), timeline.headline());
+fn description(timeline: &Timeline, title: &str) -> String {
+    let mut words = format!("Timeline of {}: {} {}", title, timeline.message(), timeline.headline());
     for track in &timeline.tracks {
         words.push_str(&format!(". {}: {}", track.label, timeline.facts(track)));
     }

@@ -13,10 +13,8 @@ pub mod rows;
 mod runs;
 mod seen;
 pub mod states;
-pub mod svg;
 pub mod terminal;
 pub mod window;
-mod words;
 
 pub use request::{cpus, instant};
 pub use runs::{Medium, Request, Subject, Timeline, Track, record};

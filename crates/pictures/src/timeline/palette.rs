@@ -1,52 +1,23 @@
 //! Colours: applications, or threads of the only one, by hue, states by shade and pattern, so that neither colour blindness
 //! nor a grey printer hides them.
 
+use crate::canvas::palette::{
+    BLUE, Colour, Fill, GREEN, Hatch, ON_DARK, ON_LIGHT, ORANGE, PAPER, PURPLE, SKY, VERMILLION, YELLOW,
+};
 use crate::timeline::runs::Timeline;
 use crate::timeline::states::{Owner, State};
 
-/// Hues of applications or threads: the set of Okabe and Ito (Color Universal Design, 2008) without black; neighbours in the list differ
-/// in lightness. The numbers are those of terminals with 256 colours.
-const HUES: [(Rgb, u8); 7] = [
-    (Rgb(0x00, 0x72, 0xB2), 25),
-    (Rgb(0xE6, 0x9F, 0x00), 214),
-    (Rgb(0x00, 0x9E, 0x73), 35),
-    (Rgb(0x56, 0xB4, 0xE9), 117),
-    (Rgb(0xCC, 0x79, 0xA7), 175),
-    (Rgb(0xF0, 0xE4, 0x42), 227),
-    (Rgb(0xD5, 0x5E, 0x00), 166),
-];
+/// Hues of applications or threads: the set of Okabe and Ito (Color Universal Design, 2008) without black; neighbours in
+/// the list differ in lightness. The numbers are those of terminals with 256 colours.
+const HUES: [(Colour, u8); 7] =
+    [(BLUE, 25), (ORANGE, 214), (GREEN, 35), (SKY, 117), (PURPLE, 175), (YELLOW, 227), (VERMILLION, 166)];
 /// The applications that share a grey.
-const OTHERS: (Rgb, u8) = (Rgb(0x8C, 0x8C, 0x8C), 245);
+const OTHERS: (Colour, u8) = (Colour(0x8C, 0x8C, 0x8C), 245);
 /// The only application, where its threads have the hues.
-const WHOLE: (Rgb, u8) = (Rgb(0x33, 0x33, 0x33), 240);
-
-/// A colour: red, green, blue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rgb(pub u8, pub u8, pub u8);
-
-impl Rgb {
-    /// As SVG writes it: `#0072B2`.
-    #[must_use]
-    pub fn hex(self) -> String {
-        format!("#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
-    }
-
-    /// True when white text reads better on it than black (ITU-R BT.709 luma below the middle).
-    #[must_use]
-    pub fn dark(self) -> bool {
-        u32::from(self.0) * 2126 + u32::from(self.1) * 7152 + u32::from(self.2) * 722 < 127 * 10_000
-    }
-
-    /// Mixed with white, of which there is this percentage.
-    #[must_use]
-    pub fn lighter(self, percent: u32) -> Self {
-        let mixed = |part: u8| {
-            let whole = u32::from(part) * (100 - percent.min(100)) + 255 * percent.min(100);
-            (whole / 100) as u8
-        };
-        Self(mixed(self.0), mixed(self.1), mixed(self.2))
-    }
-}
+const WHOLE: (Colour, u8) = (Colour(0x33, 0x33, 0x33), 240);
+/// Part of the colour in that of memory stalls and of what is between the lines of a hatching.
+const STALLED: f64 = 0.42;
+const PAGES: f64 = 0.25;
 
 /// Who has which hue.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,14 +71,14 @@ impl Palette {
         }
     }
 
-    fn both(&self, owner: Owner) -> (Rgb, u8) {
+    fn both(&self, owner: Owner) -> (Colour, u8) {
         let grey = if self.lap.is_some() && matches!(owner, Owner::App(_)) { WHOLE } else { OTHERS };
         self.place(owner).map_or(grey, |place| HUES[place])
     }
 
     /// The colour of an owner's time.
     #[must_use]
-    pub fn of(&self, owner: Owner) -> Rgb {
+    pub fn of(&self, owner: Owner) -> Colour {
         self.both(owner).0
     }
 
@@ -117,31 +88,30 @@ impl Palette {
         self.both(owner).1
     }
 
-    /// The colour at a place in the list of hues.
+    /// How an owner's state is filled.
     #[must_use]
-    pub fn hue(place: usize) -> Rgb {
-        HUES[place % HUES.len()].0
+    pub fn fill(&self, owner: Owner, state: State) -> Fill {
+        let base = self.of(owner);
+        match state {
+            State::Compute => base.into(),
+            State::Memory => base.mixed(STALLED, PAPER).into(),
+            State::SharedCore => Fill::hatched(Hatch::WideUpright, base, base.mixed(STALLED, PAPER)),
+            State::PageInit => Fill::hatched(Hatch::Dots, base, base.mixed(PAGES, PAPER)),
+            State::Spin => Fill::hatched(Hatch::WideRising, base, PAPER),
+            State::Yield => Fill::hatched(Hatch::Falling, base, PAPER),
+            State::Switch => Colour(0x33, 0x33, 0x33).into(),
+            State::Migrate => ON_LIGHT.into(),
+            State::Kernel => Colour(0x9A, 0x9A, 0x9A).into(),
+            State::Idle => Colour(0xF2, 0xF2, 0xF2).into(),
+        }
     }
 }
 
 /// True when white text reads better than black on a colour of terminals with 256 colours.
 #[must_use]
 pub fn dark(terminal: u8) -> bool {
-    HUES.iter().chain([&OTHERS, &WHOLE]).any(|(colour, number)| *number == terminal && colour.dark())
-}
-
-/// The grey of states that belong to nobody.
-#[must_use]
-pub const fn grey(state: State) -> Rgb {
-    match state {
-        State::Switch => Rgb(0x33, 0x33, 0x33),
-        State::Migrate => Rgb(0x00, 0x00, 0x00),
-        State::Kernel => Rgb(0x9A, 0x9A, 0x9A),
-        State::Idle => Rgb(0xF2, 0xF2, 0xF2),
-        State::Compute | State::SharedCore | State::Memory | State::PageInit | State::Spin | State::Yield => {
-            Rgb(0x60, 0x60, 0x60)
-        }
-    }
+    let mut all = HUES.iter().chain([&OTHERS, &WHOLE]);
+    all.any(|(colour, number)| *number == terminal && colour.letters() == ON_DARK)
 }
 
 #[cfg(test)]
@@ -150,7 +120,7 @@ mod tests {
     use crate::timeline::runs::fixture;
     use crate::timeline::states::Mix;
 
-    fn luminance(colour: Rgb) -> u32 {
+    fn luminance(colour: Colour) -> u32 {
         (u32::from(colour.0) * 2126 + u32::from(colour.1) * 7152 + u32::from(colour.2) * 722) / 10_000
     }
 
@@ -160,7 +130,7 @@ mod tests {
             assert!(luminance(pair[0].0).abs_diff(luminance(pair[1].0)) > 20, "{pair:?}");
         }
         for (hue, _) in HUES {
-            assert!(luminance(hue.lighter(60)) > luminance(hue) + 15, "{hue:?}");
+            assert!(luminance(hue.mixed(0.4, PAPER)) > luminance(hue) + 15, "{hue:?}");
         }
     }
 

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sim_core::account::Category;
 use sim_core::ids::{AppId, Id};
 
+use crate::canvas::palette::{Colour, Dash, Fill, INK, ON_LIGHT, PAPER};
+use crate::canvas::{Anchor, Area, Canvas, Letters, font};
 use crate::timeline::axis::axis;
 use crate::timeline::draw::LABEL;
 use crate::timeline::legend;
@@ -13,11 +15,10 @@ use crate::timeline::record::{Cell, Completed, Move};
 use crate::timeline::runs::{Timeline, Track};
 use crate::timeline::seen::Seen;
 use crate::timeline::states::{Owner, State, each};
-use crate::timeline::svg::{Anchor, Font, Svg, outline};
 use trace::slices::{Occupant, Owners, Slice};
 
-const HEADING: Font = Font { size: 16.0, bold: true, pale: false };
-const FACTS: Font = Font { size: 13.0, bold: false, pale: false };
+const HEADING: Letters = Letters::new(16.0).bold();
+const FACTS: Letters = Letters::new(13.0);
 /// Height of a lane of marks in pixels.
 const LANE: f64 = 13.0;
 /// Height of the lane that counts migrations.
@@ -34,7 +35,7 @@ const TITLED: f64 = 3.0;
 /// A slice that is at least so wide ends with a seam of this width.
 const SEAMED: f64 = 8.0;
 const SEAM: f64 = 0.8;
-const RANK: Font = Font { size: 10.0, bold: false, pale: false };
+const RANK: Letters = Letters::new(10.0).at(Anchor::Middle);
 /// Marks nearer than this many pixels are one.
 const NEAR: f64 = 5.0;
 /// Up to so many migrations are drawn as arrows across the rows.
@@ -73,7 +74,7 @@ pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
     };
     let lane = |app: usize| {
         let what = if meets(&app) { "barriers" } else { "ends" };
-        LABEL.fit(&format!("{} {what}", timeline.app(app)), LANE_NAME)
+        font::shortened(&format!("{} {what}", timeline.app(app)), LABEL, LANE_NAME)
     };
     let mut lanes: Vec<String> = meeting(timeline, palette).into_iter().map(lane).collect();
     if decided(timeline) {
@@ -123,66 +124,64 @@ fn meeting(timeline: &Timeline, palette: &Palette) -> Vec<usize> {
 
 /// What all panels have in common.
 #[derive(Clone, Copy)]
-pub(crate) struct Canvas<'a> {
+pub(crate) struct Panels<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) frame: &'a Frame,
     pub(crate) palette: &'a Palette,
-    pub(crate) prefix: &'a str,
 }
 
-impl Canvas<'_> {
+impl Panels<'_> {
     /// Draws a panel below y; the y below it.
-    pub(crate) fn panel(&self, svg: &mut Svg, seen: &mut Seen, track: &Track, y: f64) -> f64 {
+    pub(crate) fn panel(&self, canvas: &mut Canvas, seen: &mut Seen, track: &Track, y: f64) -> f64 {
         let Self { timeline, frame, palette, .. } = *self;
-        let mut y = heading(svg, timeline, track, frame, y);
-        y = self.lanes(svg, seen, track, y);
+        let mut y = heading(canvas, timeline, track, frame, y);
+        y = self.lanes(canvas, seen, track, y);
         let tops = tops(timeline, frame, y);
         let bottom = tops.last().map_or(y, |top| top + frame.row);
         let painter = Painter {
             timeline,
             frame,
             palette,
-            prefix: self.prefix,
             owners: &track.owners,
             numbered: timeline.threads || changes(track),
             arrows: arrows(track, frame),
         };
-        svg.raw("<g shape-rendering=\"crispEdges\">");
-        for (row, (cells, top)) in track.recording.rows.iter().zip(&tops).enumerate() {
-            painter.row(svg, seen, cells, row, *top);
-        }
-        svg.raw("</g>");
-        row_labels(svg, timeline, frame, &tops);
-        grid(svg, frame, y, bottom);
+        canvas.crisp(|canvas| {
+            for (row, (cells, top)) in track.recording.rows.iter().zip(&tops).enumerate() {
+                painter.row(canvas, seen, cells, row, *top);
+            }
+        });
+        row_labels(canvas, timeline, frame, &tops);
+        grid(canvas, frame, y, bottom);
         if !counted(timeline) {
-            moves(svg, track, frame, &tops);
+            moves(canvas, track, frame, &tops);
             seen.moves |= !track.recording.moves.is_empty();
         }
-        ended(svg, track, frame, y, bottom);
+        ended(canvas, track, frame, y, bottom);
         bottom + 4.0
     }
 
     /// Barriers, decisions and counts of migrations; the y below them.
-    fn lanes(&self, svg: &mut Svg, seen: &mut Seen, track: &Track, mut y: f64) -> f64 {
+    fn lanes(&self, canvas: &mut Canvas, seen: &mut Seen, track: &Track, mut y: f64) -> f64 {
         let Self { timeline, frame, palette, .. } = *self;
         let names = lanes(timeline, palette);
         let has = |lane: &str| names.iter().any(|name| name == lane);
         for (app, name) in meeting(timeline, palette).into_iter().zip(&names) {
-            lane_label(svg, frame, name, y);
-            barriers(svg, timeline, track, frame, &palette.of(Owner::App(app as u32)).hex(), app, y);
+            lane_label(canvas, frame, name, y);
+            barriers(canvas, timeline, track, frame, palette.of(Owner::App(app as u32)), app, y);
             y += LANE;
         }
         seen.barriers |= !track.recording.barriers.is_empty();
         seen.ends |= !track.recording.ends.is_empty();
         if has(DECISIONS) {
-            lane_label(svg, frame, DECISIONS, y);
-            notes(svg, track, frame, y);
+            lane_label(canvas, frame, DECISIONS, y);
+            notes(canvas, track, frame, y);
             seen.decisions |= !track.recording.notes.is_empty();
             y += LANE;
         }
         if has(MIGRATIONS) {
-            lane_label(svg, frame, MIGRATIONS, y + COUNTS - LANE);
-            move_counts(svg, track, frame, y);
+            lane_label(canvas, frame, MIGRATIONS, y + COUNTS - LANE);
+            move_counts(canvas, track, frame, y);
             y += COUNTS;
         }
         y + 3.0
@@ -190,18 +189,18 @@ impl Canvas<'_> {
 }
 
 /// What distinguishes the run and what its cpus do.
-fn heading(svg: &mut Svg, timeline: &Timeline, track: &Track, frame: &Frame, y: f64) -> f64 {
+fn heading(canvas: &mut Canvas, timeline: &Timeline, track: &Track, frame: &Frame, y: f64) -> f64 {
     let room = frame.right - frame.margin;
-    let label = HEADING.fit(&track.label, room / 3.0);
-    svg.text(frame.margin, y + 12.0, HEADING, Anchor::Start, &label);
-    let beside = frame.margin + HEADING.width(&label) + 16.0;
-    let facts = timeline.facts(track);
-    svg.text(beside, y + 12.0, FACTS, Anchor::Start, &FACTS.fit(&facts, frame.right - beside));
+    let label = font::shortened(&track.label, HEADING, room / 3.0);
+    canvas.text((frame.margin, y + 7.0), &label, HEADING);
+    let beside = frame.margin + font::width(&label, HEADING) + 16.0;
+    let facts = font::shortened(&timeline.facts(track), FACTS, frame.right - beside);
+    canvas.text((beside, y + 8.0), &facts, FACTS);
     y + 22.0
 }
 
-fn lane_label(svg: &mut Svg, frame: &Frame, name: &str, y: f64) {
-    svg.text(frame.left - 6.0, y + 10.0, LABEL, Anchor::End, name);
+fn lane_label(canvas: &mut Canvas, frame: &Frame, name: &str, y: f64) {
+    canvas.text((frame.left - 6.0, y + 7.0), name, LABEL.at(Anchor::End));
 }
 
 /// The y of each row.
@@ -220,7 +219,7 @@ fn tops(timeline: &Timeline, frame: &Frame, y: f64) -> Vec<f64> {
     tops
 }
 
-fn row_labels(svg: &mut Svg, timeline: &Timeline, frame: &Frame, tops: &[f64]) {
+fn row_labels(canvas: &mut Canvas, timeline: &Timeline, frame: &Frame, tops: &[f64]) {
     let every = (LABELLED / frame.row).ceil().max(1.0) as usize;
     let nodes = timeline.rows.iter().any(|row| row.group != timeline.rows[0].group);
     let mut before = None;
@@ -228,28 +227,28 @@ fn row_labels(svg: &mut Svg, timeline: &Timeline, frame: &Frame, tops: &[f64]) {
     for (at, (row, top)) in timeline.rows.iter().zip(tops).enumerate() {
         let first = before != Some(row.group);
         within = if first { 0 } else { within + 1 };
-        let y = top + frame.row / 2.0 + 4.0;
+        let y = top + frame.row / 2.0 + 1.0;
         if within % every == 0 {
             let cpu = at == 0 && timeline.single_cpus();
             let name = if cpu { format!("cpu {}", row.name) } else { row.name.clone() };
-            svg.text(frame.left - 6.0, y, LABEL, Anchor::End, &name);
+            canvas.text((frame.left - 6.0, y), &name, LABEL.at(Anchor::End));
         }
         let room = timeline.rows.iter().filter(|other| other.group == row.group).count() as f64 * frame.row;
         if nodes && first && timeline.single_cpus() && room >= LABELLED {
-            svg.text(frame.margin, y, LABEL, Anchor::Start, &format!("node {}", row.group));
+            canvas.text((frame.margin, y), &format!("node {}", row.group), LABEL);
         }
         before = Some(row.group);
     }
 }
 
 /// Faint lines at the instants of the axis, across the rows.
-fn grid(svg: &mut Svg, frame: &Frame, top: f64, bottom: f64) {
+fn grid(canvas: &mut Canvas, frame: &Frame, top: f64, bottom: f64) {
     for (at, _) in axis(frame.window.0, frame.window.1, 10).ticks {
         let x = frame.x(at);
-        svg.line((x, top), (x, bottom), "#000000", "stroke-opacity=\"0.18\" stroke-width=\"1\"");
-        svg.line((x, bottom), (x, bottom + 5.0), "#333333", "stroke-width=\"1\"");
+        canvas.faint_line(&[(x, top), (x, bottom)], ON_LIGHT, 1.0, 0.18);
+        canvas.line(&[(x, bottom), (x, bottom + 5.0)], INK, 1.0);
     }
-    svg.line((frame.left, bottom + 1.0), (frame.right, bottom + 1.0), "#333333", "stroke-width=\"1\"");
+    canvas.line(&[(frame.left, bottom + 1.0), (frame.right, bottom + 1.0)], INK, 1.0);
 }
 
 /// Where migrations are drawn as arrows.
@@ -278,25 +277,25 @@ fn changes(track: &Track) -> bool {
 }
 
 /// Where a run has ended within the window.
-fn ended(svg: &mut Svg, track: &Track, frame: &Frame, top: f64, bottom: f64) {
+fn ended(canvas: &mut Canvas, track: &Track, frame: &Frame, top: f64, bottom: f64) {
     let Some(end) = track.end.filter(|end| *end < frame.window.1) else { return };
     let x = frame.x(end);
-    svg.line((x, top), (x, bottom), "#333333", "stroke-width=\"1\" stroke-dasharray=\"4 3\"");
+    canvas.dashed(&[(x, top), (x, bottom)], INK, 1.0, Dash::Short);
     let text = "the run is over";
-    if frame.right - x > FACTS.width(text) + 12.0 {
-        let (y, width) = (f64::midpoint(top, bottom), FACTS.width(text));
-        svg.rect(x + 6.0, y - 10.0, width + 4.0, 20.0, "#FFFFFF");
-        svg.text(x + 8.0, y + 4.0, FACTS, Anchor::Start, text);
+    let (y, width) = (f64::midpoint(top, bottom), font::width(text, FACTS));
+    if frame.right - x > width + 12.0 {
+        canvas.fill(Area { x: x + 6.0, y: y - 10.0, width: width + 4.0, height: 20.0 }, PAPER);
+        canvas.text((x + 8.0, y), text, FACTS);
     }
 }
 
 /// The barriers and the end of an application.
 fn barriers(
-    svg: &mut Svg,
+    canvas: &mut Canvas,
     timeline: &Timeline,
     track: &Track,
     frame: &Frame,
-    colour: &str,
+    colour: Colour,
     app: usize,
     y: f64,
 ) {
@@ -313,13 +312,13 @@ fn barriers(
             1 => format!("a barrier of {name} is complete"),
             _ => format!("the first of {count} barriers of {name} is complete"),
         };
-        svg.titled(&format!("{}: {what}", instant(*at)), |svg| {
-            legend::barrier(svg, x, y + 1.0, LANE - 3.0, colour);
+        canvas.titled(&format!("{}: {what}", instant(*at)), |canvas| {
+            legend::barrier(canvas, x, y + 1.0, LANE - 3.0, colour);
         });
     }
     for (_, at) in track.recording.ends.iter().filter(|end| end.0 == AppId(app as u32)) {
-        svg.titled(&format!("{}: {name} ends", instant(*at)), |svg| {
-            legend::end(svg, frame.x(*at), y + LANE / 2.0, colour);
+        canvas.titled(&format!("{}: {name} ends", instant(*at)), |canvas| {
+            legend::end(canvas, frame.x(*at), y + LANE / 2.0, colour);
         });
     }
 }
@@ -355,15 +354,15 @@ fn listed<'t>(texts: impl ExactSizeIterator<Item = (u64, &'t str)>) -> String {
 }
 
 /// Decisions that moved nobody.
-fn notes(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) {
+fn notes(canvas: &mut Canvas, track: &Track, frame: &Frame, y: f64) {
     for group in together(&track.recording.notes, |note| frame.x(note.at)) {
         let text = listed(group.iter().map(|note| (note.at, note.text.as_str())));
-        svg.titled(&text, |svg| legend::decision(svg, frame.x(group[0].at), y + 3.0));
+        canvas.titled(&text, |canvas| legend::decision(canvas, frame.x(group[0].at), y + 3.0));
     }
 }
 
 /// Migrations: arrows if they are few, else marks on the rows that tasks go to.
-fn moves(svg: &mut Svg, track: &Track, frame: &Frame, tops: &[f64]) {
+fn moves(canvas: &mut Canvas, track: &Track, frame: &Frame, tops: &[f64]) {
     let moves = &track.recording.moves;
     let middle = |row: Option<usize>| row.and_then(|row| tops.get(row)).map(|top| top + frame.row / 2.0);
     if moves.len() <= ARROWS {
@@ -378,7 +377,7 @@ fn moves(svg: &mut Svg, track: &Track, frame: &Frame, tops: &[f64]) {
                 (None, Some(to)) => (top, to),
                 (None, None) => continue,
             };
-            svg.titled(&text, |svg| legend::arrow(svg, frame.x(moved.at), from, to));
+            canvas.titled(&text, |canvas| legend::arrow(canvas, frame.x(moved.at), from, to));
         }
         return;
     }
@@ -390,20 +389,21 @@ fn moves(svg: &mut Svg, track: &Track, frame: &Frame, tops: &[f64]) {
         let Some(top) = tops.get(row) else { continue };
         for group in together(&moves, |moved| frame.x(moved.at)) {
             let text = listed(group.iter().map(|moved| (moved.at, moved.text.as_str())));
-            svg.titled(&text, |svg| legend::head(svg, frame.x(group[0].at), top + frame.row, 6.0));
+            canvas.titled(&text, |canvas| legend::head(canvas, frame.x(group[0].at), top + frame.row, 6.0));
         }
     }
 }
 
 /// How many tasks migrate, as bars.
-fn move_counts(svg: &mut Svg, track: &Track, frame: &Frame, y: f64) {
+fn move_counts(canvas: &mut Canvas, track: &Track, frame: &Frame, y: f64) {
     let groups = together(&track.recording.moves, |moved| frame.x(moved.at));
     let most = groups.iter().map(|group| group.len()).max().unwrap_or(1).max(1) as f64;
     for group in groups {
         let text = listed(group.iter().map(|moved| (moved.at, moved.text.as_str())));
         let height = ((COUNTS - 4.0) * group.len() as f64 / most).max(1.0);
-        svg.titled(&text, |svg| {
-            svg.rect(frame.x(group[0].at), y + COUNTS - 2.0 - height, NEAR - 1.0, height, "#000000");
+        canvas.titled(&text, |canvas| {
+            let (x, y) = (frame.x(group[0].at), y + COUNTS - 2.0 - height);
+            canvas.fill(Area { x, y, width: NEAR - 1.0, height }, ON_LIGHT);
         });
     }
 }
@@ -413,7 +413,6 @@ struct Painter<'a> {
     timeline: &'a Timeline,
     frame: &'a Frame,
     palette: &'a Palette,
-    prefix: &'a str,
     owners: &'a Owners,
     /// It is worth a number which task runs: tasks change places, or have colours that repeat.
     numbered: bool,
@@ -422,9 +421,9 @@ struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    fn row(&self, svg: &mut Svg, seen: &mut Seen, cells: &[Cell], row: usize, top: f64) {
-        // What has no hover text goes into one path per fill, in the order of the fills.
-        let mut paths: BTreeMap<String, String> = BTreeMap::new();
+    fn row(&self, canvas: &mut Canvas, seen: &mut Seen, cells: &[Cell], row: usize, top: f64) {
+        // What has no hover text is drawn fill by fill, in the order of the fills.
+        let mut plain: BTreeMap<Fill, Vec<Area>> = BTreeMap::new();
         for cell in cells {
             let (left, right) = (self.frame.x(cell.from), self.frame.x(cell.to));
             let slice = cell.slice.as_ref().filter(|_| right - left >= TITLED);
@@ -432,20 +431,18 @@ impl Painter<'_> {
             if let Some(slice) = slice {
                 // A seam separates the slices of tasks of one application.
                 let seam = if right - left >= SEAMED { SEAM } else { 0.0 };
-                svg.titled(&self.words(slice), |svg| {
-                    self.stack(seen, cell, (left, right - seam), top, |fill, x, y, width, height| {
-                        svg.rect(x, y, width, height, fill);
-                    });
-                    seen.numbers |= self.rank(svg, slice, (left, right), row, top);
+                canvas.titled(&self.words(slice), |canvas| {
+                    self.stack(seen, cell, (left, right - seam), top, |fill, area| canvas.fill(area, fill));
+                    seen.numbers |= self.rank(canvas, slice, (left, right), row, top);
                 });
             } else {
-                self.stack(seen, cell, (left, right), top, |fill, x, y, width, height| {
-                    outline(paths.entry(fill.to_owned()).or_default(), x, y, width, height);
+                self.stack(seen, cell, (left, right), top, |fill, area| {
+                    plain.entry(fill).or_default().push(area);
                 });
             }
         }
-        for (fill, path) in paths {
-            svg.path(&path, &fill);
+        for (fill, areas) in plain {
+            canvas.fill_all(areas, fill);
         }
     }
 
@@ -456,29 +453,36 @@ impl Painter<'_> {
         cell: &Cell,
         (left, right): (f64, f64),
         top: f64,
-        mut draw: impl FnMut(&str, f64, f64, f64, f64),
+        mut draw: impl FnMut(Fill, Area),
     ) {
         let height = self.frame.row - 1.0;
         let total = cell.mix.total().max(1) as f64;
-        // Edges lie on tenths of pixels, as written, so that neighbours touch.
-        let round = |value: f64| (value * 10.0).round() / 10.0;
+        // Edges lie on quarters of pixels, as drawn, so that neighbours touch.
+        let round = |value: f64| (value * 4.0).round() / 4.0;
         let (left, right) = (round(left), round(right));
         let mut sum = 0;
         let mut lower = top + height;
         for (owner, state, ns) in cell.mix.parts() {
             sum += ns;
             let upper = round(top + height * (1.0 - sum as f64 / total));
-            if lower - upper >= 0.1 && right - left >= 0.1 {
-                seen.piece(owner, state, right - left, lower - upper);
-                let fill = legend::fill(self.palette, self.prefix, owner, state);
-                draw(&fill, left, upper, right - left, lower - upper);
+            let area = Area { x: left, y: upper, width: right - left, height: lower - upper };
+            if area.width > 0.0 && area.height > 0.0 {
+                seen.piece(owner, state, area.width, area.height);
+                draw(self.palette.fill(owner, state), area);
                 lower = upper;
             }
         }
     }
 
     /// The rank of a task, where there is room for it; true if it is drawn.
-    fn rank(&self, svg: &mut Svg, slice: &Slice, (left, right): (f64, f64), row: usize, top: f64) -> bool {
+    fn rank(
+        &self,
+        canvas: &mut Canvas,
+        slice: &Slice,
+        (left, right): (f64, f64),
+        row: usize,
+        top: f64,
+    ) -> bool {
         let (task, patterned) = match slice.who {
             Occupant::Works(task) => {
                 // Solid, in the colour or a lighter one.
@@ -490,9 +494,9 @@ impl Painter<'_> {
             _ => return false,
         };
         let rank = self.owners.rank(task).to_string();
-        let width = RANK.width(&rank);
+        let width = font::width(&rank, RANK);
         let room = right - left >= width + 12.0 && self.frame.row >= RANK.size + 3.0;
-        let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 3.5);
+        let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 0.75);
         let reach = width / 2.0 + 5.0;
         let crossed = |(at, first, last): &(f64, usize, usize)| {
             (at - x).abs() < reach && (*first..=*last).contains(&row)
@@ -506,10 +510,10 @@ impl Painter<'_> {
             Owner::App(self.owners.app(task).index() as u32)
         });
         if patterned {
-            svg.rect(x - width / 2.0 - 2.0, y - RANK.size + 1.0, width + 4.0, RANK.size + 1.0, "#FFFFFF");
+            let (half, height) = (width / 2.0 + 2.0, RANK.size + 1.0);
+            canvas.fill(Area { x: x - half, y: y - height / 2.0, width: 2.0 * half, height }, PAPER);
         }
-        let white = !patterned && colour.dark();
-        svg.inked(x, y, RANK, if white { "#FFFFFF" } else { "#000000" }, &rank);
+        canvas.text((x, y), &rank, RANK.in_colour(if patterned { ON_LIGHT } else { colour.letters() }));
         true
     }
 

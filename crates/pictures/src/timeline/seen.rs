@@ -1,6 +1,6 @@
 //! What can be seen in a picture: the legend explains that and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::timeline::states::{Owner, State};
 
@@ -12,8 +12,6 @@ const AREA: f64 = 80.0;
 /// What has been drawn.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Seen {
-    /// All pieces, however small.
-    pub(crate) drawn: BTreeSet<(Owner, State)>,
     /// Square pixels of the pieces that are large enough.
     areas: BTreeMap<(Owner, State), f64>,
     /// Numbers of threads.
@@ -29,7 +27,6 @@ pub(crate) struct Seen {
 impl Seen {
     /// A piece of a row.
     pub(crate) fn piece(&mut self, owner: Owner, state: State, width: f64, height: f64) {
-        self.drawn.insert((owner, state));
         if width >= PIXEL && height >= PIXEL {
             *self.areas.entry((owner, state)).or_default() += width * height;
         }

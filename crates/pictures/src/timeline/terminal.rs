@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use notation::neutral;
 
+use crate::canvas::font::words;
 use crate::timeline::axis::axis;
 use crate::timeline::palette::{Palette, dark};
 use crate::timeline::record::Cell;
 use crate::timeline::runs::{Timeline, Track};
 use crate::timeline::states::{Mix, Owner, State};
-use crate::timeline::words::words;
 
 /// Columns for the names of rows: `node 0    12 `.
 const GUTTER: usize = 12;
