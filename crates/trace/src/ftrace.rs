@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::About;
 use crate::cast::{Cast, Tid};
-use crate::digits::{decimal, digits};
+use crate::decimal;
 use crate::story::{Event, State, Who, Writer};
 
 /// Most bytes of the name of a task in Linux (TASK_COMM_LEN - 1).
@@ -30,7 +30,7 @@ struct Shown {
 
 impl Shown {
     fn new(tid: Tid, name: &str, pid: Tid) -> Self {
-        let long = name.chars().count() + 1 + digits(pid);
+        let long = name.chars().count() + 1 + itoa::Buffer::new().format(pid).len();
         let mut text = " ".repeat(WIDTH.saturating_sub(long));
         let first = text.len();
         text.push_str(name);

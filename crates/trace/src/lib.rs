@@ -5,10 +5,8 @@
 
 mod cast;
 mod collect;
-mod digits;
 mod ftrace;
 pub mod messages;
-mod packets;
 mod perfetto;
 pub mod slices;
 mod sort;
@@ -85,4 +83,12 @@ pub fn write(tracer: Tracer, about: &About, form: Form, out: &mut dyn Write) -> 
         Form::Perfetto => story.tell(&mut records, &mut perfetto::Perfetto::begin(&cast, about, out)?),
         Form::Ftrace => story.tell(&mut records, &mut ftrace::Ftrace::begin(&cast, about, out)?),
     }
+}
+
+/// Appends a number in decimal with at least `least` digits.
+fn decimal(text: &mut String, number: u64, least: usize) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number);
+    text.extend((digits.len()..least).map(|_| '0'));
+    text.push_str(digits);
 }

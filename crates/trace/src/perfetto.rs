@@ -12,12 +12,11 @@ use sim_core::ids::TaskId;
 
 use crate::About;
 use crate::cast::Cast;
-use crate::digits::decimal;
+use crate::decimal;
 use crate::messages::{
-    Attribute, Attributes, Counter, Process, ProcessTree, Thread, ThreadOfTrack, Trace, TracePacket,
-    TrackDescriptor, event, state,
+    Attribute, Attributes, Counter, Process, ProcessTree, TaskState, Thread, ThreadOfTrack, TracePacket,
+    TrackDescriptor, TrackEvent, event, state,
 };
-use crate::packets::{self, SEQUENCE};
 use crate::story::{Event, State, Who, Writer};
 
 /// Numbers of tracks: fixed ones, then one per cpu, node and thread.
@@ -31,6 +30,11 @@ const QUEUE_OF: u64 = 1 << 40;
 const COMPUTING_OF: u64 = 2 << 40;
 const POLLING_OF: u64 = 3 << 40;
 const THREAD_OF: u64 = 4 << 40;
+
+/// The only writer of the file.
+const SEQUENCE: u32 = 1;
+/// The key of `Trace.packet`: field 1, bytes with their length in front.
+const PACKET: u8 = 1 << 3 | 2;
 
 /// Bytes that are gathered before they are written.
 const GATHERED: usize = 1 << 15;
@@ -140,7 +144,12 @@ impl<'a> Perfetto<'a> {
         let flags = (!std::mem::replace(&mut self.begun, true)).then_some(1);
         let packet =
             TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), sequence_flags: flags, ..packet };
-        Trace { packet: vec![packet] }.encode(&mut self.buffer).map_err(io::Error::other)?;
+        self.buffer.push(PACKET);
+        packet.encode_length_delimited(&mut self.buffer).map_err(io::Error::other)?;
+        if let Some(name) = packet.track_event.and_then(|event| event.name) {
+            // The next name takes its memory.
+            self.text = name;
+        }
         self.flush_at(GATHERED)
     }
 
@@ -154,20 +163,29 @@ impl<'a> Perfetto<'a> {
     }
 
     fn state(&mut self, at: u64, cpu: u32, who: Who, state: i32) -> io::Result<()> {
-        packets::state(&mut self.buffer, at, cpu, who.tid, state);
-        self.flush_at(GATHERED)
+        let event = TaskState { cpu: Some(cpu as i32), tid: Some(who.tid as i64), state: Some(state) };
+        self.packet(TracePacket {
+            timestamp: Some(at),
+            generic_kernel_task_state_event: Some(event),
+            ..TracePacket::default()
+        })
     }
 
     fn count(&mut self, at: u64, track: u64, value: u32) -> io::Result<()> {
-        let value = Some(u64::from(value));
-        packets::on_track(&mut self.buffer, at, (event::COUNTER, track), None, value);
-        self.flush_at(GATHERED)
+        let event = TrackEvent { counter_value: Some(i64::from(value)), ..TrackEvent::default() };
+        self.on_track(at, event::COUNTER, track, event)
+    }
+
+    /// An event on a track.
+    fn on_track(&mut self, at: u64, kind: i32, track: u64, event: TrackEvent) -> io::Result<()> {
+        let event = TrackEvent { r#type: Some(kind), track_uuid: Some(track), ..event };
+        self.packet(TracePacket { timestamp: Some(at), track_event: Some(event), ..TracePacket::default() })
     }
 
     /// An event whose name is in `text`.
     fn named(&mut self, at: u64, kind: i32, track: u64) -> io::Result<()> {
-        packets::on_track(&mut self.buffer, at, (kind, track), Some(&self.text), None);
-        self.flush_at(GATHERED)
+        let event = TrackEvent { name: Some(std::mem::take(&mut self.text)), ..TrackEvent::default() };
+        self.on_track(at, kind, track, event)
     }
 }
 
@@ -227,9 +245,7 @@ impl Writer for Perfetto<'_> {
                 self.named(at, event::BEGIN, THREAD_OF + who.tid)
             }
             Event::GoesOn { who } => {
-                let what = (event::END, THREAD_OF + who.tid);
-                packets::on_track(&mut self.buffer, at, what, None, None);
-                self.flush_at(GATHERED)
+                self.on_track(at, event::END, THREAD_OF + who.tid, TrackEvent::default())
             }
             Event::Barrier { app, scope: number, episode } => {
                 self.text.clear();
