@@ -9,6 +9,9 @@ use super::palette::{Colour, Dash, Fill, INK, PAPER, Tile};
 use super::picture::{Group, Item, MIDDLE, Picture};
 use super::{Anchor, Area, Letters, Point};
 
+/// The name of the element for a disc.
+const DISC: &str = "circle";
+
 /// The picture as SVG text.
 pub(super) fn write(picture: &Picture) -> String {
     let ((width, height), title) = (picture.size, xml(&picture.title));
@@ -103,7 +106,7 @@ fn item(out: &mut String, item: &Item) {
         }
         Item::Disc { centre, radius, colour } => {
             let ([x, y, radius], colour) = ([centre.0, centre.1, *radius].map(number), colour.hex());
-            put(out, format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{colour}\"/>"));
+            put(out, format_args!("<{DISC} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{colour}\"/>"));
         }
         Item::Text { at, text, letters } => self::text(out, *at, text, *letters),
         Item::Begin(Group::Titled(title)) => put(out, format_args!("<g><title>{}</title>", xml(title))),
