@@ -97,10 +97,7 @@ impl Axis {
 
     /// Multiples of 1, 2 or 5 times a power of ten.
     fn round_steps(&self, most: usize) -> Vec<f64> {
-        let raw = (self.high - self.low) / most as f64;
-        let power = power_below(raw);
-        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= raw * 0.999).unwrap_or(10.0);
-        let step = factor * power;
+        let step = round_step((self.high - self.low) / most as f64);
         let (first, last) =
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(|n| n as f64 * step).collect()
@@ -128,6 +125,33 @@ impl Axis {
     }
 }
 
+/// Round instants of a time axis in a unit that suits them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Times {
+    /// Instants in nanoseconds and their labels.
+    pub ticks: Vec<(u64, String)>,
+    /// The unit of the labels.
+    pub unit: &'static str,
+}
+
+/// Units of time and the powers of ten of their nanoseconds.
+const UNITS: [(&str, u32); 4] = [("s", 9), ("ms", 6), ("µs", 3), ("ns", 0)];
+
+/// At most about `most` round instants of a window (nanoseconds, the second later).
+#[must_use]
+pub fn times(from: u64, to: u64, most: u64) -> Times {
+    let step = round_step((to - from) as f64 / most.max(1) as f64).max(1.0) as u64;
+    // Digits behind the point; a step is 1, 2 or 5 times a power of ten.
+    let decimals = |power: u32| power.saturating_sub(step.ilog10()) as usize;
+    // Up to two, or three where the largest label is not below 1.
+    let fits = |power: u32| decimals(power) <= if to >= 10u64.pow(power) { 3 } else { 2 };
+    let (unit, power) = UNITS.into_iter().find(|unit| fits(unit.1)).unwrap_or(("ns", 0));
+    let decimals = decimals(power);
+    let label = |at: u64| format!("{:.decimals$}", at as f64 / ten_to(power as i32));
+    let ticks = (from.div_ceil(step)..=to / step).map(|n| (n * step, label(n * step))).collect();
+    Times { ticks, unit }
+}
+
 /// The least and the largest finite value.
 #[must_use]
 pub fn extremes(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
@@ -149,6 +173,13 @@ fn power_below(value: f64) -> f64 {
     let text = format!("{value:e}");
     let power = text.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
     ten_to(power)
+}
+
+/// The least of 1, 2 or 5 times a power of ten that is not below `least`, or by a thousandth.
+fn round_step(least: f64) -> f64 {
+    let power = power_below(least);
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= least * 0.999).unwrap_or(10.0);
+    factor * power
 }
 
 /// A value with as many decimals as its step needs; very large and very small ones as powers of ten.
@@ -207,6 +238,30 @@ mod tests {
         assert_eq!(Axis::around([f64::NAN], 0.0, 1.0), None);
         let zero = Axis::around([0.0, 0.0], 0.0, 10.0).unwrap();
         assert!(zero.place(0.0).is_finite());
+    }
+
+    #[test]
+    fn labels_of_instants_are_round_and_have_all_digits() {
+        let labels = |from: u64, to: u64| {
+            let times = times(from, to, 5);
+            (times.ticks.into_iter().map(|tick| tick.1).collect::<Vec<_>>(), times.unit)
+        };
+        assert_eq!(labels(0, 4_000_000_000), (["0", "1", "2", "3", "4"].map(String::from).to_vec(), "s"));
+        let (found, unit) = labels(12_300_000_000, 12_400_000_000);
+        assert_eq!((found[0].as_str(), found[1].as_str(), unit), ("12.30", "12.32", "s"));
+        assert_eq!(
+            labels(1_500_000, 1_900_000),
+            (["1.5", "1.6", "1.7", "1.8", "1.9"].map(String::from).to_vec(), "ms")
+        );
+        let (found, unit) = labels(10_000_000_000, 10_020_000_000);
+        assert_eq!((found[1].as_str(), unit), ("10.005", "s"));
+        let (found, unit) = labels(3, 7);
+        assert_eq!((found[0].as_str(), unit), ("3", "ns"));
+        for (from, to) in [(0, 1), (7, 1_000_007), (0, u64::MAX), (u64::MAX - 5, u64::MAX)] {
+            let ticks = times(from, to, 8).ticks;
+            assert!(ticks.len() <= 9, "{ticks:?}");
+            assert!(ticks.iter().all(|tick| (from..=to).contains(&tick.0)), "{ticks:?}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application or thread, shaded by
 //! state.
 
+use crate::canvas::axis::times;
 use crate::canvas::palette::MUTED;
 use crate::canvas::{Anchor, Canvas, Letters, Picture, font};
-use crate::timeline::axis::axis;
 use crate::timeline::legend::Legend;
 use crate::timeline::palette::Palette;
 use crate::timeline::panel::{self, Frame, Panels};
@@ -91,7 +91,7 @@ fn label_width(timeline: &Timeline, palette: &Palette) -> f64 {
 
 /// The labels of the time axis below the last panel; the y below them.
 fn time_axis(canvas: &mut Canvas, timeline: &Timeline, frame: &Frame, y: f64) -> f64 {
-    let axis = axis(timeline.window.from, timeline.window.to, 10);
+    let axis = times(timeline.window.from, timeline.window.to, 10);
     let (mut first, mut last) = (f64::MAX, f64::MIN);
     for (at, label) in &axis.ticks {
         let x = frame.x(*at);

@@ -1,6 +1,5 @@
 //! Timelines: which task ran on which cpu and when, as a picture or as text.
 
-pub mod axis;
 pub mod draw;
 mod legend;
 pub mod message;

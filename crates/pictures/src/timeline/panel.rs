@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use sim_core::account::Category;
 use sim_core::ids::{AppId, Id};
 
+use crate::canvas::axis::times;
 use crate::canvas::palette::{Colour, Dash, Fill, INK, ON_LIGHT, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters, font};
-use crate::timeline::axis::axis;
 use crate::timeline::draw::LABEL;
 use crate::timeline::legend;
 use crate::timeline::palette::Palette;
@@ -243,7 +243,7 @@ fn row_labels(canvas: &mut Canvas, timeline: &Timeline, frame: &Frame, tops: &[f
 
 /// Faint lines at the instants of the axis, across the rows.
 fn grid(canvas: &mut Canvas, frame: &Frame, top: f64, bottom: f64) {
-    for (at, _) in axis(frame.window.0, frame.window.1, 10).ticks {
+    for (at, _) in times(frame.window.0, frame.window.1, 10).ticks {
         let x = frame.x(at);
         canvas.faint_line(&[(x, top), (x, bottom)], ON_LIGHT, 1.0, 0.18);
         canvas.line(&[(x, bottom), (x, bottom + 5.0)], INK, 1.0);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use notation::neutral;
 
+use crate::canvas::axis::times;
 use crate::canvas::font::words;
-use crate::timeline::axis::axis;
 use crate::timeline::palette::{Palette, dark};
 use crate::timeline::record::Cell;
 use crate::timeline::runs::{Timeline, Track};
@@ -326,7 +326,7 @@ fn classes(cells: &[Cell], columns: usize, timeline: &Timeline) -> Vec<Class> {
 /// The time axis.
 fn scale(lines: &mut Vec<String>, timeline: &Timeline, width: usize) {
     let columns = columns(width) as usize;
-    let axis = axis(timeline.window.from, timeline.window.to, (columns / 12).max(2) as u64);
+    let axis = times(timeline.window.from, timeline.window.to, (columns / 12).max(2) as u64);
     let mut ruler = vec!['─'; columns];
     let mut labels = vec![' '; columns];
     let mut free = 0;
