@@ -39,7 +39,8 @@ impl Dice {
     }
 }
 
-/// The shares of a sentence or heading: what stands before each number, the number, and whether it is a bound.
+/// The shares of a sentence or heading: what stands before each number, the number, and whether it is a
+/// bound.
 fn shares(text: &str) -> Vec<(String, f64, bool)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -67,7 +68,8 @@ fn fits(written: f64, bound: bool, exact: f64) -> bool {
     }
 }
 
-/// The heading names every part of at least one per cent, with its share, and all of it is one hundred within rounding.
+/// The heading names every part of at least one per cent, with its share, and all of it is one hundred within
+/// rounding.
 fn check_heading(heading: &str, total: &Mix) {
     let all = shares(heading);
     for part in &PARTS {
@@ -115,7 +117,8 @@ fn check_message(sentence: &str, runs: &[Run<'_>], apps: &[String]) {
         assert!(fits(*written, *bound, exact), "{sentence}: {exact} {}", run.place);
         assert!(sentence.contains(run.place), "{sentence}");
     }
-    // Nothing differs much more than what the sentence is about, unless that is an application while no state differs.
+    // Nothing differs much more than what the sentence is about, unless that is an application while no state
+    // differs.
     let spread = |of: &dyn Fn(&Mix) -> f64| {
         let values: Vec<f64> = runs.iter().map(|run| of(run.total)).collect();
         values.iter().copied().fold(0.0, f64::max) - values.iter().copied().fold(100.0, f64::min)

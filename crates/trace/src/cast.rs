@@ -8,7 +8,8 @@ use sim_core::program::AppSpec;
 
 use crate::slices::Owners;
 
-/// The number of a thread. A task keeps its number until it ends; who comes under its rank then has another one.
+/// The number of a thread. A task keeps its number until it ends; who comes under its rank then has another
+/// one.
 pub(crate) type Tid = u64;
 
 /// Who runs besides tasks: stand-ins for what is not told task by task.

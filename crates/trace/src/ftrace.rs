@@ -1,4 +1,5 @@
-//! Writes a trace as text, as Linux's ftrace prints its `sched` events: for scripts and tools that read those.
+//! Writes a trace as text, as Linux's ftrace prints its `sched` events: for scripts and tools that read
+//! those.
 
 use std::io::{self, Write};
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Writes a trace for Perfetto: protobuf, with the generic kernel events from which it makes its scheduling tracks.
+//! Writes a trace for Perfetto: protobuf, with the generic kernel events from which it makes its scheduling
+//! tracks.
 //!
 //! The importer wants: the process tree first; no CREATED for those in it; never RUNNING twice in a row for a
 //! thread; at a switch the one that leaves before the one that comes, at the same instant; nothing after
@@ -115,7 +116,8 @@ impl<'a> Perfetto<'a> {
             self.counter(POLLING_OF + node, BUSY, format!("node {node} polling"), "cpus")?;
         }
         for (tid, pid) in self.cast.meeting() {
-            // The field is narrower than that of the kernel events; whoever does not fit has no track of its own.
+            // The field is narrower than that of the kernel events; whoever does not fit has no track of its
+            // own.
             let (Ok(short), Ok(pid)) = (i32::try_from(tid), i32::try_from(pid)) else { continue };
             self.track(TrackDescriptor {
                 uuid: Some(THREAD_OF + tid),

@@ -1,4 +1,5 @@
-//! Slices: from the facts of a run to who had each cpu from when to when, and what the time went into, as a stream.
+//! Slices: from the facts of a run to who had each cpu from when to when, and what the time went into, as a
+//! stream.
 //!
 //! The slices of a cpu come in order, without gaps or overlaps, from the start of the run to its end; those
 //! of different cpus come as they end. Nothing is kept but what is open, so runs of any length take the same
@@ -33,7 +34,8 @@ impl Owners {
         Self { first, places: Vec::new() }
     }
 
-    /// Applications of a run, a name and a number of tasks each, among `all`, of which other runs may have more: the position in
+    /// Applications of a run, a name and a number of tasks each, among `all`, of which other runs may have
+    /// more: the position in
     /// `all` is the number of an application then. None when they are not in the order of `all`.
     #[must_use]
     pub fn among<'n>(all: &[String], run: impl IntoIterator<Item = (&'n str, u32)>) -> Option<Self> {

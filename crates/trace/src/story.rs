@@ -109,7 +109,8 @@ pub(crate) struct Story<'a> {
     touched: Touched,
 }
 
-/// Lists that are cleared at the end of an instant, their memory kept; in the order of their numbers once that begins.
+/// Lists that are cleared at the end of an instant, their memory kept; in the order of their numbers once
+/// that begins.
 #[derive(Default)]
 struct Touched {
     tasks: Vec<u32>,
@@ -320,7 +321,8 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// What was last told of a thread. Whoever was replaced and is not known any more has been told to be dead.
+    /// What was last told of a thread. Whoever was replaced and is not known any more has been told to be
+    /// dead.
     fn told(&self, who: Who) -> Told {
         let Some(task) = who.task else {
             let guest = who.tid.checked_sub(self.first_guest).and_then(|at| self.guests.get(at as usize));

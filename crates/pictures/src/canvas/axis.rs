@@ -28,7 +28,8 @@ const MARGIN: f64 = 0.06;
 const WIDE: f64 = 20.0;
 
 impl Axis {
-    /// An axis that holds all `values` with a margin, logarithmic when they are positive and span more than a factor of 20;
+    /// An axis that holds all `values` with a margin, logarithmic when they are positive and span more than a
+    /// factor of 20;
     /// `None` without finite values.
     #[must_use]
     pub fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! The font built in: how wide a text is, without asking the system for a font.
 //!
-//! DejaVu Sans 2.37, cut down to Latin, Greek and some signs (`data/LICENSE.txt`). SVG texts ask for any sans-serif font; this one is
-//! among the widest of them, so what fits with its widths fits with others.
+//! DejaVu Sans 2.37, cut down to Latin, Greek and some signs (`data/LICENSE.txt`). SVG texts ask for any
+//! sans-serif font; this one is among the widest of them, so what fits with its widths fits with others.
 
 use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::OutlineGlyph;
@@ -86,7 +86,8 @@ pub fn squeezed(text: &str, letters: impl Into<Letters>, most: f64) -> String {
     fitting.into_iter().find(|short| width(short, letters) <= most).unwrap_or_default()
 }
 
-/// The words of a text, between which a line may break: not at no-break spaces, nor between a number and its unit.
+/// The words of a text, between which a line may break: not at no-break spaces, nor between a number and its
+/// unit.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let blank = |c: char| c.is_whitespace() && c != '\u{a0}';

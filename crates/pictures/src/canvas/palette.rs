@@ -17,8 +17,8 @@ pub const ON_LIGHT: Colour = Colour(0, 0, 0);
 /// See [`ON_LIGHT`].
 pub const ON_DARK: Colour = Colour(254, 254, 254);
 
-/// The palette of Okabe and Ito, "Color Universal Design" (2008), in the order in which series get them; its black is the
-/// ink, its yellow comes last because it is pale on white.
+/// The palette of Okabe and Ito, "Color Universal Design" (2008), in the order in which series get them; its
+/// black is the ink, its yellow comes last because it is pale on white.
 pub const BLUE: Colour = Colour(0, 114, 178);
 /// See [`BLUE`].
 pub const ORANGE: Colour = Colour(230, 159, 0);
@@ -159,7 +159,8 @@ impl From<Colour> for Fill {
     }
 }
 
-/// Look of the series of this number: colour, mark and dash differ, so that two of them tell it where one cannot be seen.
+/// Look of the series of this number: colour, mark and dash differ, so that two of them tell it where one
+/// cannot be seen.
 #[must_use]
 pub const fn series(number: usize) -> (Colour, Mark, Dash) {
     let colour = SERIES[number % SERIES.len()];
@@ -179,7 +180,8 @@ impl Colour {
     pub fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let c = f64::from(channel) / 255.0;
-            // sRGB transfer function; its power by exp and ln would round alike on no two platforms, a square is near enough.
+            // sRGB transfer function; its power by exp and ln would round alike on no two platforms, a square
+            // is near enough.
             if c <= 0.04 { c / 12.92 } else { c * c * (0.6 * c + 0.4) }
         };
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)

@@ -3,7 +3,8 @@
 use super::palette::{Colour, Dash, Fill, GRID, INK, MUTED, PAPER};
 use super::{Area, Letters, Point, png, svg};
 
-/// The middle height of a text lies above its baseline by this part of the font size: half the height of an x.
+/// The middle height of a text lies above its baseline by this part of the font size: half the height of an
+/// x.
 pub(super) const MIDDLE: f64 = 0.26;
 
 /// What is drawn.
@@ -51,7 +52,8 @@ impl Picture {
         svg::write(self)
     }
 
-    /// As SVG for a page with a theme: text, lines and paper in the colours of the page (CSS `color`, `--muted`,
+    /// As SVG for a page with a theme: text, lines and paper in the colours of the page (CSS `color`,
+    /// `--muted`,
     /// `--grid` and `--paper`), the others as they are.
     #[must_use]
     pub fn themed(&self) -> String {

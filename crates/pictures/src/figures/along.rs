@@ -99,7 +99,8 @@ impl Along {
         places.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::min)
     }
 
-    /// Which values are written on an axis of this width, in lines: the first and the last, then those that have room.
+    /// Which values are written on an axis of this width, in lines: the first and the last, then those that
+    /// have room.
     pub(crate) fn written(&self, width: f64) -> Vec<(f64, Vec<String>)> {
         let room = width / self.places.len() as f64;
         let lines = |text: &String| -> Vec<String> {
@@ -156,7 +157,8 @@ impl Along {
     }
 }
 
-/// Whether positive values stand better by their ratios: where they double at every step, or span a large factor.
+/// Whether positive values stand better by their ratios: where they double at every step, or span a large
+/// factor.
 fn is_log(positive: &[f64]) -> bool {
     let mut sorted = positive.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -119,7 +119,8 @@ fn bars(plane: &Plane<'_>, rows: &[Row<'_>]) -> Vec<Bar> {
     bars
 }
 
-/// The pieces of the bars: useful work, every part that is large somewhere, the small ones together, idle time.
+/// The pieces of the bars: useful work, every part that is large somewhere, the small ones together, idle
+/// time.
 fn pieces(bars: &[Bar]) -> Vec<Piece> {
     let largest = |at: usize| bars.iter().map(|bar| bar.shares[at]).fold(0.0, f64::max);
     let (idle, inner) = (PARTS.len() - 1, 1..PARTS.len() - 1);

@@ -190,7 +190,8 @@ fn sheet(layout: &Layout, plot: &Plot<'_>) -> (Sheet, Labels) {
     (layout.panels_of(Sizes { height, left: LEFT, foot: 12.0 + 14.0 * lines as f64 }), labels)
 }
 
-/// The distance of a curve's marks from the places of their values: curves stand beside each other where there is room.
+/// The distance of a curve's marks from the places of their values: curves stand beside each other where
+/// there is room.
 fn shift(along: &Along, panel: Area, number: usize, curves: usize) -> f64 {
     let (part, step) = if along.join == Join::Apart { (0.7, STEPS[1]) } else { (0.4, STEPS[0]) };
     let room = (panel.width * along.closest() * part).min(step * curves as f64);

@@ -1,4 +1,5 @@
-//! Panels of a figure: one for each configuration, application or policy, in a grid of rows and columns that are named at its edges.
+//! Panels of a figure: one for each configuration, application or policy, in a grid of rows and columns that
+//! are named at its edges.
 
 use crate::canvas::font;
 use crate::canvas::palette::MUTED;
@@ -46,7 +47,8 @@ pub(crate) struct Layout {
     facets: Facets,
     /// The facet of the lines of a panel.
     line: Option<Facet>,
-    /// The facet of the columns of a grid, and those of its rows; without columns, panels stand one after the other.
+    /// The facet of the columns of a grid, and those of its rows; without columns, panels stand one after the
+    /// other.
     column: Option<Facet>,
     rows: Vec<Facet>,
     /// Names of the lines.
@@ -92,8 +94,8 @@ impl Facets {
 }
 
 impl Layout {
-    /// Policies as the lines of panels. A single one leaves them to the values of a swept parameter. Where there are applications,
-    /// each has panels.
+    /// Policies as the lines of panels. A single one leaves them to the values of a swept parameter. Where
+    /// there are applications, each has panels.
     ///
     /// # Errors
     /// Why they do not fit one picture.
@@ -238,8 +240,8 @@ fn longest(sweep: &Sweep) -> Option<usize> {
     (0..sweep.varied.len()).max_by_key(rank)
 }
 
-/// The facet whose values become columns: the applications; else the one with the most values that leave room; else that with the
-/// fewest.
+/// The facet whose values become columns: the applications; else the one with the most values that leave
+/// room; else that with the fewest.
 fn column(facets: &Facets, free: &[Facet]) -> Option<Facet> {
     if free.contains(&Facet::App) {
         return Some(Facet::App);
@@ -327,7 +329,8 @@ impl Layout {
         Sheet { panels, across, names, what, rows, edges, labels: Vec::new(), left: sizes.left, height }
     }
 
-    /// What stands above columns, and the lines of each of their names: with the parameter in each if that fits a line, else once.
+    /// What stands above columns, and the lines of each of their names: with the parameter in each if that
+    /// fits a line, else once.
     fn heads(&self, width: f64) -> (String, Vec<Vec<String>>) {
         let name = |at: usize, of: bool| match self.column {
             Some(column) => self.facets.name(column, at, of),

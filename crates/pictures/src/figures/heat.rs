@@ -1,4 +1,5 @@
-//! Heat maps: pairs of programs against each other where a scenario sweeps both, else policies against the configurations of the sweep.
+//! Heat maps: pairs of programs against each other where a scenario sweeps both, else policies against the
+//! configurations of the sweep.
 
 use crate::canvas::axis::extremes;
 use experiment::configuration::plain;
@@ -232,7 +233,8 @@ fn scale(measure: Measure, longest: f64) -> (String, f64) {
     }
 }
 
-/// The configurations in the order of the values of the first parameter, then those of the second one, and so on.
+/// The configurations in the order of the values of the first parameter, then those of the second one, and so
+/// on.
 fn columns(plane: &Plane<'_>) -> Vec<usize> {
     let places = |at: &usize| {
         (0..plane.sweep().varied.len()).map(|axis| plane.sweep().place(*at, axis)).collect::<Vec<_>>()
@@ -242,7 +244,8 @@ fn columns(plane: &Plane<'_>) -> Vec<usize> {
     columns
 }
 
-/// The values of each parameter in each column; the last parameter, which changes from column to column, first.
+/// The values of each parameter in each column; the last parameter, which changes from column to column,
+/// first.
 fn levels(plane: &Plane<'_>, columns: &[usize]) -> Vec<Level> {
     let sweep = plane.sweep();
     let level = |axis: usize| Level {

@@ -52,7 +52,8 @@ impl<'a> Plane<'a> {
         self.results.cells.iter().any(|c| c.metric == metric)
     }
 
-    /// The policies that have a cell of this metric, the best first, then the best partition and the fair share if they have.
+    /// The policies that have a cell of this metric, the best first, then the best partition and the fair
+    /// share if they have.
     pub(crate) fn rows(&self, metric: &str) -> Vec<Row<'a>> {
         let measured =
             |label: &str| self.results.cells.iter().any(|c| c.policy == label && c.metric == metric);
@@ -66,7 +67,8 @@ impl<'a> Plane<'a> {
         rows
     }
 
-    /// The order of the policies where there are several, and settings shared by all configurations: additions to what is shown.
+    /// The order of the policies where there are several, and settings shared by all configurations:
+    /// additions to what is shown.
     pub(crate) fn remark(&self) -> String {
         let order = if self.policies.len() > 1 { "; best policy first" } else { "" };
         let fixed = &self.sweep().fixed;

@@ -17,7 +17,8 @@ use crate::figures::words;
 const BOXED: usize = 5;
 const ROW: f64 = 22.0;
 
-/// A row of a panel: where, and what the replicates measured (only the statistics where the values are not known).
+/// A row of a panel: where, and what the replicates measured (only the statistics where the values are not
+/// known).
 struct Strip<'a> {
     panel: usize,
     row: usize,

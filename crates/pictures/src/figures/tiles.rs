@@ -1,4 +1,5 @@
-//! The drawing of a heat map: coloured tiles with their values, columns named by one line for each swept parameter, and a scale.
+//! The drawing of a heat map: coloured tiles with their values, columns named by one line for each swept
+//! parameter, and a scale.
 
 use crate::canvas::axis::{Axis, Kind, extremes};
 use crate::canvas::font;

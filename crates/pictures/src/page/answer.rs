@@ -1,4 +1,5 @@
-//! The answer, what limits it, all cases from the best to the worst, and what the numbers of each configuration show.
+//! The answer, what limits it, all cases from the best to the worst, and what the numbers of each
+//! configuration show.
 
 use experiment::number::{ratio, time_unit};
 use experiment::statements::ranking::Standing;
@@ -32,7 +33,8 @@ pub(super) fn answer(view: &View<'_>) -> Markup {
     }
 }
 
-/// Every policy at every configuration. The best comes first, or the best of each configuration where these cannot be compared.
+/// Every policy at every configuration. The best comes first, or the best of each configuration where these
+/// cannot be compared.
 fn cases(view: &View<'_>, extremes: &Extremes<'_>) -> Grid {
     let goal = &extremes.goal;
     let mut all: Vec<&Standing<'_>> =

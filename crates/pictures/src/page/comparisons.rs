@@ -9,7 +9,8 @@ use super::view::View;
 use super::{Grid, strings};
 use crate::figures::words::{self, number};
 
-/// The policy with the shortest mean of each application at each configuration, and every policy against the first one.
+/// The policy with the shortest mean of each application at each configuration, and every policy against the
+/// first one.
 pub(super) fn comparisons(view: &View<'_>) -> Markup {
     let fastest = fastest(view);
     let first = view.results.comparisons.first().map(|comparison| comparison.baseline.as_str());

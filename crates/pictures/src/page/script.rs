@@ -1,7 +1,7 @@
 //! Sorting of tables: the page is whole without it.
 
-/// Makes the heads of tables into buttons that sort the rows of the first body: numbers with units by their values, texts in the order
-/// of letters, rows without a value last. A second press reverses the order.
+/// Makes the heads of tables into buttons that sort the rows of the first body: numbers with units by their
+/// values, texts in the order of letters, rows without a value last. A second press reverses the order.
 pub(super) const JS: &str = r#"
 "use strict";
 {

@@ -1,6 +1,7 @@
 //! How the page looks: light and dark by the reader's choice, black on white on paper.
 
-/// The style sheet. Text and background contrast by at least 7 to 1, links by 4.5 to 1 (WCAG 2.2) in both themes.
+/// The style sheet. Text and background contrast by at least 7 to 1, links by 4.5 to 1 (WCAG 2.2) in both
+/// themes.
 pub(super) const CSS: &str = "
 :root { --ink: #1a1a1a; --paper: #ffffff; --muted: #565656; --grid: #d9d9d9; --link: #005a8f; --panel: #f5f6f8;
   --shade: rgb(0 0 0 / .28); }

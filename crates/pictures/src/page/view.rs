@@ -1,4 +1,5 @@
-//! The results as the page lays them out: the best configuration and the best policy first, a column for each swept parameter.
+//! The results as the page lays them out: the best configuration and the best policy first, a column for each
+//! swept parameter.
 
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};

@@ -1,5 +1,5 @@
-//! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application or thread, shaded by
-//! state.
+//! The picture of a timeline: a panel per run on one time axis, a line per cpu, coloured by application or
+//! thread, shaded by state.
 
 use crate::canvas::axis::times;
 use crate::canvas::palette::MUTED;
@@ -31,8 +31,8 @@ const AXIS: Letters = Letters::new(13.0).at(Anchor::Middle);
 /// Text of the narrow column at the left.
 pub(crate) const LABEL: Letters = Letters::new(11.0).in_colour(MUTED);
 
-/// The picture of a timeline; `title` names the scenario and its configuration. The same timeline gives the same
-/// bytes on every machine.
+/// The picture of a timeline; `title` names the scenario and its configuration. The same timeline gives the
+/// same bytes on every machine.
 #[must_use]
 pub fn picture(timeline: &Timeline, title: &str) -> Picture {
     let palette = Palette::new(timeline);

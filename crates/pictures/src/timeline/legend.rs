@@ -1,4 +1,5 @@
-//! The legend: which hue is which application or thread, which shade and pattern which state, and what the marks mean.
+//! The legend: which hue is which application or thread, which shade and pattern which state, and what the
+//! marks mean.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,10 @@
-//! What a timeline shows, in words computed from it: the parts of the cpu time of a run, and the sentence that compares runs.
+//! What a timeline shows, in words computed from it: the parts of the cpu time of a run, and the sentence
+//! that compares runs.
 
 use crate::timeline::states::{Mix, Owner, State};
 
-/// Differences in the states of all cpus smaller than so many per cent of the time are not worth a sentence while single
-/// applications differ more.
+/// Differences in the states of all cpus smaller than so many per cent of the time are not worth a sentence
+/// while single applications differ more.
 const SMALL: f64 = 5.0;
 
 /// A part of the cpu time as people name it.
@@ -79,8 +80,8 @@ pub fn written(percent: f64) -> String {
     }
 }
 
-/// The parts of the time of a run: `computing 74 %, waiting 26 %`. Every part of half a per cent or more is named, the
-/// others together if they make up so much.
+/// The parts of the time of a run: `computing 74 %, waiting 26 %`. Every part of half a per cent or more is
+/// named, the others together if they make up so much.
 #[must_use]
 pub fn parts(total: &Mix) -> String {
     let shares: Vec<f64> = PARTS.iter().map(|part| share(total, part)).collect();
@@ -94,8 +95,8 @@ pub fn parts(total: &Mix) -> String {
     words.join(", ")
 }
 
-/// What distinguishes the runs, in one sentence, or what a single run spends its time on; empty without any time. `apps` are
-/// the names of the applications.
+/// What distinguishes the runs, in one sentence, or what a single run spends its time on; empty without any
+/// time. `apps` are the names of the applications.
 #[must_use]
 pub fn message(runs: &[Run<'_>], apps: &[String]) -> String {
     match runs {

@@ -3,12 +3,12 @@
 pub mod draw;
 mod legend;
 pub mod message;
-pub mod overview;
-pub mod palette;
+mod overview;
+mod palette;
 mod panel;
 pub mod record;
 mod request;
-pub mod rows;
+mod rows;
 mod runs;
 mod seen;
 pub mod states;

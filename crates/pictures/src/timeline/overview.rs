@@ -18,11 +18,11 @@ const FIRST_WIDTH: u64 = 1 << 14;
 
 /// What a bin's number stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Key {
+pub(super) struct Key {
     /// Whose time.
-    pub owner: Owner,
+    pub(super) owner: Owner,
     /// Spent how.
-    pub state: State,
+    pub(super) state: State,
 }
 
 /// The barriers of an application: how many, and when the first and the last one was complete.
@@ -35,7 +35,7 @@ struct Barriers {
 
 /// A run seen from afar.
 #[derive(Clone, Debug)]
-pub struct Overview {
+pub(super) struct Overview {
     owners: Owners,
     /// Which cpus count.
     counted: Vec<bool>,
@@ -59,7 +59,7 @@ pub struct Overview {
 impl Overview {
     /// Of a run of these tasks, as far as these cpus are concerned.
     #[must_use]
-    pub fn new(owners: Owners, counted: Vec<bool>) -> Self {
+    pub(super) fn new(owners: Owners, counted: Vec<bool>) -> Self {
         let keys = keys(owners.apps());
         let fit = (NUMBERS / keys).max(1).ilog2();
         let bins = (1usize << fit).clamp(FEWEST_BINS, MOST_BINS);
@@ -82,36 +82,30 @@ impl Overview {
 
     /// Width of a bin in nanoseconds.
     #[must_use]
-    pub const fn width(&self) -> u64 {
+    pub(super) const fn width(&self) -> u64 {
         self.width
     }
 
     /// When the last slice ended, in nanoseconds: the length of the run.
     #[must_use]
-    pub const fn end(&self) -> u64 {
+    pub(super) const fn end(&self) -> u64 {
         self.end
     }
 
     /// When the first application ended, in nanoseconds; the end of the run if none did.
     #[must_use]
-    pub fn first_exit(&self) -> u64 {
+    pub(super) fn first_exit(&self) -> u64 {
         self.first_exit.unwrap_or(self.end)
     }
 
     /// Slices of all counted cpus, and how many cpus that are.
     #[must_use]
-    pub fn slices(&self) -> (u64, u64) {
+    pub(super) fn slices(&self) -> (u64, u64) {
         (self.slices, self.counted.iter().filter(|counted| **counted).count() as u64)
     }
 
-    /// Number of applications.
-    #[must_use]
-    pub const fn apps(&self) -> usize {
-        self.owners.apps()
-    }
-
     /// What the numbers of a bin stand for, in order.
-    pub fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> + use<> {
         let apps = self.owners.apps() as u32;
         let owners = (0..apps).map(Owner::App).chain([Owner::Several]);
         let coloured =
@@ -122,45 +116,46 @@ impl Overview {
 
     /// Nanoseconds of a bin by key; nothing beyond the end.
     #[must_use]
-    pub fn bin(&self, bin: usize) -> &[u64] {
+    pub(super) fn bin(&self, bin: usize) -> &[u64] {
         let keys = keys(self.owners.apps());
         self.spent.get(bin * keys..(bin + 1) * keys).unwrap_or(&[])
     }
 
     /// Migrations, barriers and begins of slices in a bin.
     #[must_use]
-    pub fn events(&self, bin: usize) -> [u64; 3] {
+    pub(super) fn events(&self, bin: usize) -> [u64; 3] {
         self.events.get(bin).copied().unwrap_or_default()
     }
 
     /// Migrations of the whole run.
     #[must_use]
-    pub const fn moves(&self) -> u64 {
+    pub(super) const fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The longest mean time between two barriers of an application, of those that have at least this many (and two).
+    /// The longest mean time between two barriers of an application, of those that have at least this many
+    /// (and two).
     #[must_use]
-    pub fn interval(&self, least: u64) -> Option<u64> {
+    pub(super) fn interval(&self, least: u64) -> Option<u64> {
         let enough = self.barriers.iter().filter(|barriers| barriers.count >= least.max(2));
         enough.map(|barriers| (barriers.last - barriers.first) / (barriers.count - 1)).max()
     }
 
     /// This run with the bins of another overview of it, which is finer and need not go as far.
     #[must_use]
-    pub fn refined(self, finer: Self) -> Self {
+    pub(super) fn refined(self, finer: Self) -> Self {
         let Self { width, bins, spent, events, .. } = finer;
         Self { width, bins, spent, events, ..self }
     }
 
     /// Instants at which the policy decided something other than where a task is.
     #[must_use]
-    pub const fn decisions(&self) -> u64 {
+    pub(super) const fn decisions(&self) -> u64 {
         self.decisions.0
     }
 
     /// Makes the bins at least this wide.
-    pub fn widen(&mut self, width: u64) {
+    pub(super) fn widen(&mut self, width: u64) {
         while self.width < width {
             self.double();
         }

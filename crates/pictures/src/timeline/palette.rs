@@ -1,5 +1,5 @@
-//! Colours: applications, or threads of the only one, by hue, states by shade and pattern, so that neither colour blindness
-//! nor a grey printer hides them.
+//! Colours: applications, or threads of the only one, by hue, states by shade and pattern, so that neither
+//! colour blindness nor a grey printer hides them.
 
 use crate::canvas::palette::{
     BLUE, Colour, Fill, GREEN, Hatch, ON_DARK, ON_LIGHT, ORANGE, PAPER, PURPLE, SKY, VERMILLION, YELLOW,
@@ -7,8 +7,8 @@ use crate::canvas::palette::{
 use crate::timeline::runs::Timeline;
 use crate::timeline::states::{Owner, State};
 
-/// Hues of applications or threads: the set of Okabe and Ito (Color Universal Design, 2008) without black; neighbours in
-/// the list differ in lightness. The numbers are those of terminals with 256 colours.
+/// Hues of applications or threads: the set of Okabe and Ito (Color Universal Design, 2008) without black;
+/// neighbours in the list differ in lightness. The numbers are those of terminals with 256 colours.
 const HUES: [(Colour, u8); 7] =
     [(BLUE, 25), (ORANGE, 214), (GREEN, 35), (SKY, 117), (PURPLE, 175), (YELLOW, 227), (VERMILLION, 166)];
 /// The applications that share a grey.
@@ -21,7 +21,7 @@ const PAGES: f64 = 0.25;
 
 /// Who has which hue.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Palette {
+pub(super) struct Palette {
     /// For each application its place in the list of hues; none for those that share the grey.
     places: Vec<Option<usize>>,
     /// Threads have the hues: so many later ones are one hue further, on top of one for each thread.
@@ -29,10 +29,10 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Hues for the threads of the only application, or for those applications that appear in the runs: if there are more
-    /// than hues, the ones with most cpu time there; in the order of the applications.
+    /// Hues for the threads of the only application, or for those applications that appear in the runs: if
+    /// there are more than hues, the ones with most cpu time there; in the order of the applications.
     #[must_use]
-    pub fn new(timeline: &Timeline) -> Self {
+    pub(super) fn new(timeline: &Timeline) -> Self {
         let apps = timeline.apps.len();
         if timeline.threads {
             // Threads that start on the same cpu are to differ.
@@ -56,11 +56,11 @@ impl Palette {
     }
 
     /// Number of hues.
-    pub const HUES: usize = HUES.len();
+    pub(super) const HUES: usize = HUES.len();
 
     /// The place of an owner's hue; none when it has none.
     #[must_use]
-    pub fn place(&self, owner: Owner) -> Option<usize> {
+    pub(super) fn place(&self, owner: Owner) -> Option<usize> {
         match owner {
             Owner::App(app) => self.places.get(app as usize).copied().flatten(),
             Owner::Thread(rank) => {
@@ -78,19 +78,19 @@ impl Palette {
 
     /// The colour of an owner's time.
     #[must_use]
-    pub fn of(&self, owner: Owner) -> Colour {
+    pub(super) fn of(&self, owner: Owner) -> Colour {
         self.both(owner).0
     }
 
     /// The colour of an owner's time in terminals with 256 colours.
     #[must_use]
-    pub fn terminal(&self, owner: Owner) -> u8 {
+    pub(super) fn terminal(&self, owner: Owner) -> u8 {
         self.both(owner).1
     }
 
     /// How an owner's state is filled.
     #[must_use]
-    pub fn fill(&self, owner: Owner, state: State) -> Fill {
+    pub(super) fn fill(&self, owner: Owner, state: State) -> Fill {
         let base = self.of(owner);
         match state {
             State::Compute => base.into(),
@@ -109,7 +109,7 @@ impl Palette {
 
 /// True when white text reads better than black on a colour of terminals with 256 colours.
 #[must_use]
-pub fn dark(terminal: u8) -> bool {
+pub(super) fn dark(terminal: u8) -> bool {
     let mut all = HUES.iter().chain([&OTHERS, &WHOLE]);
     all.any(|(colour, number)| *number == terminal && colour.letters() == ON_DARK)
 }

@@ -1,4 +1,5 @@
-//! One run in the picture: its heading, lanes of barriers and decisions, a row per cpu, migrations across them.
+//! One run in the picture: its heading, lanes of barriers and decisions, a row per cpu, migrations across
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Records a window of a run for drawing: rows of cells, and marks. Slices too short to be seen are put together, so the
-//! memory depends on the size of the picture, not on the length of the run.
+//! Records a window of a run for drawing: rows of cells, and marks. Slices too short to be seen are put
+//! together, so the memory depends on the size of the picture, not on the length of the run.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ pub struct Grid {
     pub counted: Vec<u32>,
     /// Columns of the picture, at least 1.
     pub columns: u32,
-    /// True to keep slices that are longer than `columns` can hide as they are; false to cut everything into columns.
+    /// True to keep slices that are longer than `columns` can hide as they are; false to cut everything into
+    /// columns.
     pub exact: bool,
     /// True to distinguish the threads of the only application in rows of one cpu.
     pub threads: bool,
@@ -101,7 +102,8 @@ pub struct Recording {
     pub ends: Vec<(AppId, u64)>,
     /// All that the counted cpus did.
     pub total: Mix,
-    /// Migrations of the counted cpus, other decisions and barriers in the window, also those that were not kept.
+    /// Migrations of the counted cpus, other decisions and barriers in the window, also those that were not
+    /// kept.
     pub counts: [u64; 3],
 }
 

@@ -14,7 +14,8 @@ pub fn instant(text: &str) -> Result<u64, String> {
     units::parse(Kind::Duration, text)
 }
 
-/// The cpus of a list such as `0-3,8` or `0-15:4` on a machine of `count` cpus (at least 1), in the order written.
+/// The cpus of a list such as `0-3,8` or `0-15:4` on a machine of `count` cpus (at least 1), in the order
+/// written.
 ///
 /// # Errors
 /// A sentence: no list, or a cpu that the machine does not have.

@@ -5,10 +5,10 @@ use sim_core::machine::Machine;
 
 use crate::timeline::record::RowSpec;
 
-/// The rows for these cpus (rising, at least one), at most `most` of them: one for each cpu; if those are too many one for
-/// each node; if those are too many as well, for as few neighbouring nodes as will do.
+/// The rows for these cpus (rising, at least one), at most `most` of them: one for each cpu; if those are too
+/// many one for each node; if those are too many as well, for as few neighbouring nodes as will do.
 #[must_use]
-pub fn rows(machine: &Machine, cpus: &[u32], most: usize) -> Vec<RowSpec> {
+pub(super) fn rows(machine: &Machine, cpus: &[u32], most: usize) -> Vec<RowSpec> {
     let node = |cpu: u32| machine.node_of(CpuId(cpu)).0;
     let mut nodes: Vec<RowSpec> = Vec::new();
     for cpu in cpus {

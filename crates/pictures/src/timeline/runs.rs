@@ -1,5 +1,5 @@
-//! From runs to a timeline: a first pass over each run chooses the window, a second one records it. Runs repeat exactly, so
-//! nothing need be kept in between.
+//! From runs to a timeline: a first pass over each run chooses the window, a second one records it. Runs
+//! repeat exactly, so nothing need be kept in between.
 
 use experiment::decisions::Words;
 use experiment::plan::RunPlan;
@@ -26,7 +26,8 @@ const PICTURE_ROWS: usize = 128;
 const MOST_ROWS: usize = 64;
 /// Rows of one run in a terminal.
 const TEXT_ROWS: usize = 32;
-/// Rows of all runs that are high enough for numbers of threads, or fit a terminal: a few barriers are shown on so many.
+/// Rows of all runs that are high enough for numbers of threads, or fit a terminal: a few barriers are shown
+/// on so many.
 const CLOSE_ROWS: usize = 40;
 /// Most runs in one timeline.
 const MOST_RUNS: usize = 4;
@@ -105,8 +106,8 @@ pub struct Timeline {
 /// Records a timeline of one to four runs of one scenario on one machine.
 ///
 /// # Errors
-/// A sentence: cpus that the machine does not have, a window that is empty or begins after all runs have ended, runs that do
-/// not fit one picture, a run that the simulator refuses.
+/// A sentence: cpus that the machine does not have, a window that is empty or begins after all runs have
+/// ended, runs that do not fit one picture, a run that the simulator refuses.
 pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Result<Timeline, String> {
     let Some(first) = subjects.first() else { return Err("there is no run to show".into()) };
     if subjects.len() > MOST_RUNS {

@@ -1,4 +1,5 @@
-//! What a picture tells apart: states of a cpu, whose time it is, and how much of each there is in a piece of time.
+//! What a picture tells apart: states of a cpu, whose time it is, and how much of each there is in a piece of
+//! time.
 
 use sim_core::account::{Account, Category};
 use sim_core::ids::Id;
@@ -108,7 +109,8 @@ pub enum Owner {
     Nobody,
 }
 
-/// How much of each owner's states there is in a piece of time, in nanoseconds, in the order in which they are stacked.
+/// How much of each owner's states there is in a piece of time, in nanoseconds, in the order in which they
+/// are stacked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mix {
     parts: Vec<(Owner, State, u64)>,
@@ -166,8 +168,8 @@ pub fn thread(slice: &Slice, owners: &Owners) -> Owner {
     slice.who.task().map_or(Owner::Several, |task| Owner::Thread(owners.rank(task)))
 }
 
-/// Reports what of a slice lies between two instants (in nanoseconds), with the owner of its coloured time: its parts in
-/// proportion, so that they sum to the time within a nanosecond for each of them.
+/// Reports what of a slice lies between two instants (in nanoseconds), with the owner of its coloured time:
+/// its parts in proportion, so that they sum to the time within a nanosecond for each of them.
 pub fn portion(slice: &Slice, owner: Owner, from: u64, to: u64, mut tell: impl FnMut(Owner, State, u64)) {
     let (begin, end) = (slice.from.ns().max(from), slice.to.ns().min(to));
     if end <= begin {

@@ -1,4 +1,5 @@
-//! The timeline as text: a character per piece of time, in colour where the terminal has it, else with letters.
+//! The timeline as text: a character per piece of time, in colour where the terminal has it, else with
+//! letters.
 
 use std::collections::BTreeSet;
 
@@ -179,7 +180,8 @@ impl Script {
         Glyph { sign, ink: ink.filter(|_| self.colour), ground: None }
     }
 
-    /// The characters of a row; in colour the id of a thread at the begin of each of its slices, where there is room.
+    /// The characters of a row; in colour the id of a thread at the begin of each of its slices, where there
+    /// is room.
     fn glyphs(&self, classes: &[Class]) -> Vec<Glyph> {
         let mut glyphs: Vec<Glyph> = classes.iter().map(|class| self.glyph(*class)).collect();
         let mut at = 0;
@@ -219,8 +221,8 @@ fn line(glyphs: &[Glyph]) -> String {
     text
 }
 
-/// The timeline for a window of `width` columns, recorded for [`columns`] of that width; with colours for terminals
-/// of 256, or without any. The title names the scenario and its configuration.
+/// The timeline for a window of `width` columns, recorded for [`columns`] of that width; with colours for
+/// terminals of 256, or without any. The title names the scenario and its configuration.
 #[must_use]
 pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> String {
     let script = Script::new(timeline, colour);

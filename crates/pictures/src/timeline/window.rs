@@ -11,14 +11,17 @@ const SLICES: u64 = 150;
 const EVENTS: u64 = 4;
 /// But not for more slices per cpu than this: hardly anything can be told apart then.
 const MOST_SLICES: u64 = 600;
-/// Start-up is special: windows lie behind this part of the run, one divided by this, if they are shorter than that.
+/// Start-up is special: windows lie behind this part of the run, one divided by this, if they are shorter
+/// than that.
 const START: u64 = 20;
-/// Windows lie before the end of the first application in any of the runs, unless that comes in the first part of the
-/// run: one divided by this.
+/// Windows lie before the end of the first application in any of the runs, unless that comes in the first
+/// part of the run: one divided by this.
 const EARLY: u64 = 5;
-/// How much more the states of cpus count than whose time it is: two runs of the same programs are soon out of step.
+/// How much more the states of cpus count than whose time it is: two runs of the same programs are soon out
+/// of step.
 const STATES_COUNT: u64 = 3;
-/// A window that is to show who waits for whom is at most so many barrier intervals long, and not much shorter.
+/// A window that is to show who waits for whom is at most so many barrier intervals long, and not much
+/// shorter.
 const BARRIERS: u64 = 7;
 /// A run with more barriers than this is not shown whole then.
 const FEW: u64 = 16;
