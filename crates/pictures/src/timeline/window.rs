@@ -71,7 +71,7 @@ pub enum Aim {
 /// With one run it is the one with most migrations, and if there are none, with most time spent waiting. Of
 /// equals it is the earliest, of a row of equals the middle.
 #[must_use]
-pub fn choose(views: &mut [Overview], runs: &[&str], aim: Aim) -> Window {
+pub(super) fn choose(views: &mut [Overview], runs: &[&str], aim: Aim) -> Window {
     let width = views.iter().map(Overview::width).max().unwrap_or(1);
     for view in &mut *views {
         view.widen(width);
