@@ -62,7 +62,7 @@ fn folder() -> tempfile::TempDir {
         let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(args).output().unwrap();
         fs::write(folder.path().join(file), output.stdout).unwrap();
     }
-    let claims = fs::read_to_string(root().join("crates/reproduction/data/claims.yaml")).unwrap();
+    let claims = fs::read_to_string(root().join("crates/validation/data/claims.yaml")).unwrap();
     let (head, rest) = claims.split_once("\n- ").unwrap();
     let one = rest.split("\n- ").find(|claim| claim.contains("group: imbalanced")).unwrap();
     fs::write(folder.path().join("mine.yaml"), format!("{head}\n- {one}\n")).unwrap();

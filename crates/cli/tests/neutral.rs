@@ -19,13 +19,13 @@ use experiment::{PolicyShelf, machine_view};
 use pictures::figures;
 use pictures::page::{Slot, Story, page};
 use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
-use reproduction::claims;
-use reproduction::report as claims_report;
-use reproduction::reproduce::Reproduction;
-use reproduction::score;
-use reproduction::verdict::{Finding, Verdict};
 use serde_json::Value;
 use support::oversim;
+use validation::claims;
+use validation::report as claims_report;
+use validation::reproduce::Reproduction;
+use validation::score;
+use validation::verdict::{Finding, Verdict};
 
 /// What attacks consist of.
 const PIECES: [&str; 44] = [

@@ -195,10 +195,9 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
         "workloads",
         "notation",
         "experiment",
-        "calibration",
-        "reproduction",
         "trace",
         "pictures",
+        "validation",
         "cli",
     ];
     let mut wrong = Vec::new();
@@ -227,12 +226,7 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
 #[test]
 fn data_and_schemas_have_the_words_of_the_field() {
     let mut wrong = Vec::new();
-    let folders = [
-        "crates/machines/data",
-        "crates/workloads/data",
-        "crates/calibration/data",
-        "crates/reproduction/data",
-    ];
+    let folders = ["crates/machines/data", "crates/workloads/data", "crates/validation/data"];
     for (name, text) in folders.into_iter().flat_map(|folder| files(folder, &["yaml"])) {
         // Claims quote their sources.
         for (number, line) in text.lines().enumerate().filter(|_| !name.ends_with("claims.yaml")) {

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use calibration::measurements::{Measurements, measurements};
-use calibration::{Derivation, document, files};
+use validation::calibration::measurements::{Measurements, measurements};
+use validation::calibration::{self, Derivation, document, files};
 
 use crate::args::Calibrate;
 use crate::failure::{BAD_END, Failure};

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::number::plural;
-use reproduction::claims::{self, Claim};
-use reproduction::lab::{Campaign, Store};
-use reproduction::report::page;
-use reproduction::reproduce::Reproduction;
-use reproduction::{fields, report, sensitivity, studies};
+use validation::claims::{self, Claim};
+use validation::lab::{Campaign, Store};
+use validation::report::page;
+use validation::reproduce::Reproduction;
+use validation::{fields, report, sensitivity, studies};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
         output::to_stdout(|out| out.write_all(table.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let done = reproduction::reproduce::reproduce(claims, &campaign, args.grid);
+    let done = validation::reproduce::reproduce(claims, &campaign, args.grid);
     bar.finish_and_clear();
     let done = done.map_err(Failure::Input)?;
     if let Some(root) = &args.write {

@@ -3,10 +3,10 @@
 use sim_core::time::Span;
 use workloads::{Profile, spec_omp};
 
-use crate::bench::{Bench, first, spread};
-use crate::law;
-use crate::measurements::{Measurements, Quantity, find};
-use crate::residuals::Row;
+use crate::calibration::bench::{Bench, first, spread};
+use crate::calibration::law;
+use crate::calibration::measurements::{Measurements, Quantity, find};
+use crate::calibration::residuals::Row;
 
 /// Regions of a run that are simulated.
 const REGIONS: u32 = 300;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 const FILE: &str = "measurements.yaml";
-const TEXT: &str = include_str!("../data/measurements.yaml");
+const TEXT: &str = include_str!("../../data/measurements.yaml");
 
 /// What was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use experiment::scenario::{Overrides, load};
-use reproduction::answer::Trouble;
-use reproduction::claims::{self, Claim};
-use reproduction::lab::{Cell, Lab};
-use reproduction::studies;
+use validation::answer::Trouble;
+use validation::claims::{self, Claim};
+use validation::lab::{Cell, Lab};
+use validation::studies;
 
 fn shipped() -> Vec<Claim> {
     claims::read(claims::SHIPPED_NAME, claims::SHIPPED).unwrap()

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use calibration::measurements::measurements;
-use calibration::residuals::{TARGET, table};
-use calibration::{derive, document, files, residuals};
+use validation::calibration::measurements::measurements;
+use validation::calibration::residuals::{TARGET, table};
+use validation::calibration::{derive, document, files, residuals};
 
 /// Programs with an input that does not come back within the target: how far off it may be, per cent, and the entry of the
 /// document's list of reasons that explains it.

@@ -1,6 +1,7 @@
-//! Runs the published experiments and sets every published claim beside what the simulator says.
+//! Derives workload profiles from published measurements, and compares the model with published results.
 
 pub mod answer;
+pub mod calibration;
 pub mod claims;
 pub mod fields;
 pub mod lab;

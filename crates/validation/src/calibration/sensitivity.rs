@@ -5,7 +5,7 @@ use std::fmt::Write;
 use notation::parameter::Values;
 use workloads::{Context, spec_omp};
 
-use crate::bench::{Bench, first, spread};
+use crate::calibration::bench::{Bench, first, spread};
 
 /// A constant and the range in which the inputs cannot tell its values apart.
 struct Constant {

@@ -33,7 +33,7 @@ oversim reproduce --write .      in the root of the sources
 ```
 
 `oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a minute. The claims
-are data (`crates/reproduction/data/claims.yaml`). Each claim has a source and a tolerance, which was set before
+are data (`crates/validation/data/claims.yaml`). Each claim has a source and a tolerance, which was set before
 anything was simulated. The file also defines the metrics. The fields of a claim select cells of a *study*: machine,
 workload, classes, model, threads, policy, metric. The studies are the scenario files in `scenarios/studies`, and you
 can run each of them with `oversim run`. All studies share one set of parameters per machine, kernel, runtime and

@@ -3,10 +3,10 @@
 use sim_core::time::{Span, Speed};
 use workloads::{Profile, npb};
 
-use crate::bench::{Bench, first};
-use crate::law;
-use crate::measurements::{Measurement, Measurements, Quantity, find};
-use crate::residuals::Row;
+use crate::calibration::bench::{Bench, first};
+use crate::calibration::law;
+use crate::calibration::measurements::{Measurement, Measurements, Quantity, find};
+use crate::calibration::residuals::Row;
 
 /// Intervals of a run that a derivation simulates: enough to average the variation of 16 threads to well below 1 %.
 const INTERVALS: u32 = 800;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::Derivation;
-use crate::measurements::Measurements;
+use crate::calibration::Derivation;
+use crate::calibration::measurements::Measurements;
 
 /// The folder of the data files in the repository.
 pub const FOLDER: &str = "crates/workloads/data";
 
-const HEAD: &str = "# Written by `oversim calibrate --write .` from crates/calibration/data/measurements.yaml; do not edit.\n";
+const HEAD: &str = "# Written by `oversim calibrate --write .` from crates/validation/data/measurements.yaml; do not edit.\n";
 
 /// The data files: names within [`FOLDER`], texts.
 #[must_use]

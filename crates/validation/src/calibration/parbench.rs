@@ -5,9 +5,9 @@ use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
 use workloads::parbench::{self, KERNELS, Kernel};
 
-use crate::bench::{Bench, first};
-use crate::measurements::{Measurements, Quantity, find};
-use crate::residuals::Row;
+use crate::calibration::bench::{Bench, first};
+use crate::calibration::measurements::{Measurements, Quantity, find};
+use crate::calibration::residuals::Row;
 
 const ROUNDS: u32 = 4;
 /// Seconds of a kernel's copy, and executions in it.

@@ -9,7 +9,7 @@ pub use read::read;
 /// The predictions this program ships with.
 pub const SHIPPED: &str = include_str!("../../data/claims.yaml");
 /// Their name in messages.
-pub const SHIPPED_NAME: &str = "crates/reproduction/data/claims.yaml";
+pub const SHIPPED_NAME: &str = "crates/validation/data/claims.yaml";
 
 /// One published outcome and the conditions it was measured under. The texts are in the vocabulary of the file; the
 /// `fields` module reads them.
