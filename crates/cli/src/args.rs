@@ -407,10 +407,10 @@ pub(crate) struct Timeline {
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
     /// Show the run from this instant on, for example `1.5s` or `20ms`.
-    #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
+    #[arg(long, value_name = "TIME", value_parser = pictures::timeline::instant)]
     pub(crate) from: Option<u64>,
     /// Show the run up to this instant.
-    #[arg(long, value_name = "TIME", value_parser = timeline::instant)]
+    #[arg(long, value_name = "TIME", value_parser = pictures::timeline::instant)]
     pub(crate) to: Option<u64>,
     /// Show only these cpus, for example `0-3,8`.
     #[arg(long, value_name = "LIST")]

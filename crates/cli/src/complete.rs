@@ -147,7 +147,7 @@ pub(crate) fn metrics(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Figures.
 pub(crate) fn figures(current: &OsStr) -> Vec<CompletionCandidate> {
-    matching(current, figures::names().map(|name| (name.to_owned(), String::new())))
+    matching(current, pictures::figures::names().map(|name| (name.to_owned(), String::new())))
 }
 
 /// Machines and machine files.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use experiment::run::simulate_one;
 use experiment::scenario::{Overrides, load};
 use testkit::job::OBSERVED;
-use timeline::trace::{About, Form, Tracer, run};
+use trace::{About, Form, Tracer, run};
 
 fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -13,7 +13,7 @@ use sim_core::time::Time;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use testkit::job::Job;
 use testkit::policies::Fixed;
-use timeline::trace::{About, Form, Tracer, write};
+use trace::{About, Form, Tracer, write};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

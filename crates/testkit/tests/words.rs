@@ -195,10 +195,9 @@ fn messages_help_and_reference_texts_have_the_words_of_the_field() {
         "workloads",
         "notation",
         "experiment",
+        "trace",
+        "pictures",
         "validation",
-        "timeline",
-        "figures",
-        "drawing",
         "cli",
     ];
     let mut wrong = Vec::new();

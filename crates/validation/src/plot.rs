@@ -1,8 +1,8 @@
 //! Published against simulated numbers as a picture: a mark per number, the diagonal, the tolerance as a bar.
 
-use drawing::axis::{Axis, Kind};
-use drawing::canvas::{self, Anchor, Area, Canvas, Letters};
-use drawing::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
+use pictures::canvas::axis::{self, Axis, Kind};
+use pictures::canvas::palette::{BLUE, GRID, INK, MUTED, Mark, VERMILLION};
+use pictures::canvas::{self, Anchor, Area, Canvas, Letters};
 
 /// Width and height of a picture in pixels.
 const SIZE: (f64, f64) = (460.0, 430.0);
@@ -31,7 +31,7 @@ pub struct Dot {
 /// # Errors
 /// What the drawing library says.
 pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
-    canvas::svg(SIZE, &format!("{title}: published against simulated"), |canvas| {
+    let picture = canvas::picture(SIZE, &format!("{title}: published against simulated"), |canvas| {
         let across = axis(dots).on(PANEL.x, PANEL.right());
         let up = across.on(PANEL.bottom(), PANEL.y);
         canvas.text((16.0, 18.0), title, Letters::new(CAPTION).bold());
@@ -48,10 +48,11 @@ pub fn svg(title: &str, unit: &str, dots: &[Dot]) -> Result<String, String> {
             let (colour, mark) = if dot.pass { (BLUE, Mark::Circle) } else { (VERMILLION, Mark::Cross) };
             canvas.mark((across.place(dot.published), up.place(dot.simulated)), mark, 8.0, colour);
         }
-    })
+    });
+    Ok(picture.svg())
 }
 
-fn legend(canvas: &mut Canvas<'_>) {
+fn legend(canvas: &mut Canvas) {
     let y = 42.0;
     canvas.mark((24.0, y), Mark::Circle, 8.0, BLUE);
     canvas.text((34.0, y), "reproduced", Letters::new(NUMBER));
@@ -61,7 +62,7 @@ fn legend(canvas: &mut Canvas<'_>) {
     canvas.text((212.0, y), "tolerance", Letters::new(NUMBER));
 }
 
-fn grid(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis) {
+fn grid(canvas: &mut Canvas, across: &Axis, up: &Axis) {
     for (value, text) in across.labels(6) {
         let (x, y) = (across.place(value), up.place(value));
         canvas.line(&[(x, PANEL.y), (x, PANEL.bottom())], GRID, 0.75);
@@ -72,7 +73,7 @@ fn grid(canvas: &mut Canvas<'_>, across: &Axis, up: &Axis) {
     canvas.line(&[(PANEL.x, PANEL.y), (PANEL.x, PANEL.bottom()), (PANEL.right(), PANEL.bottom())], INK, 1.0);
 }
 
-fn titles(canvas: &mut Canvas<'_>, unit: &str) {
+fn titles(canvas: &mut Canvas, unit: &str) {
     let middle = PANEL.x + PANEL.width / 2.0;
     let letters = Letters::new(AXIS).at(Anchor::Middle);
     canvas.text((middle, SIZE.1 - 22.0), &format!("published, {unit}"), letters);
@@ -83,7 +84,7 @@ fn titles(canvas: &mut Canvas<'_>, unit: &str) {
 /// From the least to the largest number on either axis, with a margin.
 fn axis(dots: &[Dot]) -> Axis {
     let all = || dots.iter().flat_map(|dot| [dot.published, dot.simulated]);
-    let (low, high) = drawing::axis::extremes(all()).unwrap_or((0.0, 1.0));
+    let (low, high) = axis::extremes(all()).unwrap_or((0.0, 1.0));
     Axis::of(Kind::Linear, low, high, 0.0, 1.0)
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use experiment::number::plural;
 use experiment::{PolicyShelf, neutral};
-use figures::{Drawn, Figure};
+use pictures::figures::{self, Drawn, Figure};
 
 use super::source;
 use crate::args::{Picture, Plot};
@@ -24,7 +24,7 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyShelf) -> Result<ExitCode, Fail
         return Err(source::refused(&flags, &opened.name));
     }
     let results = opened.results;
-    let drawn = figures::draw(&results, &args.figures).map_err(Failure::Output)?;
+    let drawn = figures::draw(&results, &args.figures);
     let files = files(args, &drawn)?;
     write(&folder, &files)?;
     output::to_stdout(|out| {
@@ -101,8 +101,8 @@ fn files(args: &Plot, drawn: &Drawn) -> Result<Vec<File>, Failure> {
 
 fn bytes(figure: &Figure, format: Picture) -> Result<Vec<u8>, String> {
     match format {
-        Picture::Svg => Ok(figure.svg.clone().into_bytes()),
-        Picture::Png => drawing::png::from_svg(&figure.svg, PNG_SCALE),
+        Picture::Svg => Ok(figure.picture.svg().into_bytes()),
+        Picture::Png => figure.picture.png(PNG_SCALE),
     }
 }
 

@@ -10,9 +10,9 @@ use experiment::plan::Experiment;
 use experiment::report::quoted;
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
-use figures::page::{Slot, Story, page};
-use timeline::draw::{self, Caption};
-use timeline::{Medium, Request, Subject};
+use pictures::figures;
+use pictures::page::{Slot, Story, page};
+use pictures::timeline::{self, Medium, Request, Subject, draw};
 
 use super::source;
 use crate::args::{Changes, Report};
@@ -35,7 +35,7 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let changes = &args.changes;
     let experiment = source::load(policies, &name, &text, &source::changed(changes, args.best_partition))?;
     let results = source::simulate(&name, &experiment, changes)?;
-    let drawn = figures::draw(&results, &[]).map_err(Failure::Output)?;
+    let drawn = figures::draw(&results, &[]);
     let file = typed(&args.file);
     let timeline = timeline(&experiment, &results, &file, changes);
     let story = Story {
@@ -90,7 +90,7 @@ fn timeline(experiment: &Experiment, results: &Results, file: &str, changes: &Ch
     words.extend(strings(&["-o", "timeline.svg"]));
     Some(Slot {
         about: format!("{} {}{with}: {}.", timeline.message(), listed(&shown), timeline.headline()),
-        svg: draw::svg(&timeline, Caption { title: &title, prefix: "timeline" }),
+        picture: draw::picture(&timeline, &title),
         command: line(&words),
     })
 }

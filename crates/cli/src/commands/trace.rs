@@ -2,7 +2,7 @@
 
 use experiment::plan::{Experiment, RunPlan};
 use experiment::result::{DEDICATED, Results};
-use timeline::trace::{self, About, Form};
+use trace::{About, Form};
 
 use crate::args::Run;
 use crate::failure::Failure;

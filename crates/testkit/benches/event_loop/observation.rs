@@ -11,7 +11,7 @@ use experiment::plan::Experiment;
 use experiment::run::{run, simulate};
 use experiment::scenario::{Overrides, load};
 use testkit::job::OBSERVED;
-use timeline::trace::{self, About, Form};
+use trace::{self, About, Form};
 
 use crate::support::group;
 

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::scenario::{Overrides, load_with};
-use timeline::draw::{self, Caption};
-use timeline::{Medium, Request, Subject, Track, terminal};
+use pictures::timeline::{self, Medium, Request, Subject, Track, draw, terminal};
 
 use super::source;
 use crate::args::Timeline as Args;
@@ -55,10 +54,10 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyShelf) -> Result<ExitCode, 
         output::to_stdout(|out| out.write_all(text.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let svg = draw::svg(&timeline, Caption { title: &choice.title, prefix: "timeline" });
+    let picture = draw::picture(&timeline, &choice.title);
     let bytes = match form {
-        Form::Svg => svg.into_bytes(),
-        Form::Png => drawing::png::from_svg(&svg, SCALE).map_err(Failure::Output)?,
+        Form::Svg => picture.svg().into_bytes(),
+        Form::Png => picture.png(SCALE).map_err(Failure::Output)?,
     };
     target.write(&|out| out.write_all(&bytes))?;
     say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));

@@ -4,7 +4,7 @@ use experiment::configuration::{Axis, plain};
 use experiment::plan::{Experiment, RunPlan};
 use experiment::scenario::{Overrides, alike};
 use experiment::sweep::short;
-use timeline::{Aim, Subject};
+use pictures::timeline::{Aim, Subject};
 
 use crate::args::Timeline as Args;
 use crate::failure::Failure;

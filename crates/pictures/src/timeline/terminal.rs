@@ -1,0 +1,575 @@
+//! The timeline as text: a character per piece of time, in colour where the terminal has it, else with
+//! letters.
+
+use std::collections::BTreeSet;
+
+use notation::neutral;
+
+use crate::canvas::axis::times;
+use crate::canvas::font::words;
+use crate::timeline::palette::{Palette, dark};
+use crate::timeline::record::Cell;
+use crate::timeline::runs::{Timeline, Track};
+use crate::timeline::states::{Mix, Owner, State};
+
+/// Columns for the names of rows: `node 0    12 `.
+const GUTTER: usize = 12;
+/// Narrower windows get lines that are cut by the terminal.
+const LEAST: usize = 40;
+/// Letters for applications whose own first letter is taken.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// Digits of thread ids without colours.
+const DIGITS: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Columns of the time axis in a window so many columns wide.
+#[must_use]
+pub fn columns(width: usize) -> u32 {
+    (width.max(LEAST) - GUTTER) as u32
+}
+
+/// What most of a piece of time is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Class {
+    Compute(Owner),
+    /// Slowed by memory.
+    Memory(Owner),
+    /// Slowed by the other thread of the core.
+    SharedCore(Owner),
+    Pages(Owner),
+    Wait(Owner),
+    Overhead,
+    Idle,
+    /// Behind the end of the run.
+    Nothing,
+}
+
+impl Class {
+    fn new(owner: Owner, state: State) -> Self {
+        match state {
+            State::Compute => Self::Compute(owner),
+            State::Memory => Self::Memory(owner),
+            State::SharedCore => Self::SharedCore(owner),
+            State::PageInit => Self::Pages(owner),
+            State::Spin | State::Yield => Self::Wait(owner),
+            State::Idle => Self::Idle,
+            State::Switch | State::Migrate | State::Kernel => Self::Overhead,
+        }
+    }
+
+    /// The largest class; of equals the first.
+    fn of(mix: &Mix) -> Self {
+        let mut sums: Vec<(Self, u64)> = Vec::new();
+        for (owner, state, ns) in mix.parts() {
+            let class = Self::new(owner, state);
+            match sums.iter_mut().find(|sum| sum.0 == class) {
+                Some(sum) => sum.1 += ns,
+                None => sums.push((class, ns)),
+            }
+        }
+        let mut best = (Self::Nothing, 0);
+        for sum in sums {
+            if sum.1 > best.1 {
+                best = sum;
+            }
+        }
+        best.0
+    }
+
+    const fn owner(self) -> Option<Owner> {
+        match self {
+            Self::Compute(owner)
+            | Self::Memory(owner)
+            | Self::SharedCore(owner)
+            | Self::Pages(owner)
+            | Self::Wait(owner) => Some(owner),
+            Self::Overhead | Self::Idle | Self::Nothing => None,
+        }
+    }
+
+    /// The same without its owner: one entry of the legend.
+    const fn kind(self) -> Self {
+        match self {
+            Self::Compute(_) => Self::Compute(Owner::Nobody),
+            Self::Memory(_) => Self::Memory(Owner::Nobody),
+            Self::SharedCore(_) => Self::SharedCore(Owner::Nobody),
+            Self::Pages(_) => Self::Pages(Owner::Nobody),
+            Self::Wait(_) => Self::Wait(Owner::Nobody),
+            other => other,
+        }
+    }
+}
+
+/// A character with the colours of it and of what is behind it, if any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Glyph {
+    sign: char,
+    ink: Option<u8>,
+    ground: Option<u8>,
+}
+
+impl Glyph {
+    const fn plain(sign: char) -> Self {
+        Self { sign, ink: None, ground: None }
+    }
+
+    fn codes(self) -> String {
+        let mut codes = String::from("\u{1b}[0m");
+        if let Some(ink) = self.ink {
+            codes.push_str(&format!("\u{1b}[38;5;{ink}m"));
+        }
+        if let Some(ground) = self.ground {
+            codes.push_str(&format!("\u{1b}[48;5;{ground}m"));
+        }
+        codes
+    }
+}
+
+/// How classes are written.
+struct Script {
+    colour: bool,
+    palette: Palette,
+    letters: Vec<char>,
+}
+
+impl Script {
+    fn new(timeline: &Timeline, colour: bool) -> Self {
+        let palette = Palette::new(timeline);
+        let mut letters: Vec<char> = Vec::new();
+        for name in &timeline.apps {
+            let own = name.chars().map(|c| c.to_ascii_uppercase()).filter(char::is_ascii_uppercase);
+            let free = own.chain(LETTERS.chars()).find(|letter| !letters.contains(letter));
+            letters.push(free.unwrap_or('?'));
+        }
+        Self { colour, palette, letters }
+    }
+
+    /// Bold where there are colours.
+    fn bold(&self, text: &str) -> String {
+        if self.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// The character of an owner that computes, where there are no colours.
+    fn letter(&self, owner: Owner) -> char {
+        match owner {
+            Owner::App(_) if self.letters.len() == 1 => '█',
+            Owner::App(app) => self.letters.get(app as usize).copied().unwrap_or('?'),
+            Owner::Thread(rank) => DIGITS.chars().nth(rank as usize % DIGITS.len()).unwrap_or('?'),
+            Owner::Several | Owner::Nobody => '█',
+        }
+    }
+
+    fn glyph(&self, class: Class) -> Glyph {
+        let sign = match class {
+            Class::Compute(owner) if !self.colour => self.letter(owner),
+            Class::Compute(_) => '█',
+            // A small letter for an application; threads have no small digits.
+            Class::Memory(owner @ Owner::App(_)) if !self.colour && self.letters.len() > 1 => {
+                self.letter(owner).to_ascii_lowercase()
+            }
+            Class::Memory(_) => '▓',
+            Class::SharedCore(_) => '▄',
+            Class::Pages(_) => '▚',
+            Class::Wait(_) => '▒',
+            Class::Overhead => '░',
+            Class::Idle => '·',
+            Class::Nothing => ' ',
+        };
+        let hue = class.owner().filter(|owner| self.palette.place(*owner).is_some());
+        let grey = matches!(class, Class::Compute(Owner::App(_)) | Class::Memory(Owner::App(_)));
+        let ink = hue.or(class.owner().filter(|_| grey)).map(|owner| self.palette.terminal(owner));
+        Glyph { sign, ink: ink.filter(|_| self.colour), ground: None }
+    }
+
+    /// The characters of a row; in colour the id of a thread at the begin of each of its slices, where there
+    /// is room.
+    fn glyphs(&self, classes: &[Class]) -> Vec<Glyph> {
+        let mut glyphs: Vec<Glyph> = classes.iter().map(|class| self.glyph(*class)).collect();
+        let mut at = 0;
+        while self.colour && at < classes.len() {
+            let length = classes[at..].iter().take_while(|class| **class == classes[at]).count();
+            if let Class::Compute(owner @ Owner::Thread(rank)) = classes[at] {
+                let id = rank.to_string();
+                let ground = self.palette.terminal(owner);
+                // Black and white of the 256 colours, whatever the terminal's own are.
+                let ink = if dark(ground) { 231 } else { 16 };
+                if length > id.len() + 1 {
+                    for (glyph, sign) in glyphs[at + 1..].iter_mut().zip(id.chars()) {
+                        *glyph = Glyph { sign, ink: Some(ink), ground: Some(ground) };
+                    }
+                }
+            }
+            at += length;
+        }
+        glyphs
+    }
+}
+
+/// Characters with their colours, changed as seldom as possible.
+fn line(glyphs: &[Glyph]) -> String {
+    let mut text = String::new();
+    let mut now = Glyph::plain(' ');
+    for glyph in glyphs {
+        if (glyph.ink, glyph.ground) != (now.ink, now.ground) {
+            text.push_str(&glyph.codes());
+            now = *glyph;
+        }
+        text.push(glyph.sign);
+    }
+    if (now.ink, now.ground) != (None, None) {
+        text.push_str("\u{1b}[0m");
+    }
+    text
+}
+
+/// The timeline for a window of `width` columns, recorded for [`columns`] of that width; with colours for
+/// terminals of 256, or without any. The title names the scenario and its configuration.
+#[must_use]
+pub fn text(timeline: &Timeline, title: &str, width: usize, colour: bool) -> String {
+    let script = Script::new(timeline, colour);
+    let width = width.max(LEAST);
+    let mut lines: Vec<String> = Vec::new();
+    wrap(&mut lines, &timeline.message(), width);
+    for line in &mut lines {
+        *line = script.bold(line);
+    }
+    wrap(&mut lines, &format!("{title}: {}", timeline.headline()), width);
+    let mut seen = BTreeSet::new();
+    for track in &timeline.tracks {
+        lines.push(String::new());
+        let at = lines.len();
+        wrap(&mut lines, &format!("{}: {}", track.label, timeline.facts(track)), width);
+        if let Some(rest) = lines[at].strip_prefix(&track.label) {
+            lines[at] = script.bold(&track.label) + rest;
+        }
+        body(&mut lines, &mut seen, timeline, track, &script, width);
+    }
+    scale(&mut lines, timeline, width);
+    lines.push(String::new());
+    legend(&mut lines, timeline, &seen, &script, width);
+    // The names come from files.
+    let text = lines.join("\n") + "\n";
+    if colour { neutral::coloured(&text) } else { neutral::lines(&text).into_owned() }
+}
+
+/// Rows and lanes of a run; the classes in them are added to those seen.
+fn body(
+    lines: &mut Vec<String>,
+    seen: &mut BTreeSet<Class>,
+    timeline: &Timeline,
+    track: &Track,
+    script: &Script,
+    width: usize,
+) {
+    let columns = columns(width) as usize;
+    let at = |ns: u64| column(timeline, ns, columns);
+    for (app, barriers) in &track.recording.barriers {
+        let name: String = timeline.app(*app as usize).chars().take(GUTTER - 4).collect();
+        let counts = barriers.iter().map(|completed| (at(completed.at), completed.count));
+        lines.push(counted(&format!("{name} ╷"), columns, counts, '╷'));
+    }
+    let mut before = None;
+    for (row, cells) in timeline.rows.iter().zip(&track.recording.rows) {
+        let node = format!("node {}", row.group);
+        let first = before != Some(row.group) && timeline.single_cpus();
+        before = Some(row.group);
+        let name = if timeline.single_cpus() {
+            format!("{:<7}{:>4} ", if first { node.as_str() } else { "" }, row.name)
+        } else {
+            let name: String = row.name.chars().take(GUTTER - 1).collect();
+            format!("{name:>width$} ", width = GUTTER - 1)
+        };
+        let classes = classes(cells, columns, timeline);
+        lines.push(name + &line(&script.glyphs(&classes)));
+        seen.extend(classes);
+    }
+    if !track.recording.moves.is_empty() {
+        let moves = track.recording.moves.iter().map(|moved| (at(moved.at), 1));
+        lines.push(counted("migrations", columns, moves, '1'));
+    }
+}
+
+/// A lane with the number of events in each column: a sign for one, a digit for more, `+` for ten and more.
+fn counted(name: &str, columns: usize, events: impl Iterator<Item = (usize, u32)>, one: char) -> String {
+    let mut counts = vec![0u32; columns];
+    for (column, count) in events {
+        counts[column] = counts[column].saturating_add(count);
+    }
+    let sign = |count: &u32| match count {
+        0 => ' ',
+        1 => one,
+        count => char::from_digit(*count, 10).unwrap_or('+'),
+    };
+    lane_of(name, &counts.iter().map(sign).collect::<Vec<char>>())
+}
+
+fn lane_of(name: &str, lane: &[char]) -> String {
+    let text: String = lane.iter().collect();
+    format!("{name:>width$} {}", text.trim_end(), width = GUTTER - 1)
+}
+
+/// The column of an instant.
+fn column(timeline: &Timeline, at: u64, columns: usize) -> usize {
+    let (from, to) = (timeline.window.from, timeline.window.to);
+    let part = u128::from(at.clamp(from, to) - from) * columns as u128 / u128::from(to - from);
+    (part as usize).min(columns - 1)
+}
+
+/// One class for each column.
+fn classes(cells: &[Cell], columns: usize, timeline: &Timeline) -> Vec<Class> {
+    let mut classes = vec![Class::Nothing; columns];
+    for cell in cells {
+        let begin = column(timeline, cell.from, columns);
+        let end = column(timeline, cell.to - 1, columns);
+        classes[begin..=end].fill(Class::of(&cell.mix));
+    }
+    classes
+}
+
+/// The time axis.
+fn scale(lines: &mut Vec<String>, timeline: &Timeline, width: usize) {
+    let columns = columns(width) as usize;
+    let axis = times(timeline.window.from, timeline.window.to, (columns / 12).max(2) as u64);
+    let mut ruler = vec!['─'; columns];
+    let mut labels = vec![' '; columns];
+    let mut free = 0;
+    for (at, label) in &axis.ticks {
+        let place = column(timeline, *at, columns);
+        ruler[place] = '┬';
+        let length = label.chars().count();
+        let begin = place.saturating_sub(length / 2).min(columns.saturating_sub(length));
+        if begin < free {
+            continue;
+        }
+        for (at, c) in label.chars().enumerate() {
+            labels[begin + at] = c;
+        }
+        free = begin + length + 1;
+    }
+    lines.push(lane_of("", &ruler));
+    lines.push(lane_of(&format!("time, {}", axis.unit), &labels));
+}
+
+/// A sample and what it means.
+type Entry = (String, String);
+
+/// What is seen in the rows and lanes, and nothing else.
+fn legend(
+    lines: &mut Vec<String>,
+    timeline: &Timeline,
+    seen: &BTreeSet<Class>,
+    script: &Script,
+    width: usize,
+) {
+    let mut entries = computing(timeline, seen, script);
+    let kinds: BTreeSet<Class> = seen.iter().map(|class| class.kind()).collect();
+    for kind in kinds {
+        let words = match kind {
+            // With letters these have entries by application.
+            Class::Memory(_) if !script.colour && timeline.apps.len() > 1 => continue,
+            Class::Memory(_) => "memory stall",
+            Class::SharedCore(_) => "shared core (SMT)",
+            Class::Pages(_) => "page initialisation",
+            Class::Wait(_) => "waits",
+            Class::Overhead => "switch, kernel",
+            Class::Idle => "idle",
+            Class::Compute(_) | Class::Nothing => continue,
+        };
+        let sign = script.glyph(kind).sign;
+        entries.push((format!("{sign}{sign}"), words.into()));
+    }
+    let met = timeline.tracks.iter().flat_map(|track| track.recording.barriers.values().flatten());
+    let several = met.clone().any(|completed| completed.count > 1);
+    if met.count() > 0 {
+        entries.push(("╷".into(), "barrier complete".into()));
+    }
+    if several {
+        entries.push(("2-9 +".into(), "barriers in one column, + for ten or more".into()));
+    }
+    laid(lines, &entries, width);
+    wrap(lines, "A character shows what most of its time went into.", width);
+}
+
+/// What computing looks like, by application or by thread.
+fn computing(timeline: &Timeline, seen: &BTreeSet<Class>, script: &Script) -> Vec<Entry> {
+    let paint = |class: Class| line(&[script.glyph(class); 2]);
+    let mut entries = Vec::new();
+    let threads = seen.iter().filter_map(|class| match class {
+        Class::Compute(Owner::Thread(rank)) => Some(*rank),
+        _ => None,
+    });
+    let (count, last) = (threads.clone().count(), threads.max().unwrap_or(0) as usize);
+    if count > 0 && script.colour {
+        let again = if count > Palette::HUES { ", colours repeat" } else { "" };
+        let text = format!("thread of {} computes; number: its id{again}", timeline.app(0));
+        entries.push((paint(Class::Compute(Owner::Thread(0))), text));
+    } else if count > 0 {
+        let repeat = if last >= DIGITS.len() { ", then again from 0" } else { "" };
+        let letters = if last >= 10 { format!(", A is thread 10{repeat}") } else { String::new() };
+        let range = if last >= 10 { "0-9 A-Z".to_owned() } else { format!("0-{last}") };
+        entries.push((range, format!("thread of {} computes{letters}", timeline.app(0))));
+    }
+    for (app, name) in timeline.apps.iter().enumerate() {
+        let owner = Owner::App(app as u32);
+        let (compute, memory) = (Class::Compute(owner), Class::Memory(owner));
+        let there = seen.iter().any(|class| class.owner() == Some(owner));
+        if seen.contains(&compute) || there && script.colour {
+            entries.push((paint(compute), format!("{name} computes")));
+        }
+        if seen.contains(&memory) && !script.colour && timeline.apps.len() > 1 {
+            entries.push((paint(memory), format!("{name}, memory stall")));
+        }
+    }
+    entries
+}
+
+/// Entries side by side, as many as fit a line.
+fn laid(lines: &mut Vec<String>, entries: &[Entry], width: usize) {
+    let mut line = String::new();
+    let mut used = 0;
+    for (sample, text) in entries {
+        // Two columns of a coloured sample, whatever codes colour it.
+        let columns = if sample.contains('\u{1b}') { 2 } else { sample.chars().count() };
+        let length = columns + 1 + text.chars().count() + 2;
+        if used > 0 && used + length > width {
+            lines.push(std::mem::take(&mut line).trim_end().to_owned());
+            used = 0;
+        }
+        line.push_str(&format!("{sample} {text}  "));
+        used += length;
+    }
+    lines.push(line.trim_end().to_owned());
+}
+
+/// A sentence in lines.
+fn wrap(lines: &mut Vec<String>, text: &str, width: usize) {
+    let mut line = String::new();
+    for word in words(text) {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::record::Completed;
+    use crate::timeline::runs::fixture;
+
+    fn mix(parts: &[(Owner, State, u64)]) -> Mix {
+        let mut mix = Mix::default();
+        for (owner, state, ns) in parts {
+            mix.add(*owner, *state, *ns);
+        }
+        mix
+    }
+
+    /// Two applications on one cpu: cg computes in the first half, then ft waits.
+    fn timeline(columns: u64) -> Timeline {
+        let half = columns / 2;
+        let cells = (0..columns).map(|at| {
+            let part = if at < half {
+                (Owner::App(0), State::Compute, 10)
+            } else {
+                (Owner::App(1), State::Yield, 10)
+            };
+            Cell { from: at * 10, to: at * 10 + 10, mix: mix(&[part]), slice: None }
+        });
+        let total = mix(&[(Owner::App(0), State::Compute, half), (Owner::App(1), State::Yield, half)]);
+        let mut timeline = fixture::one(total);
+        timeline.tracks[0].recording.rows = vec![cells.collect()];
+        timeline.window.to = columns * 10;
+        timeline.apps.push("ft".into());
+        timeline
+    }
+
+    /// The ranks of threads that run on one cpu, ten columns each.
+    fn threads(ranks: &[u32]) -> Timeline {
+        let cell = |(at, rank): (usize, &u32)| {
+            let (from, to) = (at as u64 * 100, at as u64 * 100 + 100);
+            let mix = mix(&[(Owner::Thread(*rank), State::Compute, 100)]);
+            Cell { from, to, mix, slice: None }
+        };
+        let total = mix(&[(Owner::App(0), State::Compute, ranks.len() as u64 * 100)]);
+        let mut timeline = Timeline { threads: true, ..fixture::one(total) };
+        timeline.tracks[0].recording.rows = vec![ranks.iter().enumerate().map(cell).collect()];
+        timeline.window.to = ranks.len() as u64 * 100;
+        timeline
+    }
+
+    #[test]
+    fn every_line_fits_the_window_and_time_is_to_scale() {
+        for width in [60, 80, 200] {
+            let columns = columns(width);
+            let text =
+                text(&timeline(u64::from(columns)), "a scenario with a rather long name", width, false);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            let row = text.lines().find(|line| line.starts_with("node 0")).unwrap();
+            assert_eq!(row.matches('C').count(), columns as usize / 2, "{row}");
+            assert_eq!(row.matches('▒').count() as u32, columns - columns / 2, "{row}");
+            assert!(!text.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn colours_change_where_the_application_does_and_are_off_at_the_end() {
+        let text = text(&timeline(68), "x", 80, true);
+        let row = text.lines().find(|line| line.starts_with("node 0")).unwrap();
+        assert_eq!(row.matches("\u{1b}[38;5;").count(), 2, "{row}");
+        assert!(row.contains('█') && row.ends_with("\u{1b}[0m"), "{row}");
+    }
+
+    #[test]
+    fn the_largest_part_gives_its_character() {
+        let app = Owner::App(1);
+        let mixed = mix(&[(app, State::Spin, 3), (app, State::Yield, 3), (Owner::App(0), State::Compute, 5)]);
+        assert_eq!(Class::of(&mixed), Class::Wait(app));
+        assert_eq!(Class::of(&Mix::default()), Class::Nothing);
+    }
+
+    #[test]
+    fn threads_have_digits_or_colours_with_their_id() {
+        let timeline = threads(&[0, 3, 12, 35, 36, 7, 8]);
+        let plain = text(&timeline, "x", GUTTER + 70, false);
+        let row = plain.lines().find(|line| line.starts_with("node 0")).unwrap();
+        let wanted: String = "03CZ078".chars().flat_map(|c| std::iter::repeat_n(c, 10)).collect();
+        assert!(row.ends_with(&wanted), "{row}");
+        assert!(
+            plain.contains("0-9 A-Z thread of cg computes, A is thread 10, then again from 0"),
+            "{plain}"
+        );
+        let painted = text(&timeline, "x", GUTTER + 70, true);
+        let row = painted.lines().find(|line| line.starts_with("node 0")).unwrap();
+        // The palette has seven hues: 0, 35 and 7 have the same; each slice has its number.
+        for id in ["0", "3", "12", "35", "36", "7", "8"] {
+            assert!(row.contains(&format!("m{id}\u{1b}")), "{id}: {row}");
+        }
+        assert_eq!(row.matches("\u{1b}[38;5;25m█").count(), 6, "{row}");
+    }
+
+    #[test]
+    fn an_application_with_more_barriers_than_columns_has_its_lane() {
+        let mut timeline = timeline(68);
+        let met =
+            (0..68).map(|at| Completed { at: at * 10, count: if at < 60 { 1 + at as u32 % 12 } else { 1 } });
+        timeline.tracks[0].recording.barriers.insert(0, met.collect());
+        let text = text(&timeline, "x", 80, false);
+        let lane = text.lines().find(|line| line.contains("cg ╷")).expect("the lane");
+        assert!(lane.ends_with("╷23456789+++╷╷╷╷╷╷╷╷"), "{lane}");
+        assert!(text.contains("+ for ten or more"), "{text}");
+    }
+
+    #[test]
+    fn the_legend_has_what_the_rows_have() {
+        let text = text(&timeline(68), "x", 80, false);
+        let legend = text.lines().rev().nth(1).unwrap();
+        assert_eq!(legend, "CC cg computes  ▒▒ waits");
+    }
+}

@@ -1,0 +1,208 @@
+//! Collects what a trace is made of while a run goes on: slices, facts and decisions as records, sorted in
+//! bounded memory.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use sim_core::account::Account;
+use sim_core::ids::{CpuId, Id};
+use sim_core::machine::Machine;
+use sim_core::observe::{LeaveReason, Observation, Observer};
+use sim_core::policy::{Action, Decision};
+use sim_core::program::AppSpec;
+use sim_core::time::Time;
+
+use crate::cast::{Cast, Guest};
+use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
+use crate::sort::{Kind, Record, Sorter};
+
+/// What a slice is of, as told in [`Record::b`].
+pub(crate) const WORKS: u32 = 0;
+/// A task that waits.
+pub(crate) const WAITS: u32 = 1;
+/// Tasks of an application that wait in turns.
+pub(crate) const TURNS: u32 = 2;
+/// Tasks of several applications that wait in turns.
+pub(crate) const MIXED: u32 = 3;
+/// The kernel.
+pub(crate) const SYSTEM: u32 = 4;
+
+/// What the collectors share.
+struct Pool {
+    sorter: Sorter,
+    /// Who ran on which cpu besides tasks.
+    guests: BTreeSet<(Guest, u32)>,
+    /// The rules of decisions in order of appearance.
+    rules: Vec<&'static str>,
+}
+
+impl Pool {
+    fn push(&mut self, at: Time, kind: Kind, cpu: u32, a: u32, b: u32) {
+        self.sorter.push(Record { at: at.ns(), kind, cpu, a, b });
+    }
+
+    /// The number of a rule; there are some dozens.
+    fn rule(&mut self, rule: &'static str) -> u32 {
+        let known = self.rules.iter().position(|other| *other == rule);
+        let at = known.unwrap_or_else(|| {
+            self.rules.push(rule);
+            self.rules.len() - 1
+        });
+        at as u32
+    }
+}
+
+/// Takes in slices and marks.
+struct Collector {
+    pool: Rc<RefCell<Pool>>,
+}
+
+impl Sink for Collector {
+    fn slice(&mut self, slice: &Slice) {
+        let (sort, who, guest) = match slice.who {
+            Occupant::Idle => return,
+            Occupant::Works(task) => (WORKS, task.0, None),
+            Occupant::Waits(task) => (WAITS, task.0, None),
+            Occupant::WaitInTurns(app) => (TURNS, app.0, Some(Guest::Turns(app.0))),
+            Occupant::WaitMixed => (MIXED, 0, Some(Guest::Mixed)),
+            Occupant::System => (SYSTEM, 0, Some(Guest::System)),
+        };
+        let mut pool = self.pool.borrow_mut();
+        if let Some(guest) = guest {
+            pool.guests.insert((guest, slice.cpu.0));
+        }
+        pool.push(slice.from, Kind::Begin, slice.cpu.0, who, sort);
+        pool.push(slice.to, Kind::End, slice.cpu.0, who, sort);
+    }
+
+    fn mark(&mut self, at: Time, mark: &Mark) {
+        let mut pool = self.pool.borrow_mut();
+        match mark {
+            Mark::AppStarted(app) => pool.push(at, Kind::Started, 0, app.0, 0),
+            Mark::AppExited(app) => pool.push(at, Kind::Ended, 0, app.0, 0),
+            Mark::Migrated { task, from, to } => pool.push(at, Kind::Migrated, from.0, task.0, to.0),
+            Mark::BarrierCompleted { app, scope, episode } => {
+                pool.push(at, Kind::Barrier, *scope as u32, app.0, *episode);
+            }
+            Mark::Decided(decision) => {
+                let rule = pool.rule(decision.why.rule);
+                let task = decision.task.map_or(u32::MAX, |task| task.0);
+                pool.push(at, Kind::Decided, did(&decision.action), task, rule);
+            }
+            Mark::Created { .. } | Mark::Woken { .. } | Mark::Exited { .. } => {}
+        }
+    }
+}
+
+/// Words for what decisions do, by number.
+pub(crate) const DID: [&str; 7] =
+    ["place", "migrate", "bind", "priority_level", "yield", "remark", "dispatch"];
+
+const fn did(action: &Action) -> u32 {
+    match action {
+        Action::Placed { .. } => 0,
+        Action::Migrated { .. } => 1,
+        Action::Bound(_) => 2,
+        Action::PrioritySet(_) => 3,
+        Action::Yielded { .. } => 4,
+        Action::Remarked => 5,
+        Action::Dispatched(_) => 6,
+    }
+}
+
+/// Observes one run for a trace.
+pub struct Tracer {
+    slices: Slices<Collector>,
+    pool: Rc<RefCell<Pool>>,
+    cast: Cast,
+    /// Tasks that have ended, so that who comes under their number is a new one.
+    ended: Vec<bool>,
+}
+
+impl Tracer {
+    /// For a run of these applications on this machine.
+    #[must_use]
+    pub fn new(machine: &Machine, apps: &[AppSpec]) -> Self {
+        Self::with_sorter(machine, apps, Sorter::new())
+    }
+
+    /// As [`Tracer::new`], with at most so many records in memory before they go to a temporary file.
+    #[must_use]
+    pub fn with_memory(machine: &Machine, apps: &[AppSpec], records: usize) -> Self {
+        Self::with_sorter(machine, apps, Sorter::with_size(records.max(1)))
+    }
+
+    fn with_sorter(machine: &Machine, apps: &[AppSpec], sorter: Sorter) -> Self {
+        let owners = Owners::new(apps.iter().map(|app| app.tasks));
+        let pool = Pool { sorter, guests: BTreeSet::new(), rules: Vec::new() };
+        let pool = Rc::new(RefCell::new(pool));
+        let collector = Collector { pool: Rc::clone(&pool) };
+        Self {
+            ended: vec![false; owners.tasks() as usize],
+            slices: Slices::new(machine.cpus(), owners.clone(), collector),
+            cast: Cast::new(machine, apps, owners),
+            pool,
+        }
+    }
+
+    /// The run is over: everything in order, and who took part.
+    pub(crate) fn finish(self) -> (Sorter, Cast) {
+        let Self { slices, pool, mut cast, .. } = self;
+        // The last slices come now.
+        drop(slices.finish());
+        let mut pool = pool.borrow_mut();
+        cast.guests = std::mem::take(&mut pool.guests);
+        cast.rules = std::mem::take(&mut pool.rules);
+        (std::mem::replace(&mut pool.sorter, Sorter::with_size(1)), cast)
+    }
+
+    fn push(&self, at: Time, kind: Kind, cpu: u32, a: u32, b: u32) {
+        self.pool.borrow_mut().push(at, kind, cpu, a, b);
+    }
+}
+
+impl Observer for Tracer {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        self.slices.observe(at, what);
+        match *what {
+            Observation::Runnable { task, cpu } => {
+                if let Some(ended) = self.ended.get_mut(task.index())
+                    && std::mem::replace(ended, false)
+                {
+                    self.cast.another(task.0);
+                }
+                self.push(at, Kind::Runnable, cpu.0, task.0, 0);
+            }
+            Observation::Stopping { task, cpu, reason: LeaveReason::Slept } => {
+                self.push(at, Kind::Slept, cpu.0, task.0, 0);
+            }
+            Observation::Stopping { task, cpu, reason: LeaveReason::Exited } => {
+                if let Some(ended) = self.ended.get_mut(task.index()) {
+                    *ended = true;
+                }
+                self.push(at, Kind::Exited, cpu.0, task.0, 0);
+            }
+            Observation::Arrived { task, scope, episode } => {
+                self.cast.meets(task.0);
+                self.push(at, Kind::Arrived, scope as u32, task.0, episode);
+            }
+            Observation::Released { task, scope, episode } => {
+                self.push(at, Kind::Released, scope as u32, task.0, episode);
+            }
+            _ => {}
+        }
+    }
+
+    fn decided(&mut self, at: Time, decision: &Decision) {
+        self.slices.decided(at, decision);
+    }
+
+    fn wants_cpu_time(&self) -> bool {
+        true
+    }
+
+    fn accounted(&mut self, cpu: CpuId, account: &Account) {
+        self.slices.accounted(cpu, account);
+    }
+}

@@ -1,0 +1,95 @@
+//! The slices of every cpu of a run as a stream, and traces of runs for Perfetto and readers of ftrace's
+//! text.
+//!
+//! A run is observed by a [`Tracer`], which keeps what it sees in bounded memory; the trace is written when
+//! the run is over, in order of time.
+
+mod cast;
+mod collect;
+mod ftrace;
+pub mod messages;
+mod perfetto;
+pub mod slices;
+mod sort;
+mod story;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use experiment::plan::RunPlan;
+use experiment::run::simulate_one;
+use sim_core::outcome::RunReport;
+
+pub use collect::Tracer;
+
+/// A form of traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Perfetto's protobuf.
+    Perfetto,
+    /// The text of Linux's ftrace.
+    Ftrace,
+}
+
+impl Form {
+    /// The form that the name of a file asks for: `.pftrace`, `.perfetto-trace`, or `.ftrace`, `.txt`.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "pftrace" | "perfetto-trace" => Some(Self::Perfetto),
+            "ftrace" | "txt" => Some(Self::Ftrace),
+            _ => None,
+        }
+    }
+}
+
+/// Where a trace comes from: names and values that go into it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct About {
+    /// Names and values in order.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Why there is no trace.
+#[derive(Debug)]
+pub enum Failure {
+    /// The simulator refuses the run.
+    Refused(String),
+    /// The trace could not be written.
+    Write(io::Error),
+}
+
+/// Simulates a run and writes its trace.
+///
+/// # Errors
+/// A run that is refused, a failure to write, or a temporary file that could not be had.
+pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Result<RunReport, Failure> {
+    let mut tracer = Tracer::new(&plan.machine, &plan.apps);
+    let report = simulate_one(plan, &mut tracer).map_err(Failure::Refused)?;
+    let mut about = about.clone();
+    about.facts.push(("digest of the run".into(), format!("{:016x}", report.digest)));
+    write(tracer, &about, form, out).map_err(Failure::Write)?;
+    Ok(report)
+}
+
+/// Writes the trace of a run that is over.
+///
+/// # Errors
+/// What `out` or the temporary file says.
+pub fn write(tracer: Tracer, about: &About, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let (sorter, cast) = tracer.finish();
+    let mut records = sorter.sorted()?;
+    let story = story::Story::new(&cast);
+    match form {
+        Form::Perfetto => story.tell(&mut records, &mut perfetto::Perfetto::begin(&cast, about, out)?),
+        Form::Ftrace => story.tell(&mut records, &mut ftrace::Ftrace::begin(&cast, about, out)?),
+    }
+}
+
+/// Appends a number in decimal with at least `least` digits.
+fn decimal(text: &mut String, number: u64, least: usize) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number);
+    text.extend((digits.len()..least).map(|_| '0'));
+    text.push_str(digits);
+}
