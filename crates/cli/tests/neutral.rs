@@ -7,21 +7,22 @@ mod support;
 
 use std::fs;
 
+use experiment::PolicyShelf;
 use experiment::compare::contrast::{self, Named, Wanted};
 use experiment::compare::report as comparison;
 use experiment::neutral::is_invisible;
-use experiment::plan::Experiment;
 use experiment::report::{FORMATS, View};
 use experiment::result::{self, Results};
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
-use experiment::{PolicyShelf, machine_view};
+use explain::machine_view;
 use figures::page::{Slot, Story, page};
 use reproduction::claims;
 use reproduction::report as claims_report;
 use reproduction::reproduce::Reproduction;
 use reproduction::score;
 use reproduction::verdict::{Finding, Verdict};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 use serde_json::Value;
 use support::oversim;
 use timeline::draw::{self, Caption};

@@ -19,9 +19,9 @@ use sim_core::policy::{Action, Affinity, Decision, Placement, THROTTLED, Why};
 use sim_core::time::Time;
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-use crate::plan::{Experiment, RunPlan};
 use crate::result::{Results, policy_name};
 use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
+use scenario::plan::{Experiment, RunPlan};
 
 /// Runs that may be ahead of the next one to be written: each has a spool, which may be an open file.
 const AHEAD: usize = 200;

@@ -8,9 +8,9 @@ use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
 
-use crate::plan::{Experiment, RunPlan};
 use crate::references;
 use crate::result::{Results, policy_name};
+use scenario::plan::{Experiment, RunPlan};
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
-use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::references::{self, Dedicated, Found};
 use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
 /// the whole machine).

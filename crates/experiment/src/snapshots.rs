@@ -7,8 +7,8 @@ use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::RunReport;
 use sim_core::time::{Span, Time};
 
-use crate::plan::RunPlan;
 use crate::run::simulate_one;
+use scenario::plan::RunPlan;
 
 /// The data of a task in the snapshots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

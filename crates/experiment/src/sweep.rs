@@ -1,7 +1,7 @@
 //! The sweep of a result as reports and figures name it: axes with short names, and each configuration in words.
 
-use crate::configuration::{Axis, Configuration, plain};
 use crate::provenance::Provenance;
+use scenario::configuration::{Axis, Configuration, plain};
 
 /// A swept path with more than one value.
 #[derive(Clone, PartialEq, Debug)]
@@ -133,8 +133,8 @@ pub fn short(path: &str, paths: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::Settings;
     use crate::result::fixture;
+    use scenario::configuration::Settings;
 
     fn sweep(axes: &[(&str, &[&str])]) -> Sweep {
         let mut provenance = fixture::two_apps().provenance;

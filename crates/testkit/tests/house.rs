@@ -12,11 +12,13 @@ const START: &str = "<!-- files -->\n";
 const END: &str = "<!-- /files -->";
 /// Crates by floor; arrows point to lower floors only. Nothing that ships depends on the test kit.
 const FLOORS: &[(&str, u32)] = &[
-    ("oversim", 5),
-    ("reproduction", 4),
-    ("figures", 4),
-    ("timeline", 4),
-    ("experiment", 3),
+    ("oversim", 7),
+    ("reproduction", 5),
+    ("figures", 6),
+    ("timeline", 5),
+    ("explain", 5),
+    ("experiment", 4),
+    ("scenario", 3),
     ("calibration", 3),
     ("policies", 2),
     ("workloads", 2),
@@ -27,14 +29,16 @@ const FLOORS: &[(&str, u32)] = &[
     ("notation", 1),
 ];
 /// Folders of the crates in the order of the map.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 15] = [
     "sim-core",
     "notation",
     "drawing",
     "policies",
     "workloads",
     "machines",
+    "scenario",
     "experiment",
+    "explain",
     "calibration",
     "reproduction",
     "timeline",
@@ -181,7 +185,16 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["experiment", "calibration", "reproduction", "timeline", "figures", "drawing"],
+        [
+            "scenario",
+            "experiment",
+            "explain",
+            "calibration",
+            "reproduction",
+            "timeline",
+            "figures",
+            "drawing"
+        ],
         "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::number::listed;
-use experiment::plan::Experiment;
 use experiment::report::quoted;
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
 use figures::page::{Slot, Story, page};
+use scenario::plan::Experiment;
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject};
 

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::ALL_APPS;
-use crate::plan::Experiment;
 use crate::samples::{Place, Samples};
 pub use paired::Ratio;
 use paired::paired;
+use scenario::plan::Experiment;
 
 /// The result of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -13,8 +13,8 @@ use sim_core::ids::CpuId;
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::plan::{Experiment, RunPlan};
 use crate::run::simulate_one;
+use scenario::plan::{Experiment, RunPlan};
 
 /// Most cuts tried at a configuration.
 const MOST_TRIED: usize = 48;

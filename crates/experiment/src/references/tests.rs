@@ -2,7 +2,7 @@
 
 use crate::result::Results;
 use crate::run;
-use crate::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 
 fn results(text: &str) -> Results {
     let experiment = load("test.yaml", text, &Overrides::default()).unwrap();

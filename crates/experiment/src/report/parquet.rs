@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::View;
 use super::tidy::COLUMNS;
-use crate::configuration::{self as settings, Configuration, Setting};
 use crate::result::{Cell, Results};
+use scenario::configuration::{self as settings, Configuration, Setting};
 
 /// Types of [`COLUMNS`], in order.
 const TYPES: [DataType; COLUMNS.len()] = [

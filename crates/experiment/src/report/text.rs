@@ -6,10 +6,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use notation::neutral;
 
 use crate::number;
-use crate::provenance::MachineOrigin;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};
+use scenario::plan::MachineOrigin;
 
 use super::table::{Column, Comparison, Group, legend};
 use super::{View, answer};

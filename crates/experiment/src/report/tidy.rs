@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::View;
 use super::csv::{head, settings, text};
-use crate::configuration::columns;
 use crate::result::Results;
+use scenario::configuration::columns;
 
 /// The columns behind those of swept parameters, in order.
 pub(super) const COLUMNS: [&str; 7] = ["policy", "app", "metric", "unit", "replicate", "seed", "value"];

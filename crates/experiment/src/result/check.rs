@@ -3,7 +3,7 @@
 use notation::neutral::{first_invisible, is_invisible};
 
 use super::Results;
-use crate::configuration::{Setting, Settings};
+use scenario::configuration::{Setting, Settings};
 
 /// Longest name, in bytes: labels and names of copies are made of names of scenarios.
 const MOST: usize = 256;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::scenario::{Overrides, load_with};
+use scenario::{Overrides, load_with};
 use timeline::draw::{self, Caption};
 use timeline::{Medium, Request, Subject, Track, terminal};
 

@@ -1,0 +1,46 @@
+//! Pages of policies.
+
+use policies::{Entry, Level, PolicyShelf, Showcase};
+
+use super::{Block, Kind, Page};
+use crate::catalogue::parameter;
+use experiment::metrics::ALL_APPS;
+
+pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
+    policies.entries().map(page).collect()
+}
+
+fn page(e: &Entry) -> Page {
+    let level = match e.level {
+        Level::InKernel => "This is a kernel-level policy: the kernel's own placement and balancing.",
+        Level::UserLevel => {
+            "This is a user-level policy. It runs on top of a kernel-level policy (by default `LOAD` on Linux, `ULE` on FreeBSD and `LGROUP` on Solaris) and acts by setting affinities."
+        }
+    };
+    Page::new(Kind::Policy, e.name, e.summary)
+        .text("", &format!("{}\n\n{level}", e.about.trim()))
+        .text("What the real policy observes", e.sees)
+        .text("What it costs", e.costs)
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .text("Worked example", e.example)
+        .with("Where it wins", showcase(&e.wins))
+        .with("Where it loses", showcase(&e.loses))
+        .text("Source", e.source)
+}
+
+/// The scenario, what happens there, and which numbers to compare.
+fn showcase(case: &Showcase) -> Vec<Block> {
+    if case.scenario.is_empty() {
+        return Vec::new();
+    }
+    let what = match case.app {
+        ALL_APPS => "the makespan".to_owned(),
+        app => format!("the run time of `{app}`"),
+    };
+    let at = if case.point.is_empty() { String::new() } else { format!(" at `{}`", case.point) };
+    let compare = format!("Compare {what} under `{}` and `{}`{at}:", case.label, case.against);
+    vec![
+        Block::Text(format!("{}\n\n{compare}", case.about.trim())),
+        Block::Command(format!("oversim run {}", case.scenario)),
+    ]
+}

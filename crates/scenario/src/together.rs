@@ -1,0 +1,64 @@
+//! Errors that only machine, applications and policies of a scenario together can have.
+
+use notation::yaml::{Content, Node};
+use policies::Choice;
+use sim_core::machine::Level;
+
+use crate::apps::App;
+use crate::arrivals::{self, Arrival};
+use crate::reader::Reader;
+use crate::resolve::Resolved;
+
+/// Checks a resolved configuration.
+pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
+    let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
+        return;
+    };
+    for (item, (label, choice)) in items.iter().zip(&resolved.policies) {
+        if choice.entry.name == "PARTITION" {
+            partition(reader, item, label, choice, resolved);
+        }
+    }
+    for (entry, app) in
+        root.get("apps").map_or(&[][..], |apps| apps.value.entries()).iter().zip(&resolved.apps)
+    {
+        if arrivals::last_arrival(app) >= resolved.horizon {
+            let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
+            let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);
+            reader.wrong(entry.value.get("start").map_or(entry.place, |start| start.value.place), message);
+        }
+    }
+}
+
+/// A static division must be possible: at most one part per cpu, and at most the cores that the machine has.
+fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, resolved: &Resolved) {
+    let (values, topology) = (&choice.values, &resolved.machine.topology);
+    let (cores, cpus) = (u64::from(topology.count(Level::Core)), topology.cpus());
+    let explicit = values.list("cores");
+    let dynamic = values.choice("cut") == "dynamic";
+    let wanted = explicit.iter().fold(0u64, |sum, part| sum.saturating_add(*part));
+    if wanted > cores {
+        let message = format!(
+            "the parts of {label} have {wanted} cores together; {} has {cores}",
+            resolved.machine.name
+        );
+        reader.wrong_node(item, message, "use fewer cores");
+    }
+    if !explicit.is_empty() && (dynamic || values.get("parts") > 0) {
+        let other = if dynamic { "cut: dynamic" } else { "parts" };
+        let message = format!("{label}: `cores` already divides the machine for the whole run");
+        reader.wrong_node(item, message, format!("leave out `cores` or `{other}`"));
+    }
+    // An application that waits for the end of another one takes over its part.
+    let copies = |app: &App| if app.copies.arrival == Arrival::Queue { 1 } else { app.copies.count as usize };
+    let at_once = |app: &&App| !app.spec.background && app.after.is_none();
+    let jobs: usize = resolved.apps.iter().filter(at_once).map(copies).sum();
+    let parts = match values.get("parts") {
+        0 => jobs as u64,
+        parts => parts,
+    };
+    if !dynamic && explicit.is_empty() && parts > u64::from(cpus) {
+        let message = format!("{label} cannot divide {cpus} cpus among {parts} applications");
+        reader.wrong_node(item, message, "use a larger machine, fewer applications or `cut: dynamic`");
+    }
+}
