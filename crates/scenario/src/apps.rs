@@ -4,36 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notation::diagnostics::Place;
-use notation::parameter::Kind;
 use notation::yaml::{Content, Entry, Node};
-use sim_core::ids::CpuId;
-use sim_core::limits::{MAX_APPS, MAX_CPUS, MAX_TASKS};
+use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
-use sim_core::os::NICE_WEIGHTS;
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 use workloads::Context;
 
-use crate::DEFAULT_RUNTIME;
-use crate::arrivals::{self, Copies};
+use crate::key::names;
+use crate::keys::{APPLICATION, Application, Arrival};
 use crate::labels::is_word;
 use crate::reader::Reader;
 use crate::registries::{self, Workload};
-
-/// Keys of an application.
-pub(crate) const APP_KEYS: [&str; 11] = [
-    "workload",
-    "runtime",
-    "tasks",
-    "threads_per_core",
-    "start",
-    "after",
-    "copies",
-    "arrival",
-    "cpus",
-    "background",
-    "nice",
-];
 
 /// An application before the number of its tasks is fixed.
 struct Draft<'a> {
@@ -51,6 +33,13 @@ struct Draft<'a> {
     /// Number of cpus it may use.
     usable: u32,
     copies: Copies,
+}
+
+/// How often an application runs, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Copies {
+    pub(crate) count: u32,
+    pub(crate) arrival: Arrival,
 }
 
 /// An application as it runs in the mix and alone.
@@ -118,13 +107,14 @@ fn app(
     earlier: &[App],
 ) -> Option<App> {
     check_name(reader, entry);
-    reader.mapping(&entry.value, "an application", &APP_KEYS)?;
-    let draft = draft(reader, entry, machine);
+    reader.mapping(&entry.value, "an application", &names(APPLICATION))?;
+    let written = Application::of(&entry.value);
+    let draft = draft(reader, entry, &written, machine);
     let cores = cores(draft.as_ref().and_then(|draft| draft.allowed.as_ref()), machine);
-    let wanted = wanted_tasks(reader, &entry.value, cores);
-    let after = match entry.value.get("after") {
+    let wanted = wanted_tasks(reader, &written, cores);
+    let after = match written.after.node() {
         None => Some(None),
-        Some(after) => arrivals::predecessor(reader, after, earlier).map(Some),
+        Some(node) => predecessor(reader, &written, node, earlier).map(Some),
     };
     let draft = draft?;
     let wanted = wanted?;
@@ -192,54 +182,40 @@ fn check_name(reader: &mut Reader, entry: &Entry) {
     }
 }
 
-fn draft<'a>(reader: &mut Reader, entry: &'a Entry, machine: Option<&'a Machine>) -> Option<Draft<'a>> {
-    let node = &entry.value;
-    let value = |key: &str| node.get(key).map(|entry| &entry.value);
-    let chosen = match value("workload") {
-        Some(node) => reader.chosen(node, "`workload`", &[]),
-        None => {
-            let message = format!("the application `{}` has no `workload`", entry.key);
-            reader.wrong_with_hint(
-                entry.place,
-                message,
-                "write `workload: { npb: { benchmark: cg, class: B } }`",
-            );
-            None
-        }
-    };
-    let workload = chosen.as_ref().and_then(|chosen| registries::workload(reader, chosen));
-    let default = Node::scalar(entry.place, DEFAULT_RUNTIME);
-    let runtime = reader
-        .chosen(value("runtime").unwrap_or(&default), "`runtime`", &[])
-        .and_then(|chosen| registries::runtime(reader, &chosen));
-    let start = value("start").map_or(Some(0), |node| {
-        reader.value(node, "`start`", Kind::Duration, 0, crate::resolve::MAX_HORIZON_NS)
-    });
-    let weight = value("nice").map_or(Some(1_024), |node| nice(reader, node));
-    let background = value("background").map(|node| reader.value(node, "`background`", Kind::Flag, 0, 1));
-    let allowed = value("cpus").map(|node| cpus(reader, node));
-    let copies = arrivals::copies(reader, node);
+fn draft<'a>(
+    reader: &mut Reader,
+    entry: &'a Entry,
+    written: &Application<'_>,
+    machine: Option<&'a Machine>,
+) -> Option<Draft<'a>> {
+    if written.workload.node().is_none() {
+        let message = format!("the application `{}` has no `workload`", entry.key);
+        reader.wrong_with_hint(entry.place, message, format!("write `{}`", written.workload.add()));
+    }
+    let workload = written.workload.given(reader);
+    let runtime = written.runtime.read(reader);
+    let start = written.start.read(reader);
+    let weight = written.nice.read(reader);
+    let background = written.background.given(reader);
+    let allowed = written.cpus.given(reader);
+    let copies = copies(reader, written);
+    let (place, workload) = workload??;
+    let allowed = allowed?;
     Some(Draft {
         name: &entry.key,
         machine: machine.map_or("", |machine| &machine.name),
-        place: chosen?.place,
-        workload: workload?,
+        place,
+        workload,
         runtime: runtime?,
-        start: Time::from_ns(start?),
+        start: Time::ZERO.saturating_add(start?),
         weight: weight?,
-        background: match background {
-            Some(flag) => Some(flag? == 1),
-            None => None,
-        },
+        background: background?,
         usable: match (&allowed, machine) {
-            (Some(Some(set)), _) => set.iter().count() as u32,
+            (Some(set), _) => set.iter().count() as u32,
             (_, Some(machine)) => machine.cpus(),
             _ => u32::MAX,
         },
-        allowed: match allowed {
-            Some(set) => Some(set?),
-            None => None,
-        },
+        allowed,
         copies: copies?,
     })
 }
@@ -283,24 +259,14 @@ impl Draft<'_> {
 }
 
 /// The number of tasks that the application sets: outer `None` after an error, inner `None` if it sets none.
-fn wanted_tasks(reader: &mut Reader, node: &Node, cores: u32) -> Option<Option<u64>> {
-    match (node.get("tasks"), node.get("threads_per_core")) {
-        (Some(_), Some(both)) => {
-            let hint = "keep one of them";
-            reader.wrong_with_hint(
-                both.place,
-                "`tasks` and `threads_per_core` both set the number of tasks",
-                hint,
-            );
-            None
-        }
-        (Some(tasks), None) => reader.value(&tasks.value, "`tasks`", Kind::Count, 1, MAX_TASKS).map(Some),
-        (None, Some(per_core)) => {
-            let per_core = reader.value(&per_core.value, "`threads_per_core`", Kind::Count, 1, MAX_TASKS)?;
-            Some(Some(per_core * u64::from(cores)))
-        }
-        (None, None) => Some(None),
+fn wanted_tasks(reader: &mut Reader, written: &Application<'_>, cores: u32) -> Option<Option<u64>> {
+    if let (Some(_), Some(both)) = (written.tasks.place(), written.threads_per_core.place()) {
+        let message = "`tasks` and `threads_per_core` both set the number of tasks";
+        reader.wrong_with_hint(both, message, "keep one of them");
+        return None;
     }
+    let per_core = written.threads_per_core.given(reader)?.map(|per_core| per_core * u64::from(cores));
+    Some(written.tasks.given(reader)?.or(per_core))
 }
 
 /// The number of cores an application may use.
@@ -316,33 +282,46 @@ fn cores(allowed: Option<&CpuSet>, machine: Option<&Machine>) -> u32 {
     cores.len() as u32
 }
 
-/// The load weight of a nice value.
-fn nice(reader: &mut Reader, node: &Node) -> Option<u32> {
-    let text = reader.text(node, "`nice`")?;
-    let weight = text.parse::<i64>().ok().and_then(|nice| usize::try_from(nice.checked_add(20)?).ok());
-    let weight = weight.and_then(|at| NICE_WEIGHTS.get(at).copied());
-    if weight.is_none() {
-        reader.wrong_node(node, "`nice` must be a whole number between -20 and 19", "");
+/// Reads `copies` and `arrival` of an application.
+fn copies(reader: &mut Reader, written: &Application<'_>) -> Option<Copies> {
+    let count = written.copies.read(reader);
+    let arrival = written.arrival.given(reader);
+    if let (None, Some(place)) = (written.copies.node(), written.arrival.place()) {
+        let hint = "add `copies: 10`; a single one arrives at its `start`";
+        reader.wrong_with_hint(place, "`arrival` applies to copies, and there is only one", hint);
     }
-    weight
+    Some(Copies { count: count? as u32, arrival: arrival?.unwrap_or(Arrival::Together) })
 }
 
-/// A set of cpus: a list of numbers and ranges, or a text like `0-3,8`.
-fn cpus(reader: &mut Reader, node: &Node) -> Option<CpuSet> {
-    let cpus = reader.list(node, "`cpus`", Kind::Cpus, (0, MAX_CPUS - 1))?;
-    Some(CpuSet::of(cpus.into_iter().map(|cpu| CpuId(cpu as u32))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nice_zero_weighs_1024_and_steps_are_a_quarter() {
-        assert_eq!(NICE_WEIGHTS[20], 1_024);
-        for pair in NICE_WEIGHTS.windows(2) {
-            let ratio = f64::from(pair[0]) / f64::from(pair[1]);
-            assert!((1.15..1.35).contains(&ratio), "{pair:?}");
-        }
+/// The application that `after` names: the file lists it first, and its end is defined.
+fn predecessor(
+    reader: &mut Reader,
+    written: &Application<'_>,
+    node: &Node,
+    earlier: &[App],
+) -> Option<usize> {
+    let name = written.after.read(reader)?;
+    let Some(at) = earlier.iter().position(|app| app.spec.name == name) else {
+        let known: Vec<&str> = earlier.iter().map(|app| app.spec.name.as_str()).collect();
+        let hint = match known.as_slice() {
+            [] => "this is the first application of the file".to_owned(),
+            _ => format!(
+                "`after` names an application that the file lists before this one: {}",
+                known.join(", ")
+            ),
+        };
+        reader.wrong_node(node, format!("no application `{name}` is listed before this one"), hint);
+        return None;
+    };
+    let before = &earlier[at];
+    if before.spec.background {
+        reader.wrong_node(node, format!("`{name}` is a background application: it may never end"), "");
+        return None;
     }
+    if before.copies.count > 1 && before.copies.arrival != Arrival::Queue {
+        let message = format!("`{name}` has copies that run at the same time, so no copy is the last one");
+        reader.wrong_node(node, message, "give them `arrival: queue`, so that they run one after the other");
+        return None;
+    }
+    Some(at)
 }

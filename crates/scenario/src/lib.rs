@@ -4,7 +4,13 @@ mod apps;
 mod arrivals;
 pub mod built_in;
 pub mod configuration;
+mod defaults;
+mod forms;
+mod json;
+mod key;
+pub mod keys;
 pub mod labels;
+mod limits;
 pub mod machine_files;
 pub mod memory;
 mod overrides;
@@ -14,6 +20,7 @@ mod policies;
 mod reader;
 mod registries;
 mod resolve;
+mod resolved;
 pub mod schema;
 mod settable;
 mod sweep;
@@ -23,23 +30,12 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyShelf;
+pub use defaults::{DEFAULT_KERNEL, default_kernel};
+pub use key::{Edit, Inside, Key};
 pub use overrides::{Overrides, alike};
 use plan::Experiment;
 use reader::Reader;
 pub use settable::{SettablePath, settable};
-
-/// The kernel of scenarios that name none, on machines that name none either.
-pub const DEFAULT_KERNEL: &str = "linux-2.6.28";
-/// The name of the kernel until the machine is known.
-pub(crate) const MACHINE_KERNEL: &str = "default";
-/// The runtime of applications that name none.
-pub const DEFAULT_RUNTIME: &str = "upc";
-
-/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if it is built in.
-#[must_use]
-pub fn default_kernel(own: Option<&str>) -> &'static str {
-    machines::os::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)
-}
 
 /// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
 ///

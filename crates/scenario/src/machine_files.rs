@@ -9,6 +9,7 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::encoding::{Unreadable, decode};
 use notation::yaml::{self, Content, MAX_BYTES, Node};
 
+use crate::keys::Scenario;
 use crate::reader::Reader;
 
 /// True when a machine's name is the path of a file: it ends like one or has a slash.
@@ -93,8 +94,9 @@ pub fn text_of(path: &Path) -> Result<String, Refused> {
 
 /// The machines a scenario names: at `machine`, and in its sweep.
 fn named(root: &Node) -> Vec<(&str, Place)> {
-    let mut nodes: Vec<&Node> = root.get("machine").map(|entry| &entry.value).into_iter().collect();
-    let axis = root.get("sweep").and_then(|sweep| sweep.value.get("machine"));
+    let scenario = Scenario::of(root);
+    let mut nodes: Vec<&Node> = scenario.machine.node().into_iter().collect();
+    let axis = scenario.sweep.node().and_then(|sweep| sweep.get("machine"));
     if let Some(Content::List(values)) = axis.map(|axis| &axis.value.content) {
         nodes.extend(values);
     }

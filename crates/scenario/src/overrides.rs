@@ -7,6 +7,7 @@ use notation::neutral::first_invisible;
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
+use crate::key::Edit;
 use crate::memory::Limit;
 use crate::paths;
 use crate::plan::{Experiment, RunPlan};
@@ -235,7 +236,7 @@ fn set_pair(root: &mut Node, option: &str, pair: &str, sources: &mut Sources) ->
         }
         return Ok(());
     }
-    paths::set(root, path, at, value, &paths::SETTABLE)
+    paths::set(root, path, at, value, Edit::Set)
 }
 
 /// A path with two values, or two lists of them.

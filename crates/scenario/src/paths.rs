@@ -8,44 +8,18 @@ use notation::diagnostics::{Diagnostic, Place};
 use notation::suggest::nearest;
 use notation::yaml::{Content, Entry, Node};
 
-use crate::apps::APP_KEYS;
-use crate::arrivals::ADMISSION_KEYS;
+use crate::key::{Edit, Inside, Key, names};
+use crate::keys::{APPLICATION, SCENARIO};
 use crate::policies::BESIDE;
 use crate::reader::advice;
-use crate::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 
-/// Plain keys that `--set` may set.
-pub(crate) const SETTABLE: [&str; 12] = [
-    "name",
-    "about",
-    "machine",
-    "kernel",
-    "threads_per_core",
-    "horizon",
-    "admission",
-    "start_jitter",
-    "baseline",
-    "best_partition",
-    "repeat",
-    "seed",
-];
-/// Plain keys that a sweep may vary (`baseline` and the like belong to the experiment, not to a configuration).
-pub(crate) const SWEEPABLE: [&str; 6] =
-    ["threads_per_core", "machine", "kernel", "horizon", "admission", "start_jitter"];
-
-/// Sets the node at a path; `plain` are the plain keys allowed.
-pub(crate) fn set(
-    root: &mut Node,
-    path: &str,
-    at: Place,
-    value: Node,
-    plain: &[&str],
-) -> Result<(), Diagnostic> {
+/// Sets the node at a path; `edit` says on whose behalf.
+pub(crate) fn set(root: &mut Node, path: &str, at: Place, value: Node, edit: Edit) -> Result<(), Diagnostic> {
     // The error names all known paths, so it is made only where it is needed.
-    match set_known(root, path, at, value, plain) {
+    match set_known(root, path, at, value, edit) {
         Ok(()) => Ok(()),
         Err(Some(problem)) => Err(problem),
-        Err(None) => Err(unknown_path(root, path, at, plain)),
+        Err(None) => Err(unknown_path(root, path, at, edit)),
     }
 }
 
@@ -55,52 +29,46 @@ fn set_known(
     path: &str,
     at: Place,
     value: Node,
-    plain: &[&str],
+    edit: Edit,
 ) -> Result<(), Option<Diagnostic>> {
     let parts: Vec<&str> = path.split('.').collect();
     match parts.as_slice() {
-        [key] if plain.contains(key) => root.set(key, at, value),
-        ["machine", parameter] => {
-            parameter_of(root, "machine", "", at).ok_or(None)?.set(parameter, at, value);
-        }
-        ["kernel", parameter] => {
-            parameter_of(root, "kernel", MACHINE_KERNEL, at).ok_or(None)?.set(parameter, at, value);
-        }
-        ["admission", key] if ADMISSION_KEYS.contains(key) => {
-            root.child("admission", at).ok_or(None)?.set(key, at, value);
-        }
         ["apps", app, rest @ ..] => {
             let app = existing(root, "apps").and_then(|apps| existing(apps, app));
-            set_app(app.ok_or(None)?, rest, at, value)?;
+            let app = app.ok_or(None)?;
+            // One says how many tasks there are: the newer word counts.
+            match rest {
+                ["tasks"] => app.remove("threads_per_core"),
+                ["threads_per_core"] => app.remove("tasks"),
+                _ => {}
+            }
+            set_key(app, APPLICATION, rest, (at, value), edit)
         }
         ["policies", label, rest @ ..] => {
             let item = policy(root, label, at).ok_or(None)?;
-            set_policy(item, rest, at, value)?;
+            set_policy(item, rest, at, value)
         }
-        _ => return Err(None),
+        rest => set_key(root, SCENARIO, rest, (at, value), edit),
     }
-    Ok(())
 }
 
-fn set_app(app: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {
-    match rest {
-        [key] if APP_KEYS.contains(key) => {
-            // One says how many tasks there are: the newer word counts.
-            let other = match *key {
-                "tasks" => "threads_per_core",
-                "threads_per_core" => "tasks",
-                _ => "",
-            };
-            if let Content::Map(entries) = &mut app.content {
-                entries.retain(|entry| entry.key != other);
-            }
-            app.set(key, at, value);
+/// Sets a key of a mapping, or what a path names within its value.
+fn set_key(
+    mapping: &mut Node,
+    keys: &[Key],
+    path: &[&str],
+    (at, value): (Place, Node),
+    edit: Edit,
+) -> Result<(), Option<Diagnostic>> {
+    let (name, rest) = path.split_first().ok_or(None)?;
+    let key = keys.iter().find(|key| key.name == *name && key.allows(edit)).ok_or(None)?;
+    match (rest, key.inside) {
+        ([], _) => mapping.set(name, at, value),
+        ([parameter], Inside::Parameters) => {
+            parameter_of(mapping, name, key.default, at).ok_or(None)?.set(parameter, at, value);
         }
-        ["workload", parameter] => {
-            parameter_of(app, "workload", "", at).ok_or(None)?.set(parameter, at, value);
-        }
-        ["runtime", parameter] => {
-            parameter_of(app, "runtime", DEFAULT_RUNTIME, at).ok_or(None)?.set(parameter, at, value);
+        ([inner], Inside::Keys(keys)) if names(keys).contains(inner) => {
+            mapping.child(name, at).ok_or(None)?.set(inner, at, value);
         }
         _ => return Err(None),
     }
@@ -214,12 +182,18 @@ fn near(path: &str, known: &[String]) -> String {
 }
 
 /// An unknown path, with the nearest one that is known.
-fn unknown_path(root: &Node, path: &str, at: Place, plain: &[&str]) -> Diagnostic {
-    let mut known: Vec<String> = plain.iter().map(|key| (*key).to_owned()).collect();
-    known.extend(ADMISSION_KEYS.map(|key| format!("admission.{key}")));
-    known.extend(["machine.<parameter>".to_owned(), "kernel.<parameter>".to_owned()]);
+fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
+    let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
+    let mut known: Vec<String> = allowed().map(|key| key.name.to_owned()).collect();
+    for key in allowed() {
+        if let Inside::Keys(keys) = key.inside {
+            known.extend(names(keys).iter().map(|inner| format!("{}.{inner}", key.name)));
+        }
+    }
+    let chosen = allowed().filter(|key| matches!(key.inside, Inside::Parameters));
+    known.extend(chosen.map(|key| format!("{}.<parameter>", key.name)));
     for app in root.get("apps").map_or(&[][..], |apps| apps.value.entries()) {
-        known.extend(APP_KEYS.iter().map(|key| format!("apps.{}.{key}", app.key)));
+        known.extend(names(APPLICATION).iter().map(|key| format!("apps.{}.{key}", app.key)));
     }
     if let Some(Content::List(items)) = root.get("policies").map(|policies| &policies.value.content) {
         for label in items.iter().filter_map(label_of) {

@@ -10,9 +10,9 @@ use sim_core::os::OsModel;
 use sim_core::program::Runtime;
 use workloads::runtimes;
 
+use crate::defaults::{MACHINE_KERNEL, default_kernel};
 use crate::plan::MachineOrigin;
 use crate::reader::{Chosen, Reader};
-use crate::{MACHINE_KERNEL, default_kernel};
 
 /// A machine as chosen.
 pub(crate) struct ChosenMachine {

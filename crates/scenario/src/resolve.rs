@@ -5,55 +5,27 @@ use std::fmt;
 use std::sync::Arc;
 
 use ::policies::Choice;
-use notation::parameter::Kind;
-use notation::suggest::nearest;
+use notation::diagnostics::Place;
 use notation::yaml::{Content, Node};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
 use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
-use sim_core::time::{Span, Time};
+use sim_core::time::Time;
 
 use crate::apps::{self, App};
 use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
-use crate::labels::is_word;
+use crate::defaults::MACHINE_KERNEL;
+use crate::key::names;
+use crate::keys::{SCENARIO, Scenario};
+use crate::limits::MAX_RUNS;
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
 use crate::reader::{Reader, Scope};
-use crate::{MACHINE_KERNEL, policies, registries, sweep, together};
-
-/// Keys of a scenario.
-pub(crate) const KEYS: [&str; 16] = [
-    "name",
-    "about",
-    "machine",
-    "kernel",
-    "apps",
-    "admission",
-    "policies",
-    "sweep",
-    "threads_per_core",
-    "baseline",
-    "best_partition",
-    "repeat",
-    "seed",
-    "horizon",
-    "start_jitter",
-    "templates",
-];
-
-/// Longest horizon: ten simulated days; instants and work then stay far from the ends of their ranges.
-pub(crate) const MAX_HORIZON_NS: u64 = 864_000_000_000_000;
-/// Most replicates.
-const MAX_REPEAT: u64 = 10_000;
-/// Most threads per core.
-const MAX_PER_CORE: u64 = 1 << 16;
-/// Most runs of an experiment: each is held as a plan before the first one starts.
-const MAX_RUNS: usize = 100_000;
-/// The horizon of scenarios that name none: one simulated hour.
-const DEFAULT_HORIZON_NS: u64 = 3_600_000_000_000;
+use crate::resolved::Resolved;
+use crate::{policies, registries, sweep, together};
 
 /// What holds for all configurations.
 struct Frame {
@@ -65,38 +37,28 @@ struct Frame {
     seed: u64,
 }
 
-/// One configuration, resolved.
-pub(super) struct Resolved {
-    pub(super) machine: Arc<Machine>,
-    origin: MachineOrigin,
-    kernel: Arc<OsModel>,
-    pub(super) apps: Vec<App>,
-    pub(super) policies: Vec<(String, Choice)>,
-    pub(super) horizon: Time,
-    admission: Admission,
-    start_jitter: Span,
-}
-
 /// Resolves a scenario; every error goes to the reader.
 pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides) -> Option<Experiment> {
-    reader.mapping(root, "a scenario", &KEYS)?;
-    let frame = frame(root, reader);
+    reader.mapping(root, "a scenario", &names(SCENARIO))?;
+    let scenario = Scenario::of(root);
+    let frame = frame(&scenario, reader);
     let mut configurations = Vec::new();
     let mut resolved = Vec::new();
     let (axes, combinations) = sweep::configurations(root, reader);
-    let runs = combinations.len() * runs_per_configuration(root);
+    let runs = combinations.len() * runs_per_configuration(&scenario);
     if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
         reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
         return None;
     }
-    let read = (combinations.len() as u64).saturating_mul(entries(root, "apps") as u64 * memory::READ);
+    let read =
+        (combinations.len() as u64).saturating_mul(entries(scenario.apps.node()) as u64 * memory::READ);
     if !fits(root, reader, read, overrides) {
         return None;
     }
     let base = sweep::without_axes(root);
     let mut held = Held::default();
     for combination in combinations {
-        let mut this = resolve_configuration(&combination.tree(&base), reader);
+        let mut this = resolve_configuration(&Scenario::of(&combination.tree(&base)), reader);
         if let Some(this) = &mut this {
             held.share(this);
         }
@@ -140,13 +102,13 @@ fn fits(root: &Node, reader: &mut Reader, bytes: u64, overrides: &Overrides) -> 
 }
 
 /// How many runs a replicate of one configuration takes at most, baselines included.
-fn runs_per_configuration(root: &Node) -> usize {
-    entries(root, "policies") + entries(root, "apps")
+fn runs_per_configuration(scenario: &Scenario<'_>) -> usize {
+    entries(scenario.policies.node()) + entries(scenario.apps.node())
 }
 
 /// How many entries a list or mapping of the scenario has.
-fn entries(root: &Node, key: &str) -> usize {
-    match root.get(key).map(|entry| &entry.value.content) {
+fn entries(node: Option<&Node>) -> usize {
+    match node.map(|node| &node.content) {
         Some(Content::List(items)) => items.len(),
         Some(Content::Map(entries)) => entries.len(),
         _ => 0,
@@ -214,110 +176,59 @@ fn hash(value: &impl fmt::Debug) -> u64 {
 }
 
 /// Name, replicates and the like.
-fn frame(root: &Node, reader: &mut Reader) -> Option<Frame> {
-    let value = |key: &str| root.get(key).map(|entry| &entry.value);
-    let name = match value("name") {
-        Some(node) => reader.text(node, "`name`").and_then(|name| {
-            let good = is_word(name);
-            if !good {
-                reader.wrong_node(
-                    node,
-                    format!("`{name}` is not a valid name for a scenario"),
-                    "use letters, digits, `_` and `-`",
-                );
-            }
-            good.then(|| name.to_owned())
-        }),
-        None => missing(reader, root, "name", "name: cg_ft_share"),
-    };
-    let about = value("about").map_or(Some(""), |node| reader.text(node, "`about`"));
-    let baseline = value("baseline")
-        .map_or(Some(1), |node| reader.value(node, "`baseline`", Kind::Choice(&["none", "dedicated"]), 0, 1));
-    let best_partition = value("best_partition")
-        .map_or(Some(0), |node| reader.value(node, "`best_partition`", Kind::Flag, 0, 1));
-    let repeat =
-        value("repeat").map_or(Some(1), |node| reader.value(node, "`repeat`", Kind::Count, 1, MAX_REPEAT));
-    let seed = value("seed")
-        .map_or(Some(1), |node| reader.value(node, "`seed`", Kind::Count, 0, u64::MAX - MAX_REPEAT));
+fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
+    let name = scenario.name.read(reader);
+    let about = scenario.about.read(reader);
+    let baseline = scenario.baseline.read(reader);
+    let best_partition = scenario.best_partition.read(reader);
+    let repeat = scenario.repeat.read(reader);
+    let seed = scenario.seed.read(reader);
     Some(Frame {
         name: name?,
         about: about?.trim().to_owned(),
-        baseline: baseline? == 1,
-        best_partition: best_partition? == 1,
+        baseline: baseline?,
+        best_partition: best_partition?,
         repeat: repeat? as u32,
         seed: seed?,
     })
 }
 
-/// Notes a missing key.
-fn missing<T>(reader: &mut Reader, root: &Node, key: &str, example: &str) -> Option<T> {
-    // A mistyped key has been reported with this one as advice.
-    let unknown = root.entries().iter().filter(|entry| !KEYS.contains(&entry.key.as_str()));
-    if unknown.into_iter().any(|entry| nearest(&entry.key, KEYS) == Some(key)) {
-        return None;
-    }
-    let place = root.entries().first().map_or(root.place, |entry| entry.place);
-    reader.wrong_with_hint(place, format!("the scenario has no `{key}`"), format!("add `{example}`"));
-    None
-}
-
 /// One configuration of the sweep.
-fn resolve_configuration(root: &Node, reader: &mut Reader) -> Option<Resolved> {
-    let value = |key: &str| root.get(key).map(|entry| &entry.value);
-    let machine = match value("machine") {
-        Some(node) => {
-            reader.chosen(node, "`machine`", &[]).and_then(|chosen| registries::machine(reader, &chosen))
-        }
-        None => missing(reader, root, "machine", "machine: barcelona"),
-    };
+fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Resolved> {
+    let machine = scenario.machine.read(reader);
     let own = machine.as_ref().and_then(|chosen| chosen.kernel.clone());
-    let (machine, origin) =
-        machine.map_or((None, None), |chosen| (Some(chosen.machine), Some(chosen.origin)));
-    let cpus = machine.as_ref().map_or(1, |machine| machine.cpus());
-    let default = Node::scalar(root.place, MACHINE_KERNEL);
+    let (machine, origin) = machine.map(|chosen| (chosen.machine, chosen.origin)).unzip();
+    let cpus = machine.as_ref().map_or(1, |machine: &Arc<Machine>| machine.cpus());
+    let default = Node::scalar(Place::NONE, MACHINE_KERNEL);
     let kernel = reader
-        .chosen(value("kernel").unwrap_or(&default), "`kernel`", &[])
+        .chosen(scenario.kernel.node().unwrap_or(&default), "`kernel`", &[])
         .and_then(|chosen| registries::kernel(reader, &chosen, own.as_deref(), cpus));
-    let tick = kernel.as_ref().map(|kernel| kernel.tick);
-    let per_core = value("threads_per_core")
-        .map_or(Some(1), |node| reader.value(node, "`threads_per_core`", Kind::Count, 1, MAX_PER_CORE));
-    let horizon = value("horizon").map_or(Some(DEFAULT_HORIZON_NS), |node| {
-        reader.value(node, "`horizon`", Kind::Duration, 1, MAX_HORIZON_NS)
-    });
+    let per_core = scenario.threads_per_core.read(reader);
+    let horizon = scenario.horizon.read(reader);
+    let apps = scenario.apps.required(reader);
     reader.scope = Scope {
         machine: machine.as_ref().map(|machine| (machine.name.clone(), machine.cpus())),
-        apps: value("apps").map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
+        apps: apps.map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
     };
-    let policies = match value("policies") {
-        Some(node) => policies::all(reader, node),
-        None => missing(reader, root, "policies", "policies: [LOAD, PIN]"),
-    };
-    let alone = !value("baseline")
-        .is_some_and(|node| matches!(&node.content, Content::Scalar(word) if word == "none"));
-    let apps = match value("apps") {
-        Some(node) => Some(apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone)),
-        None => missing(reader, root, "apps", "apps: { cg: { workload: { npb: { benchmark: cg } } } }"),
-    };
-    let jitter = value("start_jitter").map(|node| {
-        reader.value(node, "`start_jitter`", Kind::Duration, 0, MAX_HORIZON_NS).map(Span::from_ns)
-    });
-    let admission = arrivals::admission(reader, root);
+    let policies = scenario.policies.required(reader).and_then(|node| policies::all(reader, node));
+    let alone = scenario.baseline.read(reader) != Some(false);
+    let apps = apps.map(|node| apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone));
+    // Real programs do not start in step with the timer tick.
+    let jitter = scenario.start_jitter.given(reader);
+    let tick = kernel.as_ref().map(|kernel| kernel.tick);
+    let admission = scenario.admission.given(reader);
     let resolved = Resolved {
         machine: machine?,
         origin: origin?,
         kernel: kernel?,
         apps: apps?,
         policies: policies?,
-        horizon: Time::from_ns(horizon?),
-        admission: admission?,
-        // Real programs do not start in step with the timer tick.
-        start_jitter: match jitter {
-            Some(span) => span?,
-            None => tick?,
-        },
+        horizon: Time::ZERO.saturating_add(horizon?),
+        admission: admission?.unwrap_or(Admission::UNLIMITED),
+        start_jitter: jitter?.or(tick)?,
     };
-    arrivals::check_admission(reader, root, &resolved.apps, resolved.admission);
-    together::check(reader, root, &resolved);
+    arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
+    together::check(reader, scenario, &resolved);
     Some(resolved)
 }
 

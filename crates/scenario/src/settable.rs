@@ -4,15 +4,13 @@ use ::policies::{PERTURB, PolicyShelf};
 use machines::os;
 use notation::parameter::{Kind, Parameter};
 use notation::yaml::{Content, Node, tree};
-use serde_json::Value;
 use workloads::runtimes;
 
-use crate::apps::APP_KEYS;
-use crate::arrivals::ADMISSION_KEYS;
-use crate::paths::{SETTABLE, SWEEPABLE, label_of};
+use crate::defaults::{DEFAULT_RUNTIME, default_kernel};
+use crate::key::{Edit, Inside};
+use crate::keys::{APPLICATION, SCENARIO};
+use crate::paths::label_of;
 use crate::policies::BESIDE;
-use crate::schema::schema;
-use crate::{DEFAULT_RUNTIME, default_kernel};
 
 /// A path that can be set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,17 +29,16 @@ pub struct SettablePath {
 pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
     let root = text.and_then(|text| tree(0, text).ok());
     let mut paths = Paths::default();
-    let keys = schema();
-    let plain: &[&str] = if swept { &SWEEPABLE } else { &SETTABLE };
-    for key in plain {
-        paths.add((*key).to_owned(), about(&keys["properties"][key]), &[]);
+    let edit = if swept { Edit::Sweep } else { Edit::Set };
+    let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
+    for key in allowed() {
+        paths.add(key.name.to_owned(), &key.about(), &[]);
     }
-    for key in ADMISSION_KEYS {
-        paths.add(
-            format!("admission.{key}"),
-            about(&keys["properties"]["admission"]["properties"][key]),
-            &[],
-        );
+    for key in allowed() {
+        if let Inside::Keys(keys) = key.inside {
+            keys.iter()
+                .for_each(|inner| paths.add(format!("{}.{}", key.name, inner.name), &inner.about(), &[]));
+        }
     }
     let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
     let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
@@ -50,7 +47,7 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
     paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));
     for app in node("apps").map_or(&[][..], Node::entries) {
-        paths.app(&app.key, &app.value, &keys["properties"]["apps"]["additionalProperties"]["properties"]);
+        paths.app(&app.key, &app.value);
     }
     if let Some(Content::List(items)) = node("policies").map(|node| &node.content) {
         for item in items {
@@ -58,11 +55,6 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
         }
     }
     paths.0
-}
-
-/// The description in a schema.
-fn about(schema: &Value) -> &str {
-    schema["description"].as_str().unwrap_or_default()
 }
 
 /// The name of a choice, which may have parameters.
@@ -97,9 +89,9 @@ impl Paths {
         }
     }
 
-    fn app(&mut self, name: &str, app: &Node, keys: &Value) {
-        for key in APP_KEYS {
-            self.add(format!("apps.{name}.{key}"), about(&keys[key]), &[]);
+    fn app(&mut self, name: &str, app: &Node) {
+        for key in APPLICATION {
+            self.add(format!("apps.{name}.{}", key.name), &key.about(), &[]);
         }
         let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
         let workload = chosen("workload").and_then(|name| workloads::resolve(name).ok());

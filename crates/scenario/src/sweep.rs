@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use notation::yaml::{Content, Entry, Node};
 
 use crate::configuration::{Axis, Configuration, Settings, written};
-use crate::paths::{self, SWEEPABLE};
+use crate::key::Edit;
+use crate::limits::MAX_CONFIGURATIONS;
+use crate::paths;
 use crate::reader::Reader;
-
-/// Most configurations of a sweep: more are likely a typing mistake.
-const MAX_CONFIGURATIONS: usize = 10_000;
 
 /// A configuration and what it sets.
 pub(crate) struct Combination<'a> {
@@ -41,7 +40,7 @@ impl<'a> Combination<'a> {
         let mut tree = base.clone();
         for (axis, value) in &self.settings {
             // Each path has been tried before: it cannot fail.
-            let set = paths::set(&mut tree, &axis.key, axis.place, (*value).clone(), &SWEEPABLE);
+            let set = paths::set(&mut tree, &axis.key, axis.place, (*value).clone(), Edit::Sweep);
             debug_assert!(set.is_ok(), "{} was set before", axis.key);
         }
         tree
@@ -65,7 +64,7 @@ pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Ax
         let Some(values @ [first, ..]) = values(path, reader) else {
             continue;
         };
-        if let Err(problem) = paths::set(&mut trial, &path.key, path.place, first.clone(), &SWEEPABLE) {
+        if let Err(problem) = paths::set(&mut trial, &path.key, path.place, first.clone(), Edit::Sweep) {
             reader.add(problem);
             continue;
         }

@@ -5,13 +5,14 @@ use policies::Choice;
 use sim_core::machine::Level;
 
 use crate::apps::App;
-use crate::arrivals::{self, Arrival};
+use crate::arrivals;
+use crate::keys::{Application, Arrival, Scenario};
 use crate::reader::Reader;
-use crate::resolve::Resolved;
+use crate::resolved::Resolved;
 
 /// Checks a resolved configuration.
-pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
-    let Some(Content::List(items)) = root.get("policies").map(|entry| &entry.value.content) else {
+pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Resolved) {
+    let Some(Content::List(items)) = scenario.policies.node().map(|node| &node.content) else {
         return;
     };
     for (item, (label, choice)) in items.iter().zip(&resolved.policies) {
@@ -19,13 +20,12 @@ pub(super) fn check(reader: &mut Reader, root: &Node, resolved: &Resolved) {
             partition(reader, item, label, choice, resolved);
         }
     }
-    for (entry, app) in
-        root.get("apps").map_or(&[][..], |apps| apps.value.entries()).iter().zip(&resolved.apps)
-    {
+    for (entry, app) in scenario.apps.node().map_or(&[][..], Node::entries).iter().zip(&resolved.apps) {
         if arrivals::last_arrival(app) >= resolved.horizon {
             let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
             let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);
-            reader.wrong(entry.value.get("start").map_or(entry.place, |start| start.value.place), message);
+            let start = Application::of(&entry.value).start.node();
+            reader.wrong(start.map_or(entry.place, |start| start.place), message);
         }
     }
 }
