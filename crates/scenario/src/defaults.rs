@@ -7,7 +7,8 @@ pub(crate) const MACHINE_KERNEL: &str = "default";
 /// The runtime of applications that name none.
 pub(crate) const DEFAULT_RUNTIME: &str = "upc";
 
-/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if it is built in.
+/// The kernel of a scenario that names none, on a machine whose own kernel is `own`: that one if it is
+/// built in.
 #[must_use]
 pub fn default_kernel(own: Option<&str>) -> &'static str {
     machines::os::names().find(|name| Some(*name) == own).unwrap_or(DEFAULT_KERNEL)

@@ -1,4 +1,4 @@
-//! Pieces of the JSON Schema that come from parameter tables: names with their parameters, and values of each kind.
+//! The JSON Schema of parameter tables: names with their parameters, and values of each kind.
 
 use notation::parameter::{Kind, Parameter};
 use notation::units;

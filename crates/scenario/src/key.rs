@@ -121,8 +121,8 @@ pub(crate) fn names(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).collect()
 }
 
-/// What a mapping has for a key: nothing, or a value of the type `T`, which is read when it is asked for. A value that is
-/// replaced before may be wrong.
+/// What a mapping has for a key: nothing, or a value of the type `T`, which is read when it is asked for.
+/// A value that is replaced before may be wrong.
 pub(crate) struct Field<'a, T> {
     mapping: &'a Node,
     keys: &'static [Key],
@@ -194,8 +194,8 @@ impl<T: Value> Field<'_, T> {
     }
 }
 
-/// Declares the keys of a mapping: a struct with a field for each, and the list of them. The comment of a key is its
-/// description in the JSON Schema and on its page; what stands in braces are fields of [`Key`].
+/// Declares the keys of a mapping: a struct with a field for each, and the list of them. The comment of a key is
+/// its description in the JSON Schema and on its page. The braces set fields of [`Key`].
 macro_rules! keys {
     (
         $(#[$of_struct:meta])*

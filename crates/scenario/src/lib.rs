@@ -1,4 +1,4 @@
-//! Scenario files: from YAML text and overrides to an [`Experiment`](plan::Experiment) without errors.
+//! Scenario files: from YAML text and overrides to a plan of all runs without errors.
 
 mod apps;
 mod arrivals;

@@ -1,5 +1,5 @@
-//! The JSON Schema (draft-07) of scenario files, made from the keys and the registries: editors complete names and
-//! check values with it.
+//! The JSON Schema (draft-07) of scenario files, made from keys and registries.
+//! Editors complete names and check values with it.
 
 use policies::PolicyShelf;
 use serde_json::{Value, json};
