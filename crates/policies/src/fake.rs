@@ -74,7 +74,7 @@ pub(crate) fn kernel(cpus: u32) -> OsModel {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(1),
         tick_skew: false,
-        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(cpus)),
+        discipline: Discipline::Cfs(CfsParams::scaled(cpus)),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     }
 }

@@ -88,7 +88,7 @@ fn cfs_kernel(machine: &Machine, name: &str) -> Arc<OsModel> {
         name: name.into(),
         tick: Span::from_ms(4),
         tick_skew: true,
-        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(machine.cpus())),
+        discipline: Discipline::Cfs(CfsParams::scaled(machine.cpus())),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     })
 }

@@ -102,7 +102,7 @@ fn run(policy: &mut dyn Policy) -> RunReport {
         name: "linux-2.6.28".into(),
         tick: Span::from_ms(4),
         tick_skew: false,
-        discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+        discipline: Discipline::Cfs(CfsParams::scaled(2)),
         balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
     });
     let compute = |ms| Op::Compute {

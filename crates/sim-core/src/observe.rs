@@ -139,9 +139,13 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
-    /// Whether [`Self::accounted`] is to be called. An observer that wraps another one has to pass its answer
-    /// on.
-    #[inline]
+    /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has to
+    /// pass its answer on.
+    fn wants_facts(&self) -> bool {
+        true
+    }
+    /// Whether [`Self::accounted`] is to be called; asked once, at the start. An observer that wraps another
+    /// one has to pass its answer on.
     fn wants_cpu_time(&self) -> bool {
         false
     }
@@ -155,7 +159,11 @@ pub trait Observer {
     }
 }
 
-impl Observer for () {}
+impl Observer for () {
+    fn wants_facts(&self) -> bool {
+        false
+    }
+}
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn observe(&mut self, at: Time, what: &Observation) {
@@ -165,6 +173,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn decided(&mut self, at: Time, decision: &Decision) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
+    }
+    fn wants_facts(&self) -> bool {
+        self.0.wants_facts() || self.1.wants_facts()
     }
     fn wants_cpu_time(&self) -> bool {
         self.0.wants_cpu_time() || self.1.wants_cpu_time()
@@ -181,6 +192,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
+    }
+    fn wants_facts(&self) -> bool {
+        (**self).wants_facts()
     }
     fn wants_cpu_time(&self) -> bool {
         (**self).wants_cpu_time()

@@ -510,7 +510,7 @@ pub trait System: View {
 ///     name: "linux-2.6.28".into(),
 ///     tick: Span::from_ms(4),
 ///     tick_skew: false,
-///     discipline: Discipline::Cfs(CfsParams::linux_2_6_28(2)),
+///     discipline: Discipline::Cfs(CfsParams::scaled(2)),
 ///     balancer: Balancer { policy: "LOAD", release: "linux-2.6.28" },
 /// };
 /// let work = Work::from_span(Span::from_ms(100));

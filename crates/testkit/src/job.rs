@@ -118,7 +118,7 @@ impl Job {
     /// The kernel: CFS of Linux 2.6.28 with a tick of 1 ms.
     #[must_use]
     pub fn kernel(&self) -> OsModel {
-        let mut params = CfsParams::linux_2_6_28(self.cpus);
+        let mut params = CfsParams::scaled(self.cpus);
         params.yield_mode = self.yields;
         OsModel {
             name: "linux-2.6.28".into(),

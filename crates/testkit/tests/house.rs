@@ -1,15 +1,16 @@
-//! The rules of the house: captions, file sizes, the file map of ARCHITECTURE.md, arrows between crates, who prints.
+//! The rules of the house: captions, sizes of files and functions, line widths, arrows between crates, who prints.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use testkit::house::{caption, files, root};
 
 /// The most lines of a file.
 const MOST_LINES: usize = 700;
-const START: &str = "<!-- files -->\n";
-const END: &str = "<!-- /files -->";
+/// The most lines of a function.
+const MOST_LINES_OF_A_FUNCTION: usize = 70;
 /// Crates by floor; arrows point to lower floors only. Nothing that ships depends on the test kit.
 const FLOORS: &[(&str, u32)] = &[
     ("oversim", 7),
@@ -28,74 +29,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("sim-core", 1),
     ("notation", 1),
 ];
-/// Folders of the crates in the order of the map.
-const ORDER: [&str; 15] = [
-    "sim-core",
-    "notation",
-    "drawing",
-    "policies",
-    "workloads",
-    "machines",
-    "scenario",
-    "experiment",
-    "explain",
-    "calibration",
-    "reproduction",
-    "timeline",
-    "figures",
-    "cli",
-    "testkit",
-];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        // Links lead to files of other crates, which packages contain.
-        if path.is_symlink() {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// Every Rust file below `folder` of the repository, with its text, in order of path.
 fn sources(folder: &str) -> Vec<(String, String)> {
-    let mut paths = Vec::new();
-    collect(&root().join(folder), &mut paths);
-    paths.sort();
-    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
-}
-
-/// The first sentence of a file's `//!` lines.
-fn caption(text: &str) -> Option<String> {
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
-    let paragraph = lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-    let sentence = paragraph.split_inclusive(". ").next()?.trim_end();
-    Some(sentence.trim_end_matches('.').to_owned())
-}
-
-/// The captions of all files that ship, crate by crate.
-fn file_map() -> String {
-    let mut map = String::new();
-    for folder in ORDER {
-        let within = format!("crates/{folder}/src/");
-        map.push_str(&format!("\n`{within}`\n"));
-        for (path, text) in sources(&within) {
-            let name = path.strip_prefix(&within).unwrap();
-            map.push_str(&format!("- `{name}`: {}\n", caption(&text).unwrap_or_default()));
-        }
-    }
-    map.push('\n');
-    map
+    files(folder, &["rs"]).unwrap()
 }
 
 #[test]
@@ -113,36 +49,53 @@ fn every_file_opens_with_a_caption_and_is_not_too_long() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-#[test]
-fn captions_end_with_their_first_sentence() {
-    let text = "//! One thing. And\n//! more.\n//!\n//! Other.\nuse x;\n";
-    assert_eq!(caption(text).as_deref(), Some("One thing"));
-    assert_eq!(caption("//! Two\n//! lines.\n").as_deref(), Some("Two lines"));
-    assert_eq!(caption("use x;\n//! Late.\n"), None);
+/// The functions of a file, from the line of their name to the brace that ends them: name and lines.
+fn functions(text: &str) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let head = line.trim_start().split("fn ").next().unwrap_or_default();
+        let qualifies = head
+            .split_whitespace()
+            .all(|word| word.starts_with("pub") || ["const", "async", "extern", "default"].contains(&word));
+        let Some(name) = line.trim_start()[head.len()..].strip_prefix("fn ").filter(|_| qualifies) else {
+            continue;
+        };
+        let Some(open) = lines[at..].iter().position(|line| line.ends_with(['{', ';', '}'])) else {
+            continue;
+        };
+        if !lines[at + open].ends_with('{') {
+            continue;
+        }
+        let end = format!("{indent}}}");
+        let length = lines[at..].iter().position(|line| *line == end).map_or(1, |close| close + 1);
+        let name = name.split(['(', '<']).next().unwrap_or_default();
+        found.push((name.to_owned(), length));
+    }
+    found
 }
 
 #[test]
-fn the_file_map_is_current() {
-    let path = root().join("ARCHITECTURE.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(START).unwrap();
-    let (shown, after) = rest.split_once(END).unwrap();
-    let map = file_map();
-    if shown == map {
-        return;
+fn functions_are_measured_from_their_name_to_their_end() {
+    let text = "    pub(crate) const fn one(\n        a: u32,\n    ) -> u32 {\n        a\n    }\n\
+        trait T {\n    fn none(&self);\n}\nfn two() {\n    if true {\n    }\n}\n// fn three() {\n";
+    assert_eq!(functions(text), [("one".to_owned(), 5), ("two".to_owned(), 4)]);
+}
+
+#[test]
+fn no_function_is_too_long() {
+    let mut broken = Vec::new();
+    for (path, text) in sources("crates") {
+        for (name, lines) in functions(&text) {
+            if lines > MOST_LINES_OF_A_FUNCTION {
+                broken.push(format!(
+                    "{path}: `{name}` has {lines} lines, {MOST_LINES_OF_A_FUNCTION} are allowed"
+                ));
+            }
+        }
     }
-    if std::env::var_os("OVERSIM_UPDATE").is_some() {
-        fs::write(&path, format!("{before}{START}{map}{END}{after}")).unwrap();
-        return;
-    }
-    let missing = map.lines().filter(|line| !shown.lines().any(|other| other == *line));
-    let stale = shown.lines().filter(|line| !map.lines().any(|other| other == *line));
-    let listed: Vec<String> =
-        missing.map(|line| format!("+ {line}")).chain(stale.map(|line| format!("- {line}"))).collect();
-    panic!(
-        "the file map of ARCHITECTURE.md has drifted; rewrite it with\n  OVERSIM_UPDATE=1 cargo test -p testkit --test house\n{}",
-        listed.join("\n")
-    );
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 /// Dependencies of each crate of the workspace on other crates of it, those for tests left out.
@@ -221,24 +174,19 @@ fn only_the_command_line_prints_and_nothing_depends_on_hash_order() {
 }
 
 #[test]
-fn the_physics_knows_no_policy_workload_or_machine_and_no_outside_world() {
-    let words = ["std::fs", "std::env", "std::thread", "Instant::now", "SystemTime", "std::net"];
-    for (path, text) in sources("crates/sim-core/src") {
-        for word in words {
-            assert!(!text.contains(word), "{path} uses {word}");
-        }
-    }
-}
-
-#[test]
-fn the_engine_names_no_release_of_an_operating_system() {
+fn the_physics_uses_nothing_outside_and_names_no_release_of_an_operating_system() {
     // Releases are parameters of an operating system; rules that differ between them have names or are data.
-    for (path, text) in sources("crates/sim-core/src/engine") {
+    let outside = ["std::fs", "std::env", "std::thread", "Instant::now", "SystemTime", "std::net"];
+    let releases = ["linux_", "solaris_", "freebsd_", "2_6_", "6_18"];
+    let mut broken = Vec::new();
+    for (path, text) in sources("crates/sim-core/src") {
         for (number, line) in text.lines().enumerate() {
-            let code = line.split("//").next().unwrap_or_default();
-            for word in ["linux_", "solaris_", "freebsd_", "2_6_", "6_18"] {
-                assert!(!code.to_lowercase().contains(word), "{path}:{} names a release: {word}", number + 1);
+            let code = line.split("//").next().unwrap_or_default().to_lowercase();
+            let names = releases.iter().filter(|word| code.contains(**word));
+            for word in names.chain(outside.iter().filter(|word| line.contains(**word))) {
+                broken.push(format!("{path}:{}: {word}", number + 1));
             }
         }
     }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }

@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use testkit::house::{self, root};
 
 /// Words and phrases that a reader of the Linux, POSIX, MPI and queueing literature does not know in the
 /// sense in which they were used here, and what to write instead. `|` separates forms.
@@ -52,27 +53,9 @@ const AVOID: &[(&str, &str)] = &[
     ("what it is|why it is|for ever|whither|thence|lest|for want of", "rewrite the sentence"),
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 /// Files below a folder with one of these endings, in order.
 fn files(folder: &str, endings: &[&str]) -> Vec<(String, String)> {
-    fn collect(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                collect(&path, endings, found);
-            } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| endings.contains(&e)) {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    collect(&root().join(folder), endings, &mut found);
-    found.sort();
-    let name = |path: &Path| path.strip_prefix(root()).unwrap_or(path).to_string_lossy().into_owned();
-    found.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    house::files(folder, endings).unwrap()
 }
 
 /// The first word to avoid in a text, and what to write instead.

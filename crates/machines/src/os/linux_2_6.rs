@@ -109,7 +109,7 @@ a cpu goes idle. The published experiments on the Nehalem machine ran under this
 };
 
 fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Discipline {
-    let boot = CfsParams::linux_2_6_28(cpus);
+    let boot = CfsParams::scaled(cpus);
     let set = |name: &str, scaled: Span| match values.get(name) {
         0 => scaled,
         ns => Span::from_ns(ns),
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn defaults_are_the_kernels_own() {
         for cpus in [1, 2, 16, 144, 4096] {
-            assert_eq!(cfs_with(&[], cpus), CfsParams::linux_2_6_28(cpus));
+            assert_eq!(cfs_with(&[], cpus), CfsParams::scaled(cpus));
         }
     }
 

@@ -69,7 +69,7 @@ parameters can switch off the rules separately.",
 };
 
 fn eevdf(values: &Values, cpus: u32) -> Discipline {
-    let boot = EevdfParams::linux_6_18(cpus);
+    let boot = EevdfParams::scaled(cpus);
     let slice = match values.get("slice") {
         0 => boot.slice,
         ns => Span::from_ns(ns.max(SHORTEST)),
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn defaults_are_the_kernels_own() {
         for cpus in [1, 2, 16, 144] {
-            assert_eq!(eevdf_with(&[], cpus), EevdfParams::linux_6_18(cpus));
+            assert_eq!(eevdf_with(&[], cpus), EevdfParams::scaled(cpus));
         }
     }
 

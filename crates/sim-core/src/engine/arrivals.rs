@@ -3,11 +3,11 @@
 use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::AppId;
-use crate::observe::{Observation, Observer};
+use crate::observe::Observation;
 use crate::policy::Policy;
 use crate::program::Forks;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// An application has arrived: a background one starts at once, another one when there is room.
     pub(crate) fn arrives(&mut self, app: AppId, policy: &mut dyn Policy) {
         self.shared.apps[app].arrived = self.shared.now;

@@ -5,13 +5,12 @@ use crate::engine::invariants::violated;
 use crate::engine::state::{Activity, BarrierRank, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::observe::Observer;
 use crate::policy::TaskState;
 use crate::sync::BarrierStep;
 use crate::time::Time;
 use crate::wait::Scope;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The current task of `cpu` arrives at its barrier.
     pub(crate) fn arrive(&mut self, cpu: CpuId) {
         let rank = self.barrier_rank(self.cpus[cpu].current).1;

@@ -6,7 +6,6 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, MaybeNode, NOWHERE, Task};
 use crate::ids::{CpuId, NodeId, TaskId};
 use crate::machine::{Distance, Machine, Memory};
-use crate::observe::Observer;
 use crate::program::{AppSpec, MemoryProfile, Pages};
 use crate::time::{Span, WORK_FRACTION_BITS, Work};
 
@@ -124,7 +123,7 @@ impl Caches {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The node that holds the pages of the current task's operation (of its private ones).
     pub(crate) fn page_node(&mut self, cpu: CpuId, id: TaskId) -> NodeId {
         let own = self.shared.own_node(cpu, id);
@@ -164,7 +163,7 @@ fn fetch_time(machine: &Machine, bytes: u64, factor: u64) -> Span {
     Span::from_ns(ns.min(1 << 50) as u64)
 }
 
-impl<O: Observer> Shared<'_, O> {
+impl Shared<'_> {
     /// What a task about to compute has to refill, `copy` of pages included: what is left of the last refill,
     /// and what it lost since it last computed; together at most all it can find again.
     pub(crate) fn refill(&mut self, record: &Cpu, home: NodeId, copy: Span) -> Span {

@@ -6,7 +6,6 @@ use crate::engine::Engine;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, Cpu, Part};
 use crate::ids::{CpuId, NodeId, TaskId};
-use crate::observe::Observer;
 use crate::program::Pages;
 use crate::time::{Span, Speed, Time, WORK_FRACTION_BITS, Work};
 
@@ -61,7 +60,7 @@ fn charge_compute(
     account.add(Category::MemoryStall, Span::from_ns(excess - remote));
 }
 
-impl<O: Observer> Shared<'_, O> {
+impl Shared<'_> {
     /// The current task continues with its compute operation after the pending overhead if its pages are
     /// private and stay where they are; else false.
     #[inline]
@@ -146,7 +145,7 @@ impl<O: Observer> Shared<'_, O> {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The current task of `cpu` continues with its compute operation after the pending overhead.
     pub(crate) fn begin_compute(&mut self, cpu: CpuId) {
         let record = &mut self.cpus[cpu];

@@ -10,7 +10,6 @@ use crate::engine::Engine;
 use crate::engine::state::Activity;
 use crate::ids::CpuId;
 use crate::machine::{Level, Machine, Topology};
-use crate::observe::Observer;
 use crate::time::Speed;
 
 /// What a hardware thread does, as far as it slows its siblings.
@@ -172,7 +171,7 @@ fn scaled(speed: Speed, factor: u64) -> Speed {
     Speed::from_raw(((u128::from(speed.raw()) * u128::from(factor)) >> 16) as u64)
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// Brings the speeds of all cpus up to date.
     pub(crate) fn refresh_cores(&mut self) {
         // First who is busy, which may add cores; then what follows from it.

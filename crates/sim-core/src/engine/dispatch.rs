@@ -3,12 +3,12 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::{LeaveReason, Observer};
+use crate::observe::LeaveReason;
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// One decision of a marked cpu: everything due now is done, then one event is armed.
     pub(crate) fn step(&mut self, cpu: CpuId, policy: &mut dyn Policy) {
         let record = &mut self.cpus[cpu];

@@ -5,7 +5,7 @@ use crate::engine::invariants::violated;
 use crate::engine::shared::Shared;
 use crate::engine::state::{Activity, After, App, Cpu, Overhead, Stage, Task, Waiting};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::{LeaveReason, Observer};
+use crate::observe::LeaveReason;
 use crate::policy::{Awaited, Policy, TaskState};
 use crate::program::{Op, Program, Spread, TransferOrder};
 use crate::rng;
@@ -67,7 +67,7 @@ pub(crate) enum Ahead {
     Exit,
 }
 
-impl<O: Observer> Shared<'_, O> {
+impl Shared<'_> {
     /// Continues with the program up to the next operation other than a loop. Begins it, after the pending
     /// overhead, if it is a computation on private pages; else returns it.
     #[inline]
@@ -132,7 +132,7 @@ fn step_loop(program: &Program, task: &mut Task) {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The current task of `cpu` continues with its program, after the pending overhead, up to the next
     /// operation that takes time.
     pub(crate) fn proceed(&mut self, cpu: CpuId, policy: &mut dyn Policy) {

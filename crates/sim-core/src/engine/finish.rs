@@ -3,11 +3,10 @@
 use crate::account::Category;
 use crate::engine::Engine;
 use crate::ids::IdVec;
-use crate::observe::Observer;
 use crate::outcome::{AppReport, Outcome, RunReport};
 use crate::time::{Span, WORK_FRACTION_BITS};
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     pub(crate) fn finish(mut self, outcome: Outcome) -> RunReport {
         let makespan = self.shared.now;
         // Every event up to here has happened, poll cycles that end now included.

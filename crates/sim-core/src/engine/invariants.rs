@@ -8,7 +8,6 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, Cpu, Task};
 use crate::ids::{AppId, CpuId, TaskId};
-use crate::observe::Observer;
 use crate::policy::{THROTTLED, TaskState};
 use crate::time::{Span, Time};
 
@@ -66,7 +65,7 @@ struct Walk {
     last: Option<TaskId>,
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The end of an instant: checks what is due to be checked.
     #[inline]
     pub(super) fn check_instant(&mut self) {
@@ -300,7 +299,7 @@ mod tests {
     }
 
     /// Four tasks on one of two cpus, some way into the run, with one thing changed by `damage`: the message.
-    fn message(damage: impl FnOnce(&mut Engine<'_, ()>)) -> String {
+    fn message(damage: impl FnOnce(&mut Engine<'_>)) -> String {
         let mut observer = ();
         let mut engine = Engine::new(test_simulation(2, 4), &mut observer);
         // The first instant creates the tasks, the next ones are ends of computations.
@@ -316,7 +315,7 @@ mod tests {
     }
 
     /// The first task in the queue of the first cpu.
-    fn head(engine: &Engine<'_, ()>) -> TaskId {
+    fn head(engine: &Engine<'_>) -> TaskId {
         engine.cpus[CpuId(0)].head
     }
 

@@ -88,6 +88,8 @@ pub(crate) mod shared;
 mod startup;
 pub(crate) mod state;
 mod system;
+#[cfg(test)]
+mod tests;
 mod update;
 mod wakeup;
 
@@ -233,9 +235,9 @@ enum Change {
 }
 
 /// The state of a run.
-pub(crate) struct Engine<'o, O> {
+pub(crate) struct Engine<'o> {
     cpus: PerCpu<Cpu>,
-    shared: Shared<'o, O>,
+    shared: Shared<'o>,
     timers: Timers,
     /// Cpus to decide in the next round of this instant, in order of marking.
     marks: Vec<CpuId>,
@@ -273,7 +275,7 @@ pub(crate) struct Engine<'o, O> {
     checks: Checks,
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     fn run(mut self, policy: &mut dyn Policy) -> RunReport {
         self.shared.watched = policy.watches().waits;
         if self.shared.watched {
@@ -622,7 +624,7 @@ impl<O: Observer> Engine<'_, O> {
 /// The most names in a message.
 pub(crate) const FEW: usize = 5;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The deadlock message: how many tasks wait, and the first few of them.
     fn deadlock_message(&self) -> String {
         let waits = |id: &TaskId| {
@@ -637,36 +639,5 @@ impl<O: Observer> Engine<'_, O> {
         };
         let names: Vec<String> = self.shared.tasks.ids().filter(waits).take(FEW).map(name).collect();
         format!("{all} tasks wait for what will never happen: {}", names.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::policy::{CpuChoice, Placement, System, Timer, View, Why};
-
-    /// An idle cpu pulls the task that runs on the other one, which is idle then.
-    struct PingPong;
-
-    impl Policy for PingPong {
-        fn init(&mut self, system: &mut dyn System) {
-            system.at(Time::from_ns(500_000), Timer::Token(0));
-        }
-        fn select_cpu(&mut self, _view: &dyn View, _task: TaskId, _why: Placement) -> CpuChoice {
-            CpuId(1).into()
-        }
-        fn timer(&mut self, system: &mut dyn System, _timer: Timer) {
-            system.migrate(TaskId(0), CpuId(0), Why::default());
-        }
-        fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
-            system.migrate(TaskId(0), cpu, Why::default());
-        }
-    }
-
-    #[test]
-    fn an_instant_that_does_not_end_is_a_livelock() {
-        let report = setup::test_simulation(2, 1).run(&mut PingPong, &mut ());
-        let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
-        assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
     }
 }

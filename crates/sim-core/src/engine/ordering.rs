@@ -6,12 +6,11 @@
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::Observer;
 use crate::policy::{Enqueue, Policy, QueueEntry};
 use crate::run_queue;
 use crate::time::Span;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// A task is about to enter the queue of a cpu: the policy is asked where it goes.
     pub(crate) fn policy_enqueue(&mut self, id: TaskId, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.policy_orders {

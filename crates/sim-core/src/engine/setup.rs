@@ -272,8 +272,8 @@ impl Population {
     }
 }
 
-impl<'o, O: Observer> Engine<'o, O> {
-    pub(crate) fn new(simulation: Simulation, observer: &'o mut O) -> Self {
+impl<'o> Engine<'o> {
+    pub(crate) fn new(simulation: Simulation, observer: &'o mut dyn Observer) -> Self {
         let Simulation { machine, model, apps: specs, options } = simulation;
         let affinities = affinities(&specs);
         let mut caches = Caches::new(&machine);
@@ -338,7 +338,8 @@ impl<'o, O: Observer> Engine<'o, O> {
                 profiles,
                 caches,
                 memory,
-                observer,
+                wants_cpu_time: observer.wants_cpu_time(),
+                observer: observer.wants_facts().then_some(observer),
             },
         }
     }

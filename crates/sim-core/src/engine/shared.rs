@@ -24,7 +24,7 @@ use crate::sync::BarrierStep;
 use crate::time::{Span, Time};
 
 /// A run without the records of its cpus.
-pub(crate) struct Shared<'o, O> {
+pub(crate) struct Shared<'o> {
     pub(crate) machine: Arc<Machine>,
     pub(crate) model: Arc<OsModel>,
     pub(crate) options: Options,
@@ -61,15 +61,18 @@ pub(crate) struct Shared<'o, O> {
     pub(crate) stepwise: bool,
     /// Cpus below this one have decided at this instant: a poll cycle of theirs that ends now is over.
     pub(crate) passed: u32,
-    pub(crate) observer: &'o mut O,
+    /// None for an observer that wants no facts.
+    pub(crate) observer: Option<&'o mut dyn Observer>,
+    /// The observer wants the cpu-time breakdowns.
+    pub(crate) wants_cpu_time: bool,
     pub(crate) digest: Digest,
 }
 
-impl<O: Observer> Shared<'_, O> {
+impl Shared<'_> {
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
-        if self.observer.wants_cpu_time() {
+        if self.wants_cpu_time {
             self.report_open_segment(record);
         }
     }
@@ -92,12 +95,25 @@ impl<O: Observer> Shared<'_, O> {
                 return;
             }
         }
-        self.observer.accounted(record.id, &account);
+        if let Some(observer) = &mut self.observer {
+            observer.accounted(record.id, &account);
+        }
     }
     #[inline]
     pub(crate) fn observe(&mut self, what: Observation) {
         self.digest.observe(self.now, &what);
-        self.observer.observe(self.now, &what);
+        if self.observer.is_some() {
+            self.report(what);
+        }
+    }
+
+    /// Out of line, so that a run without observer makes no record of the fact.
+    #[cold]
+    #[inline(never)]
+    fn report(&mut self, what: Observation) {
+        if let Some(observer) = &mut self.observer {
+            observer.observe(self.now, &what);
+        }
     }
 
     /// Reports the polling on the cpu since the last observation of it.

@@ -4,7 +4,6 @@ use crate::engine::Engine;
 use crate::engine::state::{After, Stage};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId};
-use crate::observe::Observer;
 use crate::policy::{Enqueue, Placement, Policy, System, TaskState};
 use crate::program::{Forks, Touch};
 use crate::rng;
@@ -18,7 +17,7 @@ const LONGEST_TOUCH: u128 = 864_000_000_000_000;
 /// Where the shell and launchers run.
 const SHELL: CpuId = CpuId(0);
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// The next step of a task's start-up; false when it is over and the program may continue.
     pub(crate) fn starts_up(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         let id = self.cpus[cpu].current;

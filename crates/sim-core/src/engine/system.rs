@@ -5,14 +5,13 @@ use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::event::Timer;
 use crate::ids::{AppId, CpuId, Id, TaskId};
 use crate::machine::Machine;
-use crate::observe::Observer;
 use crate::policy::{
     self, Action, Affinity, AppView, Decision, QueueEntry, System, THROTTLED, TaskState, TaskView, View, Why,
 };
 use crate::run_queue;
 use crate::time::{Span, Time, WORK_FRACTION_BITS};
 
-impl<O: Observer> View for Engine<'_, O> {
+impl View for Engine<'_> {
     fn now(&self) -> Time {
         self.shared.now
     }
@@ -91,7 +90,7 @@ impl<O: Observer> View for Engine<'_, O> {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     fn is_buddy(&self, task: TaskId) -> bool {
         let cpu = &self.cpus[self.shared.tasks[task].cpu];
         cpu.next_buddy == task || cpu.last_buddy == task
@@ -109,8 +108,9 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Reports a decision and its reason to the observer.
     pub(crate) fn decided(&mut self, task: Option<TaskId>, action: Action, why: Why) {
-        let decision = Decision { task, action, why };
-        self.shared.observer.decided(self.shared.now, &decision);
+        if let Some(observer) = &mut self.shared.observer {
+            observer.decided(self.shared.now, &Decision { task, action, why });
+        }
     }
 
     /// True for a task that another task can yield to.
@@ -124,7 +124,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-impl<O: Observer> System for Engine<'_, O> {
+impl System for Engine<'_> {
     fn current(&mut self, cpu: CpuId) -> Option<TaskId> {
         self.settle(cpu);
         self.cpus[cpu].current.some()

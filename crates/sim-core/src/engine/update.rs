@@ -3,11 +3,10 @@
 use crate::engine::Engine;
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
-use crate::observe::Observer;
 use crate::policy::{Preemption, TaskState};
 use crate::run_queue;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// Boosts each task that has gone too long without a whole quantum, and arms the next update.
     pub(crate) fn update_priorities(&mut self) {
         let Some(period) = self.shared.model.discipline.update_period() else {

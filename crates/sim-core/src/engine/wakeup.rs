@@ -6,12 +6,12 @@ use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
-use crate::observe::{LeaveReason, Observation, Observer};
+use crate::observe::{LeaveReason, Observation};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// A sleeping task becomes runnable.
     pub(crate) fn wake(&mut self, id: TaskId, waker: CpuId, policy: &mut dyn Policy) {
         let state = self.shared.tasks[id].state;

@@ -61,7 +61,7 @@ impl CfsParams {
     /// Linux 2.6.28.2 on `cpus` online cpus: 20 ms, 4 ms and 5 ms times 1 + floor(log2(cpus)), latency and
     /// minimum granularity capped at 200 ms (kernel/sched.c, `sched_init_granularity`).
     #[must_use]
-    pub fn linux_2_6_28(cpus: u32) -> Self {
+    pub fn scaled(cpus: u32) -> Self {
         let factor = u64::from(cpus.max(1).ilog2() + 1);
         let cap = Span::from_ms(200);
         Self {
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn slices_on_sixteen_cpus() {
-        let params = CfsParams::linux_2_6_28(16);
+        let params = CfsParams::scaled(16);
         let ms = |n: u32| slice(&params, n, 1024, u64::from(n) * 1024).ns() / 1_000;
         assert_eq!([2, 3, 4, 5, 8].map(ms), [50_000, 33_333, 25_000, 20_000, 20_000]);
     }
@@ -414,12 +414,12 @@ mod tests {
 
     #[test]
     fn boot_scaling_matches_the_kernel() {
-        let sixteen = CfsParams::linux_2_6_28(16);
+        let sixteen = CfsParams::scaled(16);
         assert_eq!(sixteen.latency, Span::from_ms(100));
         assert_eq!(sixteen.min_granularity, Span::from_ms(20));
         assert_eq!(sixteen.wakeup_granularity, Span::from_ms(25));
-        assert_eq!(CfsParams::linux_2_6_28(24).latency, Span::from_ms(100));
-        assert_eq!(CfsParams::linux_2_6_28(4096).latency, Span::from_ms(200));
-        assert_eq!(CfsParams::linux_2_6_28(1).latency, Span::from_ms(20));
+        assert_eq!(CfsParams::scaled(24).latency, Span::from_ms(100));
+        assert_eq!(CfsParams::scaled(4096).latency, Span::from_ms(200));
+        assert_eq!(CfsParams::scaled(1).latency, Span::from_ms(20));
     }
 }

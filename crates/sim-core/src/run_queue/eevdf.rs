@@ -39,7 +39,7 @@ impl EevdfParams {
     /// Linux 6.18 on `cpus` online cpus: 0.7 ms times 1 + floor(log2(min(cpus, 8))) (kernel/sched/fair.c,
     /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured on a virtual machine.
     #[must_use]
-    pub fn linux_6_18(cpus: u32) -> Self {
+    pub fn scaled(cpus: u32) -> Self {
         let slice = Self::SHORT_SLICE * u64::from(cpus.clamp(1, 8).ilog2() + 1);
         Self {
             slice,
@@ -494,7 +494,7 @@ mod tests {
 
     #[test]
     fn a_yield_costs_what_is_left_of_the_slice() {
-        let params = EevdfParams::linux_6_18(2);
+        let params = EevdfParams::scaled(2);
         let mut task = one(512, 1_000, 2_000);
         task.forfeit(&params);
         assert_eq!((task.vruntime, task.vdeadline), (2_000, 2_000 + 2 * 1_400_000));
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn eevdf_slices_grow_up_to_eight_cpus() {
-        let slice = |cpus| EevdfParams::linux_6_18(cpus).slice.ns() / 100_000;
+        let slice = |cpus| EevdfParams::scaled(cpus).slice.ns() / 100_000;
         assert_eq!([1, 2, 4, 7, 8, 16, 1024].map(slice), [7, 14, 21, 21, 28, 28, 28]);
     }
 }

@@ -318,10 +318,10 @@ macro_rules! disciplines {
         /// use sim_core::time::Span;
         ///
         /// // CFS as Linux 2.6.28 sets it up on 16 cpus, but `sched_yield` puts its caller behind all others.
-        /// let cfs = CfsParams { yield_mode: YieldMode::Posix, ..CfsParams::linux_2_6_28(16) };
+        /// let cfs = CfsParams { yield_mode: YieldMode::Posix, ..CfsParams::scaled(16) };
         /// assert_eq!(cfs.latency, Span::from_ms(100));
         /// let discipline = Discipline::Cfs(cfs);
-        /// assert_ne!(discipline, Discipline::Cfs(CfsParams::linux_2_6_28(16)));
+        /// assert_ne!(discipline, Discipline::Cfs(CfsParams::scaled(16)));
         /// ```
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Discipline {

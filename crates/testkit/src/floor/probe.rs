@@ -76,7 +76,7 @@ impl Probe {
     /// The job, ready to go, under CFS of Linux 2.6.28.
     #[must_use]
     pub fn new(job: &Job, seed: u64, prices: Prices) -> Self {
-        let (count, params) = (job.cpus * job.tasks_per_cpu, CfsParams::linux_2_6_28(job.cpus));
+        let (count, params) = (job.cpus * job.tasks_per_cpu, CfsParams::scaled(job.cpus));
         let task = |id: u32| Task {
             noise: noise(seed, id),
             vruntime: 0,

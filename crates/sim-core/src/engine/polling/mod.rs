@@ -26,7 +26,6 @@ use crate::engine::polling::queue_copy::{QueueCopy, READ_FIRST};
 use crate::engine::state::{Activity, Cpu, Overhead, ProcessId, Task};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Costs;
-use crate::observe::Observer;
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::{self, Tasks};
 use crate::time::{Span, Time};
@@ -112,7 +111,7 @@ pub(crate) fn all_unaware(tasks: &Tasks, (current, head): (TaskId, TaskId), most
     false
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl Engine<'_> {
     /// Brings a cpu whose current task polls up to date: every cycle that ended before now has happened, and
     /// one that ends now if the cpu has already decided at this instant.
     #[inline]

@@ -10,7 +10,6 @@ use crate::engine::shared::Shared;
 use crate::engine::state::{Cpu, Overhead, Task};
 use crate::ids::TaskId;
 use crate::machine::Costs;
-use crate::observe::Observer;
 use crate::os::{CfsRelease, Discipline, YieldMode};
 use crate::policy::{THROTTLED, TaskState};
 use crate::run_queue::cfs::weighted;
@@ -81,7 +80,7 @@ fn follow_minimum(discipline: &Discipline, tasks: &Tasks, cpu: &mut Cpu) {
     }
 }
 
-impl<O: Observer> Shared<'_, O> {
+impl Shared<'_> {
     /// True when the current task of a cpu, which polls, and its rivals run in a round-robin cycle.
     pub(crate) fn in_rotation(&self, record: &Cpu) -> bool {
         let priority = self.tasks[record.current].priority;

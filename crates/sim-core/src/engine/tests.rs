@@ -1,0 +1,455 @@
+//! The rules of the engine, one at a time: small runs whose times are computed analytically.
+
+use std::sync::Arc;
+
+use super::Simulation;
+use super::setup::{test_machine, test_simulation};
+use crate::account::Category;
+use crate::ids::{AppId, CpuId, LockId, ProfileId, TaskId};
+use crate::machine::{CpuSet, Level, Machine, Topology};
+use crate::observe::{LeaveReason, Observation, Observer};
+use crate::os::{Balancer, CfsParams, Discipline, OsModel, RoundRobinParams};
+use crate::outcome::{Admission, Options, Outcome, RunReport};
+use crate::policy::{Affinity, CpuChoice, Placement, Policy, System, THROTTLED, Timer, View, Why};
+use crate::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
+use crate::time::{Span, Time, Work};
+use crate::wait::{BarrierKind, WaitMode};
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+
+/// What a test does at an instant.
+type Act = fn(&mut dyn System);
+
+/// A machine, an operating system, programs, and what the policy does when.
+struct Rig {
+    machine: Machine,
+    model: OsModel,
+    apps: Vec<AppSpec>,
+    options: Options,
+    acts: Vec<(u64, Act)>,
+}
+
+/// Places rank r on cpu r modulo the number of cpus, and acts at given instants.
+struct Scripted(Vec<(u64, Act)>);
+
+impl Policy for Scripted {
+    fn init(&mut self, system: &mut dyn System) {
+        for (at, (ns, _)) in self.0.iter().enumerate() {
+            system.at(Time::from_ns(*ns), Timer::Token(at as u64));
+        }
+    }
+    fn select_cpu(&mut self, view: &dyn View, task: TaskId, _: Placement) -> CpuChoice {
+        let cpus = view.machine().cpus();
+        let ranks = (0..cpus).map(|step| CpuId((view.task(task).rank + step) % cpus));
+        ranks.into_iter().find(|cpu| view.allowed(task, *cpu)).expect("a mask is never empty").into()
+    }
+    fn timer(&mut self, system: &mut dyn System, timer: Timer) {
+        if let Timer::Token(at) = timer {
+            self.0[at as usize].1(system);
+        }
+    }
+}
+
+/// When tasks began to run, and left a cpu.
+#[derive(Default)]
+struct Log {
+    began: Vec<(u64, u32)>,
+    left: Vec<(u64, u32, LeaveReason)>,
+}
+
+impl Observer for Log {
+    fn observe(&mut self, at: Time, what: &Observation) {
+        match *what {
+            Observation::Running { task, .. } => self.began.push((at.ns(), task.0)),
+            Observation::Stopping { task, reason, .. } => self.left.push((at.ns(), task.0, reason)),
+            _ => {}
+        }
+    }
+}
+
+impl Rig {
+    /// Free cores on one node under round robin with a quantum of 10 ms and a tick of 1 ms.
+    fn of(cpus: u32) -> Self {
+        let discipline = Discipline::RoundRobin(RoundRobinParams { quantum: Span::from_ms(10) });
+        let balancer = Balancer { policy: "LOAD", release: "" };
+        let tick = Span::from_ms(1);
+        let model = OsModel { name: "test".into(), tick, tick_skew: false, discipline, balancer };
+        Self {
+            machine: test_machine(cpus),
+            model,
+            apps: Vec::new(),
+            options: Options::default(),
+            acts: Vec::new(),
+        }
+    }
+
+    fn app(mut self, app: AppSpec) -> Self {
+        self.apps.push(app);
+        self
+    }
+
+    fn at(mut self, ns: u64, act: Act) -> Self {
+        self.acts.push((ns, act));
+        self
+    }
+
+    fn run(self) -> (RunReport, Log) {
+        let (machine, model) = (Arc::new(self.machine), Arc::new(self.model));
+        let mut log = Log::default();
+        let simulation = Simulation::new(machine, model, self.apps, self.options).unwrap();
+        let report = simulation.run(&mut Scripted(self.acts), &mut log);
+        (report, log)
+    }
+}
+
+fn compute(ns: u64) -> Op {
+    Op::Compute { work: Work::from_span(Span::from_ns(ns)), spread: Spread::NONE, profile: ProfileId(0) }
+}
+
+fn sleep(ns: u64) -> Op {
+    Op::Sleep { span: Span::from_ns(ns), spread: Spread::NONE }
+}
+
+/// Threads of one process that wait as given.
+fn app(tasks: u32, wait: WaitMode, ops: Vec<Op>) -> AppSpec {
+    let program = Program::new(ops, vec![MemoryProfile::NONE]).unwrap();
+    let runtime = Runtime {
+        name: "test".into(),
+        barrier: BarrierKind::Central,
+        wait,
+        processes: false,
+        startup: StartUp::PLAIN,
+    };
+    AppSpec::new("test", tasks, Arc::new(program), runtime)
+}
+
+fn end(report: &RunReport, app: usize) -> u64 {
+    report.apps[app].end.expect("the application ended").ns()
+}
+
+fn spent(report: &RunReport, cpu: usize, category: Category) -> u64 {
+    report.cpus[cpu].get(category).ns()
+}
+
+/// `found` is `expected`, or at most `most` ns away.
+#[track_caller]
+fn assert_near(found: u64, expected: u64, most: u64) {
+    assert!(found.abs_diff(expected) <= most, "{found} ns, expected {expected} ns");
+}
+
+// Dispatch.
+
+#[test]
+fn a_task_runs_until_its_quantum_ends_and_goes_behind_the_others() {
+    let (report, log) = Rig::of(1).app(app(2, WaitMode::Spin, vec![compute(15 * MS)])).run();
+    assert_eq!(log.began, [(0, 0), (10 * MS, 1), (20 * MS, 0), (25 * MS, 1)]);
+    let preempted = LeaveReason::Preempted;
+    assert_eq!(log.left[..2], [(10 * MS, 0, preempted), (20 * MS, 1, preempted)]);
+    assert_eq!(log.left[2..], [(25 * MS, 0, LeaveReason::Exited), (30 * MS, 1, LeaveReason::Exited)]);
+    assert_eq!(report.apps[0].counters.involuntary_switches, 2);
+}
+
+#[test]
+fn a_task_alone_is_never_preempted() {
+    let (_, log) = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(35 * MS)])).run();
+    assert_eq!(log.left, [(35 * MS, 0, LeaveReason::Exited)]);
+}
+
+#[test]
+fn a_switch_between_processes_costs_more_than_one_between_threads() {
+    let ended = |processes: bool| {
+        let mut rig = Rig::of(1).app(app(2, WaitMode::Spin, vec![compute(5 * MS)]));
+        rig.machine.costs.switch_thread = Span::from_us(2);
+        rig.machine.costs.switch_process = Span::from_us(5);
+        rig.apps[0].runtime.processes = processes;
+        let (report, _) = rig.run();
+        (spent(&report, 0, Category::Switch), end(&report, 0))
+    };
+    // The first task finds an empty cpu, where the price is that between threads.
+    assert_eq!(ended(false), (4 * US, 10 * MS + 4 * US));
+    assert_eq!(ended(true), (7 * US, 10 * MS + 7 * US));
+}
+
+#[test]
+fn a_yield_goes_behind_all_others() {
+    let (_, log) = Rig::of(1).app(app(3, WaitMode::Spin, vec![compute(MS), Op::Yield, compute(MS)])).run();
+    let order: Vec<u32> = log.began.iter().map(|(_, task)| *task).collect();
+    assert_eq!(order, [0, 1, 2, 0, 1, 2]);
+}
+
+#[test]
+fn ticks_take_their_price_from_whatever_runs() {
+    let mut rig = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(99 * MS)]));
+    rig.machine.costs.tick = Span::from_us(10);
+    let (report, _) = rig.run();
+    // Each period of 1 ms has 990 us left for the program.
+    assert_near(end(&report, 0), 100 * MS, 100);
+    assert_near(spent(&report, 0, Category::Kernel), MS, 100);
+}
+
+// Wake-ups.
+
+#[test]
+fn a_woken_task_waits_for_the_end_of_the_quantum_under_round_robin() {
+    let hog = app(1, WaitMode::Spin, vec![compute(100 * MS)]);
+    let sleeper = app(1, WaitMode::Spin, vec![sleep(3 * MS), compute(MS)]);
+    let (_, log) = Rig::of(1).app(hog).app(sleeper).run();
+    // The sleeper gets the cpu after the first quantum, sleeps from 10 to 13 ms, and waits for the end of the
+    // quantum that the hog then began.
+    assert_eq!(log.began.iter().rfind(|(_, task)| *task == 1), Some(&(20 * MS, 1)));
+}
+
+#[test]
+fn under_cfs_a_task_that_slept_preempts_at_once() {
+    let hog = app(1, WaitMode::Spin, vec![compute(100 * MS)]);
+    let sleeper = app(1, WaitMode::Spin, vec![sleep(30 * MS), compute(MS)]);
+    let mut rig = Rig::of(1).app(hog).app(sleeper);
+    rig.model.discipline = Discipline::Cfs(CfsParams::scaled(1));
+    let (_, log) = rig.run();
+    let slept = log.left.iter().find(|(_, task, reason)| (*task, *reason) == (1, LeaveReason::Slept));
+    let woken = slept.map_or(0, |(at, ..)| at + 30 * MS);
+    assert!(log.began.contains(&(woken, 1)), "woken at {woken}: {:?}", log.began);
+}
+
+#[test]
+fn the_waker_pays_for_each_sleeper_and_an_idle_cpu_for_its_exit() {
+    // Rank 2 arrives last, after 2 ms, and wakes two sleepers on idle cpus.
+    let mut rig = Rig::of(3).app(app(3, WaitMode::Block, vec![compute(MS), Op::Barrier, compute(MS)]));
+    rig.apps[0].rank_scale = vec![1_000, 1_000, 2_000];
+    rig.machine.costs.wake = Span::from_us(3);
+    rig.machine.costs.ipi = Span::from_us(1);
+    rig.machine.costs.idle_exit = Span::from_us(7);
+    let (report, _) = rig.run();
+    // All three cpus were idle when their tasks were created; no other cpu interrupts the first one.
+    assert_eq!(spent(&report, 0, Category::Kernel), 7 * US + 8 * US);
+    assert_eq!(spent(&report, 1, Category::Kernel), 8 * US + 8 * US);
+    assert_eq!(spent(&report, 2, Category::Kernel), 8 * US + 2 * 3 * US);
+    // Rank 2 begins after 8 us, computes for 2 ms, wakes two, and computes for 2 ms more.
+    assert_near(end(&report, 0), 4 * MS + 14 * US, 10);
+}
+
+// Barriers.
+
+#[test]
+fn a_release_becomes_visible_after_the_line_has_travelled() {
+    let mut rig = Rig::of(2).app(app(2, WaitMode::Spin, vec![compute(MS), Op::Barrier]));
+    rig.apps[0].rank_scale = vec![1_000, 3_000];
+    rig.machine.costs.line = [Span::from_ns(500); 5];
+    let (report, _) = rig.run();
+    let spun = spent(&report, 0, Category::Spin);
+    // From the arrival at 1 ms to the arrival of the last at 3 ms, plus the line from cpu 1 to cpu 0; the
+    // counter's line had to travel to cpu 1 before that.
+    assert_eq!(spun, 2 * MS + 2 * 500);
+    assert_eq!(report.apps[0].counters.barriers, 2);
+}
+
+#[test]
+fn a_spinner_holds_its_cpu_for_a_quantum_and_a_yielder_gives_it_up() {
+    let ended = |wait| end(&Rig::of(1).app(app(2, wait, vec![compute(MS), Op::Barrier])).run().0, 0);
+    assert!((10 * MS + MS..10 * MS + MS + 100).contains(&ended(WaitMode::Spin)));
+    assert!((2 * MS..2 * MS + 100).contains(&ended(WaitMode::Yield)));
+    assert!((2 * MS..2 * MS + 100).contains(&ended(WaitMode::Block)));
+}
+
+#[test]
+fn a_spin_limit_ends_in_sleep() {
+    let wait = WaitMode::SpinThenBlock { limit: Span::from_us(200), yielding: false };
+    let mut rig = Rig::of(2).app(app(2, wait, vec![compute(MS), Op::Barrier]));
+    rig.apps[0].rank_scale = vec![1_000, 2_000];
+    let (report, _) = rig.run();
+    assert_near(spent(&report, 0, Category::Spin), 200 * US, 10);
+    assert_near(spent(&report, 0, Category::Idle), 800 * US, 10);
+}
+
+#[test]
+fn polling_in_closed_form_is_polling_one_by_one() {
+    let run = |stepwise| {
+        let mut rig =
+            Rig::of(2).app(app(7, WaitMode::Yield, vec![compute(MS), Op::Barrier, compute(MS), Op::Barrier]));
+        rig.machine.costs.poll = Span::from_ns(40);
+        rig.machine.costs.yield_call = Span::from_ns(300);
+        rig.machine.costs.switch_thread = Span::from_ns(900);
+        rig.model.discipline = Discipline::Cfs(CfsParams::scaled(2));
+        rig.options.stepwise = stepwise;
+        rig.run().0
+    };
+    let (closed, each) = (run(false), run(true));
+    assert!(closed.apps[0].counters.polls > 1_000, "{}", closed.apps[0].counters.polls);
+    assert_eq!((&closed.apps, &closed.cpus, closed.digest), (&each.apps, &each.cpus, each.digest));
+    assert!(closed.events < each.events / 10, "{} events, {} one by one", closed.events, each.events);
+}
+
+// Locks, start-up and arrivals.
+
+#[test]
+fn a_lock_is_handed_on_in_the_order_of_requests() {
+    let lock = LockId(0);
+    let held = vec![Op::Lock(lock), compute(MS), Op::Unlock(lock)];
+    let (report, log) = Rig::of(3).app(app(3, WaitMode::Block, held)).run();
+    let exits: Vec<u32> =
+        log.left.iter().filter(|(.., why)| *why == LeaveReason::Exited).map(|(_, task, _)| *task).collect();
+    assert_eq!(exits, [0, 1, 2]);
+    assert!((3 * MS..3 * MS + 100).contains(&end(&report, 0)));
+}
+
+#[test]
+fn the_master_pays_for_each_thread_that_it_creates() {
+    let mut rig = Rig::of(3).app(app(3, WaitMode::Spin, vec![compute(MS)]));
+    rig.machine.costs.fork = Span::from_us(20);
+    let (report, log) = rig.run();
+    assert_eq!(spent(&report, 0, Category::Kernel), 40 * US);
+    assert_eq!(log.began, [(0, 0), (20 * US, 1), (40 * US, 2)]);
+}
+
+#[test]
+fn an_application_may_arrive_later_or_after_another_one() {
+    let mut late = app(1, WaitMode::Spin, vec![compute(MS)]);
+    late.start = Time::from_ns(3 * MS);
+    let mut next = late.clone();
+    next.after = Some(AppId(0));
+    let (report, _) = Rig::of(2).app(late).app(next).run();
+    assert_eq!((report.apps[0].start.ns(), end(&report, 0)), (3 * MS, 4 * MS));
+    assert_eq!((report.apps[1].arrived.ns(), end(&report, 1)), (7 * MS, 8 * MS));
+}
+
+#[test]
+fn admission_is_first_come_first_served() {
+    let job = || app(1, WaitMode::Spin, vec![compute(2 * MS)]);
+    let mut rig = Rig::of(4).app(job()).app(job()).app(job());
+    rig.options.admission = Admission { jobs: 1, tasks: u64::MAX };
+    let (report, _) = rig.run();
+    let starts: Vec<u64> = report.apps.iter().map(|app| app.start.ns()).collect();
+    assert_eq!(starts, [0, 2 * MS, 4 * MS]);
+    assert_eq!(report.apps[2].queue_time(), Some(Span::from_ms(4)));
+}
+
+// Actions of policies.
+
+#[test]
+fn a_task_moves_only_where_its_mask_allows() {
+    let mut rig = Rig::of(2).app(app(2, WaitMode::Spin, vec![compute(4 * MS)]));
+    rig.apps[0].allowed = Some(CpuSet::of([CpuId(0)]));
+    let rig = rig.at(MS, |system| assert!(!system.migrate(TaskId(1), CpuId(1), Why::rule("test"))));
+    let (report, _) = rig.run();
+    assert_eq!((report.corrections, report.apps[0].counters.migrations), (1, 0));
+    assert_eq!(spent(&report, 1, Category::Compute), 0);
+}
+
+#[test]
+fn a_mask_that_forbids_the_cpu_moves_the_task_at_once() {
+    let rig = Rig::of(2).app(app(1, WaitMode::Spin, vec![compute(4 * MS)]));
+    let rig = rig.at(MS, |system| {
+        let there = Affinity::One(CpuId(1));
+        assert!(system.set_affinity(TaskId(0), there, Why::rule("test")));
+    });
+    let (report, _) = rig.run();
+    assert_eq!(spent(&report, 0, Category::Compute), MS);
+    assert_eq!(spent(&report, 1, Category::Compute), 3 * MS);
+}
+
+#[test]
+fn a_migration_is_paid_by_the_cpu_that_receives_the_task() {
+    let mut rig = Rig::of(2).app(app(1, WaitMode::Spin, vec![compute(4 * MS)]));
+    rig.machine.costs.migration = Span::from_us(50);
+    let (report, _) =
+        rig.at(MS, |system| assert!(system.migrate(TaskId(0), CpuId(1), Why::rule("test")))).run();
+    assert_eq!(
+        (spent(&report, 0, Category::Migration), spent(&report, 1, Category::Migration)),
+        (0, 50 * US)
+    );
+}
+
+#[test]
+fn a_throttled_task_does_not_run_until_its_priority_is_restored() {
+    let rig = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(4 * MS)]));
+    let rig = rig.at(MS, |system| assert!(system.set_priority(TaskId(0), THROTTLED, Why::rule("test"))));
+    let rig = rig.at(6 * MS, |system| assert!(system.set_priority(TaskId(0), 0, Why::rule("test"))));
+    let (report, _) = rig.run();
+    assert_eq!(end(&report, 0), 9 * MS);
+    assert_eq!(spent(&report, 0, Category::Idle), 5 * MS);
+}
+
+#[test]
+fn a_lower_priority_level_runs_first() {
+    let rig = Rig::of(1).app(app(2, WaitMode::Spin, vec![compute(4 * MS)]));
+    let rig = rig.at(MS, |system| assert!(system.set_priority(TaskId(0), 1, Why::rule("test"))));
+    let (_, log) = rig.run();
+    assert_eq!(log.began, [(0, 0), (MS, 1), (5 * MS, 0)]);
+}
+
+// Cores and memory.
+
+#[test]
+fn two_tasks_that_want_more_than_the_controller_has_slow_each_other() {
+    // Each draws 10 GB/s from a controller of 10 GB/s, so two cannot end before 20 ms.
+    let run = |tasks| {
+        let mut rig = Rig::of(2).app(app(tasks, WaitMode::Spin, vec![compute(10 * MS)]));
+        let memory = MemoryProfile { demand: 10_000_000_000, bound: Some(1 << 16), ..MemoryProfile::NONE };
+        rig.apps[0].program = Arc::new(Program::new(vec![compute(10 * MS)], vec![memory]).unwrap());
+        rig.machine.memory.core_bandwidth = 10_000_000_000;
+        end(&rig.run().0, 0)
+    };
+    let (alone, both) = (run(1), run(2));
+    assert!(both >= 20 * MS, "{both}");
+    assert!(both > alone && both < 2 * alone + MS, "{alone} alone, {both} together");
+}
+
+#[test]
+fn a_hardware_thread_is_slower_while_its_sibling_computes() {
+    let mut rig = Rig::of(2).app(app(2, WaitMode::Spin, vec![compute(6 * MS)]));
+    rig.machine.topology = Topology::new(&[(Level::Core, 1), (Level::Thread, 2)]).unwrap();
+    rig.machine.smt.compute = 600;
+    let (report, _) = rig.run();
+    // Speeds are held as fixed-point numbers.
+    assert_near(end(&report, 0), 10 * MS, 200);
+    assert_near(spent(&report, 0, Category::Smt), 4 * MS, 200);
+}
+
+// Endings.
+
+/// An idle cpu pulls the task that runs on the other one, which is idle then.
+struct PingPong;
+
+impl Policy for PingPong {
+    fn init(&mut self, system: &mut dyn System) {
+        system.at(Time::from_ns(500_000), Timer::Token(0));
+    }
+    fn select_cpu(&mut self, _: &dyn View, _: TaskId, _: Placement) -> CpuChoice {
+        CpuId(1).into()
+    }
+    fn timer(&mut self, system: &mut dyn System, _: Timer) {
+        system.migrate(TaskId(0), CpuId(0), Why::default());
+    }
+    fn idle(&mut self, system: &mut dyn System, cpu: CpuId) {
+        system.migrate(TaskId(0), cpu, Why::default());
+    }
+}
+
+#[test]
+fn an_instant_that_does_not_end_is_a_livelock() {
+    let report = test_simulation(2, 1).run(&mut PingPong, &mut ());
+    let Outcome::Livelock(message) = &report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!(message, "10000 rounds at @500000ns did not end the instant");
+}
+
+#[test]
+fn the_horizon_cuts_a_run_off() {
+    let mut rig = Rig::of(1).app(app(1, WaitMode::Spin, vec![compute(10 * MS)]));
+    rig.options.horizon = Time::from_ns(4 * MS);
+    let (report, _) = rig.run();
+    assert_eq!((report.outcome.clone(), report.apps[0].end), (Outcome::Horizon, None));
+    assert_eq!(report.apps[0].counters.work_done_ns, 4 * MS);
+}
+
+#[test]
+fn each_nanosecond_of_each_cpu_is_in_one_category() {
+    let mut rig =
+        Rig::of(3).app(app(5, WaitMode::Block, vec![compute(MS), Op::Barrier, compute(MS), Op::Barrier]));
+    rig.machine.costs.wake = Span::from_us(3);
+    rig.machine.costs.switch_thread = Span::from_us(2);
+    let (report, _) = rig.run();
+    for cpu in &report.cpus {
+        assert_eq!(cpu.total().ns(), report.makespan.ns());
+    }
+}
