@@ -132,9 +132,15 @@ pub(crate) struct Field<'a, T> {
 }
 
 impl<'a, T> Field<'a, T> {
-    /// The field of this key.
-    pub(crate) fn of(mapping: &'a Node, keys: &'static [Key], key: &'static Key) -> Self {
-        Self { mapping, keys, key, entry: mapping.get(key.name), values: PhantomData }
+    /// The field of this key; an entry in `edits` replaces that of the mapping.
+    pub(crate) fn of(
+        mapping: &'a Node,
+        edits: Option<&'a Node>,
+        keys: &'static [Key],
+        key: &'static Key,
+    ) -> Self {
+        let edited = edits.and_then(|edits| edits.get(key.name));
+        Self { mapping, keys, key, entry: edited.or_else(|| mapping.get(key.name)), values: PhantomData }
     }
 
     /// The value as written.
@@ -216,8 +222,16 @@ macro_rules! keys {
 
             /// The fields of a mapping.
             pub(crate) fn of(mapping: &'a notation::yaml::Node) -> Self {
+                Self::edited(mapping, None)
+            }
+
+            /// The fields of a mapping; entries in `edits` replace its own.
+            pub(crate) fn edited(
+                mapping: &'a notation::yaml::Node,
+                edits: Option<&'a notation::yaml::Node>,
+            ) -> Self {
                 let [$($key),+] = Self::KEYS;
-                Self { $($key: $crate::key::Field::of(mapping, Self::KEYS, $key),)+ }
+                Self { $($key: $crate::key::Field::of(mapping, edits, Self::KEYS, $key),)+ }
             }
         }
     };

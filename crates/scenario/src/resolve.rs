@@ -55,10 +55,10 @@ pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides
     if !fits(root, reader, read, overrides) {
         return None;
     }
-    let base = sweep::without_axes(root);
     let mut held = Held::default();
     for combination in combinations {
-        let mut this = resolve_configuration(&Scenario::of(&combination.tree(&base)), reader);
+        let edits = combination.edits(root);
+        let mut this = resolve_configuration(&Scenario::edited(root, Some(&edits)), reader);
         if let Some(this) = &mut this {
             held.share(this);
         }

@@ -35,15 +35,19 @@ impl<'a> Combination<'a> {
         Self { configuration: next, settings }
     }
 
-    /// The scenario at this configuration; `base` is the scenario [`without_axes`].
-    pub(crate) fn tree(&self, base: &Node) -> Node {
-        let mut tree = base.clone();
+    /// What this configuration changes in a scenario: the keys that its paths reach into, with their new values.
+    pub(crate) fn edits(&self, root: &Node) -> Node {
+        let mut edits = Node::empty_map(root.place);
         for (axis, value) in &self.settings {
+            let key = axis.key.split('.').next().unwrap_or_default();
+            if let (None, Some(entry)) = (edits.get(key), root.get(key)) {
+                edits.set(key, entry.place, entry.value.clone());
+            }
             // Each path has been tried before: it cannot fail.
-            let set = paths::set(&mut tree, &axis.key, axis.place, (*value).clone(), Edit::Sweep);
+            let set = paths::set(&mut edits, &axis.key, axis.place, (*value).clone(), Edit::Sweep);
             debug_assert!(set.is_ok(), "{} was set before", axis.key);
         }
-        tree
+        edits
     }
 }
 
@@ -79,21 +83,6 @@ pub(crate) fn configurations<'a>(root: &'a Node, reader: &mut Reader) -> (Vec<Ax
         combinations = combinations.iter().flat_map(extended).collect();
     }
     (axes, combinations)
-}
-
-/// A scenario with an empty `sweep`, which each configuration is made from: a long sweep must not be copied
-/// for every one.
-pub(crate) fn without_axes(root: &Node) -> Node {
-    let Content::Map(entries) = &root.content else { return root.clone() };
-    let kept = |entry: &Entry| {
-        let value = if entry.key == "sweep" {
-            Node { content: Content::Null, ..Node::scalar(entry.value.place, "") }
-        } else {
-            entry.value.clone()
-        };
-        Entry { key: entry.key.clone(), place: entry.place, value }
-    };
-    Node { place: root.place, used: root.used, content: Content::Map(entries.iter().map(kept).collect()) }
 }
 
 /// The values of one path.
