@@ -130,6 +130,18 @@ pub struct ParameterRow {
     pub about: String,
 }
 
+impl ParameterRow {
+    /// Its legal values.
+    pub(crate) fn range(&self) -> String {
+        match (&self.min, &self.max) {
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            _ if self.kind == "cpus" => "a list of cpus".into(),
+            _ if self.words.is_empty() => "true or false".into(),
+            _ => self.words.join(" | "),
+        }
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
@@ -266,15 +278,9 @@ fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nParameters:")?;
     for p in &row.parameters {
-        let range = match (&p.min, &p.max) {
-            (Some(min), Some(max)) => format!("{min} to {max}"),
-            _ if p.kind == "cpus" => "a list of cpus".into(),
-            _ if p.words.is_empty() => "true or false".into(),
-            _ => p.words.join(" | "),
-        };
         let range = match p.kind.as_str() {
-            "counts" => format!("a list, each {range}"),
-            _ => range,
+            "counts" => format!("a list, each {}", p.range()),
+            _ => p.range(),
         };
         let range = if p.per_app { format!("{range}; by application, too") } else { range };
         writeln!(out, "  {}: {} ({range})\n      {}", p.name, p.default, p.about)?;

@@ -3,9 +3,9 @@
 use machines::os;
 use workloads::runtimes;
 
-use super::example::scenario;
-use super::{Block, Kind, Page};
 use crate::catalogue::parameter;
+use crate::example::scenario;
+use crate::page::{Block, Kind, Page};
 
 const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
 

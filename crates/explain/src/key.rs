@@ -4,7 +4,7 @@ use scenario::Key;
 use scenario::keys::{APPLICATION, SCENARIO};
 
 use crate::example::apps;
-use crate::{Block, Kind, Page};
+use crate::page::{Block, Kind, Page};
 
 /// The scenario of the examples, a key a line.
 const FRAME: [&str; 4] = [

@@ -2,8 +2,8 @@
 
 use machines::{Entry, Note};
 
-use super::example::scenario;
-use super::{Block, Fact, Kind, Page};
+use crate::example::scenario;
+use crate::page::{Block, Fact, Kind, Page};
 use scenario::DEFAULT_KERNEL;
 
 pub(super) fn pages() -> Vec<Page> {

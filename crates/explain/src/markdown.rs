@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use notation::neutral::markdown_prose;
 
-use super::reference::link;
-use super::text::range;
-use super::{Block, Link, Page};
+use crate::link::link;
+use crate::page::{Block, Link, Page};
 
 /// Writes pages one after another; `level` is the level of their headings, 1 to 4.
 ///
@@ -42,7 +41,7 @@ fn write_block(out: &mut dyn Write, block: &Block) -> io::Result<()> {
         Block::Parameters(rows) => {
             writeln!(out, "| parameter | default | range | meaning |\n|---|---|---|---|")?;
             for row in rows {
-                let (range, about) = (cell(&range(row)), cell(&row.about));
+                let (range, about) = (cell(&row.range()), cell(&row.about));
                 writeln!(out, "| `{}` | {} | {range} | {about} |", row.name, row.default)?;
             }
             Ok(())

@@ -2,7 +2,7 @@
 
 use sim_core::account::Category;
 
-use super::{Block, Kind, Page};
+use crate::page::{Block, Kind, Page};
 use experiment::metrics::{METRICS, Metric, Reduction, Scope};
 
 use Scope::{All, App};

@@ -3,9 +3,8 @@
 use notation::parameter::Parameter;
 use policies::PolicyShelf;
 
-use super::text::range;
-use super::{Block, Fact, Kind, Page};
 use crate::catalogue::{ParameterRow, parameter};
+use crate::page::{Block, Fact, Kind, Page};
 
 /// The kind of an entry, its name and its table.
 type Owner<'a> = (&'static str, &'a str, &'a [Parameter]);
@@ -71,7 +70,7 @@ fn merged(found: Vec<(String, ParameterRow)>) -> Vec<Block> {
     }
     let blocks = groups.into_iter().flat_map(|(facts, row)| {
         let about = row.about.trim_end_matches('.');
-        [Block::Text(format!("{about} ({}). Default:", range(&row))), Block::Facts(facts)]
+        [Block::Text(format!("{about} ({}). Default:", row.range())), Block::Facts(facts)]
     });
     blocks.collect()
 }

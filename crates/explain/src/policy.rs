@@ -2,8 +2,8 @@
 
 use policies::{Entry, Level, PolicyShelf, Showcase};
 
-use super::{Block, Kind, Page};
 use crate::catalogue::parameter;
+use crate::page::{Block, Kind, Page};
 use experiment::metrics::ALL_APPS;
 
 pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {

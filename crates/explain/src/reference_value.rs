@@ -1,6 +1,6 @@
 //! Pages of the references.
 
-use super::{Kind, Page};
+use crate::page::{Kind, Page};
 use experiment::references::{BEST_PARTITION, REFERENCES};
 
 /// How each is computed, for a small case.

@@ -3,7 +3,7 @@
 use notation::yaml;
 use serde::Deserialize;
 
-use super::{Block, Kind, Link, Page};
+use crate::page::{Block, Kind, Link, Page};
 
 /// The glossary.
 const FILE: &str = "crates/explain/data/glossary.yaml";
@@ -52,7 +52,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{find, folded};
+    use crate::page::folded;
+    use crate::search::find;
     use scenario::built_in;
 
     #[test]

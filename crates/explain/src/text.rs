@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use policies::PolicyShelf;
 
-use super::{Block, Kind, Link, Page, pages_with};
-use crate::catalogue::ParameterRow;
+use crate::page::{Block, Kind, Link, Page};
+use crate::search::pages_with;
 
 /// Widest text: longer lines are hard to read.
 const WIDEST: usize = 100;
@@ -55,7 +55,7 @@ fn write_block(out: &mut dyn Write, block: &Block, indent: &str, width: usize) -
         Block::Command(command) => writeln!(out, "{indent}{INDENT}$ {command}")?,
         Block::Parameters(rows) => {
             for row in rows {
-                let head = format!("{} = {} ({})", row.name, row.default, range(row));
+                let head = format!("{} = {} ({})", row.name, row.default, row.range());
                 wrapped(out, &head, indent, &format!("{indent}      "), width)?;
                 let deep = format!("{indent}    ");
                 wrapped(out, &row.about, &deep, &deep, width)?;
@@ -79,16 +79,6 @@ fn write_block(out: &mut dyn Write, block: &Block, indent: &str, width: usize) -
 /// `policy LOAD`, or the path of a document.
 fn reference(link: &Link) -> String {
     if link.kind.is_empty() { link.name.clone() } else { format!("{} {}", link.kind, link.name) }
-}
-
-/// The legal values of a parameter.
-pub(super) fn range(row: &ParameterRow) -> String {
-    match (&row.min, &row.max) {
-        (Some(min), Some(max)) => format!("{min} to {max}"),
-        _ if row.kind == "cpus" => "a list of cpus".into(),
-        _ if row.words.is_empty() => "true or false".into(),
-        _ => row.words.join(" | "),
-    }
 }
 
 /// Writes words in lines of at most `width` columns; a longer word is alone on its line.
@@ -147,7 +137,7 @@ fn cut(line: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{find, pages};
+    use crate::search::{find, pages};
 
     #[test]
     fn lines_fit_into_a_hundred_columns() {

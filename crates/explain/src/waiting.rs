@@ -1,7 +1,7 @@
 //! Pages of the ways to wait and of the barriers.
 
-use super::example::scenario;
-use super::{Block, Kind, Page};
+use crate::example::scenario;
+use crate::page::{Block, Kind, Page};
 
 /// Name, summary and explanation.
 type Text = (&'static str, &'static str, &'static str);
