@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use notation::lists;
+use scenario::plan::{Experiment, RunPlan};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
@@ -21,7 +22,6 @@ use tempfile::{SpooledTempFile, spooled_tempfile};
 
 use crate::result::{Results, policy_name};
 use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
-use scenario::plan::{Experiment, RunPlan};
 
 /// Runs that may be ahead of the next one to be written: each has a spool, which may be an open file.
 const AHEAD: usize = 200;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use scenario::plan::{Experiment, RunPlan};
 use sim_core::engine::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
@@ -10,7 +11,6 @@ use sim_core::policy::Policy;
 
 use crate::references;
 use crate::result::{Results, policy_name};
-use scenario::plan::{Experiment, RunPlan};
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]

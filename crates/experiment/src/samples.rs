@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
 use crate::references::{self, Dedicated, Found};
 use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
-use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 
 /// Where a run belongs: configuration, policy ([`NO_POLICY`] for dedicated runs) and application (`None` =
 /// the whole machine).

@@ -3,15 +3,15 @@
 
 use std::mem::size_of;
 
+use notation::units::plural;
+use scenario::memory::{Limit, shown};
+use scenario::plan::{Experiment, RunPlan};
 use sim_core::account::Account;
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 
 use crate::metrics::{METRICS, Scope};
-use notation::units::plural;
-use scenario::memory::{Limit, shown};
-use scenario::plan::{Experiment, RunPlan};
 
 // The constants below were measured in November 2026 as peak resident memory (`/usr/bin/time -v oversim run`)
 // of one program of `spmd` with 65,536 to 1,048,576 tasks on 4 cpus, with 4 tasks on as many cpus, and with

@@ -1,6 +1,7 @@
 //! Snapshots of a run at regular instants, as `prstat` takes them: on which cpu each task is, how often on its home node,
 //! how often on another cpu than the time before.
 
+use scenario::plan::RunPlan;
 use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::observe::{LeaveReason, Observation, Observer};
@@ -8,7 +9,6 @@ use sim_core::outcome::RunReport;
 use sim_core::time::{Span, Time};
 
 use crate::run::simulate_one;
-use scenario::plan::RunPlan;
 
 /// The data of a task in the snapshots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,8 @@
 //! The sweep of a result as reports and figures name it: axes with short names, and each configuration in words.
 
-use crate::provenance::Provenance;
 use scenario::configuration::{Axis, Configuration, plain};
+
+use crate::provenance::Provenance;
 
 /// A swept path with more than one value.
 #[derive(Clone, PartialEq, Debug)]

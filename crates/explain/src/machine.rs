@@ -1,10 +1,10 @@
 //! Pages of machines.
 
 use machines::{Entry, Note};
+use scenario::DEFAULT_KERNEL;
 
 use crate::example::scenario;
 use crate::page::{Block, Fact, Kind, Page};
-use scenario::DEFAULT_KERNEL;
 
 pub(super) fn pages() -> Vec<Page> {
     machines::entries().iter().map(page).collect()

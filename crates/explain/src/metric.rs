@@ -1,9 +1,9 @@
 //! Pages of metrics: how each is computed, with numbers.
 
+use experiment::metrics::{METRICS, Metric, Reduction, Scope};
 use sim_core::account::Category;
 
 use crate::page::{Block, Kind, Page};
-use experiment::metrics::{METRICS, Metric, Reduction, Scope};
 
 use Scope::{All, App};
 

@@ -1,10 +1,10 @@
 //! Pages of policies.
 
+use experiment::metrics::ALL_APPS;
 use policies::{Entry, Level, PolicyShelf, Showcase};
 
 use crate::catalogue::parameter;
 use crate::page::{Block, Kind, Page};
-use experiment::metrics::ALL_APPS;
 
 pub(super) fn pages(policies: &PolicyShelf) -> Vec<Page> {
     policies.entries().map(page).collect()

@@ -1,7 +1,8 @@
 //! Pages of the references.
 
-use crate::page::{Kind, Page};
 use experiment::references::{BEST_PARTITION, REFERENCES};
+
+use crate::page::{Kind, Page};
 
 /// How each is computed, for a small case.
 const EXAMPLES: &[(&str, &str)] = &[

@@ -6,6 +6,7 @@ pub mod report;
 
 use std::collections::BTreeMap;
 
+use scenario::plan::Experiment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use crate::metrics::ALL_APPS;
 use crate::samples::{Place, Samples};
 pub use paired::Ratio;
 use paired::paired;
-use scenario::plan::Experiment;
 
 /// The result of a comparison, at a confidence of 95 %.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use policies::Choice;
 use rayon::prelude::*;
+use scenario::plan::{Experiment, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::ids::CpuId;
@@ -14,7 +15,6 @@ use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::run::simulate_one;
-use scenario::plan::{Experiment, RunPlan};
 
 /// Most cuts tried at a configuration.
 const MOST_TRIED: usize = 48;

@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 
 use notation::neutral;
+use scenario::configuration::{Setting, Settings, columns};
 
 use super::View;
 use crate::result::Results;
-use scenario::configuration::{Setting, Settings, columns};
 
 /// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`].
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {

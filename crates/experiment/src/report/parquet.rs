@@ -11,11 +11,11 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use scenario::configuration::{self as settings, Configuration, Setting};
 
 use super::View;
 use super::tidy::COLUMNS;
 use crate::result::{Cell, Results};
-use scenario::configuration::{self as settings, Configuration, Setting};
 
 /// Types of [`COLUMNS`], in order.
 const TYPES: [DataType; COLUMNS.len()] = [

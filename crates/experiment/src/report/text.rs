@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use notation::neutral;
+use scenario::plan::MachineOrigin;
 
 use crate::number;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};
-use scenario::plan::MachineOrigin;
 
 use super::table::{Column, Comparison, Group, legend};
 use super::{View, answer};

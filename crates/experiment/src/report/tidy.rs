@@ -1,11 +1,11 @@
 //! Tidy CSV: one measured value per row, with replicate and seed; what was not measured has no row.
 
+use scenario::configuration::columns;
 use std::io::{self, Write};
 
 use super::View;
 use super::csv::{head, settings, text};
 use crate::result::Results;
-use scenario::configuration::columns;
 
 /// The columns behind those of swept parameters, in order.
 pub(super) const COLUMNS: [&str; 7] = ["policy", "app", "metric", "unit", "replicate", "seed", "value"];

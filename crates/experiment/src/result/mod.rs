@@ -8,6 +8,8 @@ mod read;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use scenario::configuration::Settings;
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
@@ -19,8 +21,6 @@ use crate::references::{BEST_PARTITION, BestPartition, Found, REFERENCES};
 use crate::samples::{Place, Samples};
 use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
-use scenario::configuration::Settings;
-use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 
 pub use read::{is_result, read};
 pub use scenario::labels::DEDICATED;
