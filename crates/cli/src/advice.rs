@@ -51,7 +51,8 @@ fn advised(mut error: Error, words: &[String]) -> Error {
     error
 }
 
-/// The error without colours and with the invisible characters shown if it may repeat words with such characters.
+/// The error without colours and with the invisible characters shown if it may repeat words with such
+/// characters.
 fn visible(error: Error, words: &[String]) -> Error {
     if !words.iter().any(|word| word.contains(neutral::is_invisible)) {
         return error;

@@ -37,14 +37,16 @@ pub(crate) enum Command {
     /// Run a scenario and compare its policies.
     #[command(after_help = help::RUN)]
     Run(Run),
-    /// Compare two results, or policies of one scenario, pair by pair: how large each difference is, and how certain.
+    /// Compare two results, or policies of one scenario, pair by pair: how large each difference is, and how
+    /// certain.
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
     /// Draw figures of a result, or of a scenario, which is run first. A CSV file next to each figure holds
     /// its numbers.
     #[command(after_help = help::PLOT)]
     Plot(Plot),
-    /// Run a scenario and write one page for the browser: the setup, tables, figures, verdicts, and how to repeat it.
+    /// Run a scenario and write one page for the browser: the setup, tables, figures, verdicts, and how to
+    /// repeat it.
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Check scenarios without running them.
@@ -65,7 +67,8 @@ pub(crate) enum Command {
     /// List the names that a scenario can use, the metrics, or the built-in scenarios.
     #[command(after_help = help::LIST)]
     List(List),
-    /// Explain a name or a term: idea, rules, parameters, when to use it, an example. Without a name: list all pages.
+    /// Explain a name or a term: idea, rules, parameters, when to use it, an example. Without a name: list
+    /// all pages.
     #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
     /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles
@@ -121,7 +124,8 @@ pub(crate) struct Reproduce {
     /// claims need.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Also simulate the whole grid of every study that a claim needs, not only the cells of claims. This takes hours.
+    /// Also simulate the whole grid of every study that a claim needs, not only the cells of claims. This
+    /// takes hours.
     #[arg(long, conflicts_with_all = ["quick", "sensitivity"])]
     pub(crate) grid: bool,
     /// Also write every simulated cell to this file, as CSV.
@@ -139,7 +143,8 @@ pub(crate) struct Reproduce {
     /// Form of the report on standard output.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may use.
+    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may
+    /// use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Directory for finished runs, so that an interrupted reproduction can continue. Default:
@@ -178,7 +183,8 @@ impl ReportFormat {
 #[derive(Args, Debug)]
 #[command(group(ArgGroup::new("written").multiple(true)))]
 pub(crate) struct Run {
-    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
+    /// scenarios`).
     #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Form of the result on standard output.
@@ -192,7 +198,9 @@ pub(crate) struct Run {
     pub(crate) output: Option<PathBuf>,
     /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a
     /// smaller --repeat. The exit code still reports the signal.
-    #[arg(long, requires = "output", conflicts_with_all = ["record_schedule", "replay_schedule", "explain_decisions", "trace", "best_partition"])]
+    #[arg(long, requires = "output", conflicts_with_all = [
+        "record_schedule", "replay_schedule", "explain_decisions", "trace", "best_partition",
+    ])]
     pub(crate) keep_finished: bool,
     /// Also write the actions of every policy in every run to this file, for --replay-schedule.
     #[arg(long, value_name = "FILE", group = "written")]
@@ -203,7 +211,8 @@ pub(crate) struct Run {
     pub(crate) replay_schedule: Option<PathBuf>,
     /// Write every decision of every run with its reason to this file, one JSON object per line. `-` writes
     /// them to standard output instead of the result.
-    #[arg(long, value_name = "FILE", group = "written", conflicts_with_all = ["record_schedule", "replay_schedule"])]
+    #[arg(long, value_name = "FILE", group = "written")]
+    #[arg(conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
     /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in
     /// the text form of Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
@@ -229,14 +238,17 @@ pub(crate) struct Run {
 
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// The reference: a result (the JSON of `oversim run`) or a scenario, which is run first; `-` reads standard input.
+    /// The reference: a result (the JSON of `oversim run`) or a scenario, which is run first; `-` reads
+    /// standard input.
     #[arg(value_name = "A", add = Completer::new(complete::scenario_or_result))]
     pub(crate) first: PathBuf,
-    /// Another result or scenario, compared with A. Without it the policies of A are compared, each with the first one.
+    /// Another result or scenario, compared with A. Without it the policies of A are compared, each with the
+    /// first one.
     #[arg(value_name = "B", add = Completer::new(complete::scenario_or_result))]
     pub(crate) second: Option<PathBuf>,
     /// Compare this metric (`oversim list metrics`) instead of run_time and makespan; repeatable.
-    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',', add = Completer::new(complete::metrics))]
+    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
+    #[arg(add = Completer::new(complete::metrics))]
     pub(crate) metrics: Vec<String>,
     /// Smallest slowdown that matters, in per cent. A slowdown is marked with `!`, and the exit status is 1,
     /// if its whole 95 % interval is larger than this.
@@ -254,9 +266,11 @@ pub(crate) struct Compare {
 pub(crate) struct Edits {
     /// Use only these policies: A,B or repeated. The others are compared with the first one. SPEED/ULE is
     /// SPEED on top of ULE.
-    #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',', add = Completer::new(complete::policies))]
+    #[arg(long = "policy", value_name = "NAMES", value_delimiter = ',')]
+    #[arg(add = Completer::new(complete::policies))]
     pub(crate) policies: Vec<String>,
-    /// Set one value by its path, for example `threads_per_core=2`; repeatable. A swept path then has only this value.
+    /// Set one value by its path, for example `threads_per_core=2`; repeatable. A swept path then has only
+    /// this value.
     #[arg(long = "set", value_name = "PATH=VALUE", add = Completer::new(complete::set))]
     pub(crate) set: Vec<String>,
     /// Sweep a path over these values, for example `threads_per_core=1,2,4`; repeatable. This replaces the
@@ -280,7 +294,8 @@ pub(crate) struct Changes {
     /// Number of replicates, each with its own seed.
     #[arg(short, long, value_name = "N")]
     pub(crate) repeat: Option<u32>,
-    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may use.
+    /// Number of threads to run on. The results do not depend on it. Default: all cpus that this process may
+    /// use.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
@@ -298,7 +313,8 @@ pub(crate) struct Plot {
     #[arg(long, value_enum, default_value_t = Picture::Svg)]
     pub(crate) format: Picture,
     /// Draw only these figures: A,B or repeated. Default: all for which the result has data.
-    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',', add = Completer::new(complete::figures))]
+    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',')]
+    #[arg(add = Completer::new(complete::figures))]
     pub(crate) figures: Vec<String>,
     /// Replace files that exist.
     #[arg(long)]
@@ -312,7 +328,8 @@ pub(crate) struct Plot {
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
-    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
+    /// scenarios`).
     #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Write the page to this file; `-` is standard output.
@@ -379,7 +396,8 @@ pub(crate) enum SchemaOf {
 #[derive(Args, Debug)]
 #[command(mut_arg("sweep", |sweep| sweep.hide(true)))]
 pub(crate) struct Timeline {
-    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list scenarios`).
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
+    /// scenarios`).
     #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
     /// Write a picture to this file, which ends in .svg or .png, instead of text to standard output.
@@ -416,10 +434,12 @@ pub(crate) struct Check {
 
 #[derive(Args, Debug)]
 pub(crate) struct Init {
-    /// Built-in scenario to copy (`oversim list scenarios`). Default: a small scenario with a comment for every key.
+    /// Built-in scenario to copy (`oversim list scenarios`). Default: a small scenario with a comment for
+    /// every key.
     #[arg(value_name = "NAME", add = Completer::new(complete::scenario_names))]
     pub(crate) name: Option<String>,
-    /// Write to this file; `-` is standard output. Default: NAME.yaml, or my_scenario.yaml, in the current directory.
+    /// Write to this file; `-` is standard output. Default: NAME.yaml, or my_scenario.yaml, in the current
+    /// directory.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace the file if it exists.
@@ -429,7 +449,8 @@ pub(crate) struct Init {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum New {
-    /// Write a crate with a scheduling policy, a scenario that uses it, tests, and oversim's command line with it.
+    /// Write a crate with a scheduling policy, a scenario that uses it, tests, and oversim's command line
+    /// with it.
     #[command(after_help = help::NEW_POLICY)]
     Policy(NewPolicy),
 }
@@ -487,7 +508,8 @@ pub(crate) enum ExplainFormat {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Machine {
-    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel balances.
+    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel
+    /// balances.
     #[command(after_help = help::MACHINE_SHOW)]
     Show(MachineShow),
 }

@@ -1,4 +1,5 @@
-//! Completion in shells: the program answers the shell itself, so that values come from the registries and files.
+//! Completion in shells: the program answers the shell itself, so that values come from the registries and
+//! files.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -38,7 +39,8 @@ pub(crate) fn answer(policies: &PolicyShelf) {
 pub(crate) fn script(shell: &dyn EnvCompleter) -> std::io::Result<Vec<u8>> {
     let (called, mut script) = (called(), Vec::new());
     let path = Path::new(&called);
-    // A name without directories is found by the shell; a relative path is not, once the directory has changed.
+    // A name without directories is found by the shell; a relative path is not, once the directory has
+    // changed.
     let completer = if path.components().count() > 1 { std::path::absolute(path)? } else { path.to_owned() };
     shell.write_registration(VARIABLE, &program(), &program(), &completer.to_string_lossy(), &mut script)?;
     Ok(script)

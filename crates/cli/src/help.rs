@@ -9,11 +9,14 @@ Examples:
   oversim explain oversubscription
   oversim init
 
-Exit status: 0 done; 1 the answer is negative (a run did not complete, a comparison found a slowdown) or output failed; 2 wrong \
+Exit status: 0 done; 1 the answer is negative (a run did not complete, a comparison found a slowdown) or \
+output failed; 2 wrong \
 usage, scenario or file, and nothing was written. `oversim help COMMAND` describes each command.
 
-Results go to standard output, everything else to standard error. A reader that closes its pipe early (`| head`) is not an \
-error. NO_COLOR and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, docs/results.md.";
+Results go to standard output, everything else to standard error. A reader that closes its pipe early (`| \
+head`) is not an \
+error. NO_COLOR and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, \
+docs/results.md.";
 
 pub(crate) const RUN: &str = "\
 Examples:
@@ -26,7 +29,8 @@ Examples:
   oversim run spec_pair --policy LOAD --repeat 1 --trace load.pftrace
   oversim run - --seed 7 -o results < scenarios/spec_pair.yaml
 
-Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong usage or scenario.";
+Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon) or output failed; 2 wrong \
+usage or scenario.";
 
 pub(crate) const COMPARE: &str = "\
 Examples:
@@ -34,7 +38,8 @@ Examples:
   oversim compare spec_pair --metric timed_run_time --format markdown
   oversim compare old.json new.json --threshold 2
 
-Exit status: 0 no significant slowdown is larger than the threshold (1 % unless given); 1 at least one is, or output failed; \
+Exit status: 0 no significant slowdown is larger than the threshold (1 % unless given); 1 at least one is, \
+or output failed; \
 2 wrong usage, scenario or result.";
 
 pub(crate) const PLOT: &str = "\
@@ -43,7 +48,8 @@ Examples:
   oversim plot new.json -o pictures --format png
   oversim plot seventeen_on_sixteen --policy LOAD,SPEED --figure slowdown -o ep
 
-Exit status: 0 done; 1 a run did not complete or the figures could not be written; 2 wrong usage, scenario or result.";
+Exit status: 0 done; 1 a run did not complete or the figures could not be written; 2 wrong usage, scenario \
+or result.";
 
 pub(crate) const REPORT: &str = "\
 Examples:
@@ -71,7 +77,8 @@ pub(crate) const NEW: &str = "\
 Examples:
   oversim new policy MY_POLICY
 
-Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, or a directory that exists.";
+Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, or a \
+directory that exists.";
 
 pub(crate) const NEW_POLICY: &str = "\
 Examples:
@@ -79,10 +86,12 @@ Examples:
   oversim new policy MY_POLICY --directory policies/mine
   oversim new policy MY_POLICY --path oversim
 
-The crate builds, runs and passes its tests before you change it: an idle cpu takes a waiting task from the longest queue. It is \
+The crate builds, runs and passes its tests before you change it: an idle cpu takes a waiting task from \
+the longest queue. It is \
 a workspace by itself. docs/writing-a-policy.md describes the interface between policies and the engine.
 
-Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, no checkout of oversim, or a \
+Exit status: 0 done; 1 the files could not be written; 2 wrong usage, a name that cannot be used, no \
+checkout of oversim, or a \
 directory that exists. With 1 and 2 nothing was written.";
 
 pub(crate) const SCHEMA: &str = "\
@@ -116,7 +125,8 @@ Examples:
   oversim calibrate
   oversim calibrate --check
 
-Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 wrong usage.";
+Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 \
+wrong usage.";
 
 pub(crate) const REPRODUCE: &str = "\
 Examples:
@@ -133,10 +143,12 @@ Examples:
   oversim timeline spin_yield_block --vary threads_per_core=1,2
   oversim timeline cg_ft_share --from 1s --to 1.1s --cpus 0-3 -o part.png
 
---policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A timeline shows single \
+--policy A,B stacks policies and --vary PATH=A,B stacks settings, up to four runs on one time axis. A \
+timeline shows single \
 configurations: --set PATH=VALUE chooses one of a sweep, and --sweep is refused.
 
-Without --from and --to the command shows the most informative part of the runs, and the headline gives the reason. With --vary \
+Without --from and --to the command shows the most informative part of the runs, and the headline gives \
+the reason. With --vary \
 or a single policy that part is a few barriers long.
 
 Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
@@ -160,7 +172,8 @@ Examples:
   oversim completions zsh > ~/.oversim.zsh
   oversim completions fish > ~/.config/fish/completions/oversim.fish
 
-For bash, add `eval \"$(oversim completions bash)\"` to ~/.bashrc. The script calls oversim for every completion, so print it \
+For bash, add `eval \"$(oversim completions bash)\"` to ~/.bashrc. The script calls oversim for every \
+    completion, so print it \
 again after an update.
 
 Exit status: 0 done; 1 output failed; 2 an unknown shell.";

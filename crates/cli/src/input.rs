@@ -10,8 +10,8 @@ use scenario::built_in;
 
 use crate::failure::Failure;
 
-/// Most bytes of a scenario: the reader of scenarios refuses more; without the limit a wrong file (a disk image, a
-/// device) would fill the memory first.
+/// Most bytes of a scenario: the reader of scenarios refuses more; without the limit a wrong file (a disk
+/// image, a device) would fill the memory first.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Most bytes of a result: some million cells.
@@ -58,7 +58,8 @@ fn absent(subject: &Path) -> String {
     let near: Vec<String> = [built_in, file].into_iter().flatten().collect();
     if near.is_empty() {
         return format!(
-            "cannot read {name}: no such file, and no built-in scenario has this name (`oversim list scenarios`)"
+            "cannot read {name}: no such file, and no built-in scenario has this name (`oversim list \
+                scenarios`)"
         );
     }
     format!("cannot read {name}: no such file; did you mean {}?", near.join(" or "))

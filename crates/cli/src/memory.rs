@@ -1,11 +1,13 @@
-//! The memory that this process may use: the smallest of what the user, the shell, the container and the machine allow.
+//! The memory that this process may use: the smallest of what the user, the shell, the container and the
+//! machine allow.
 
 use std::fs;
 use std::path::Path;
 
 use scenario::memory::Limit;
 
-/// Where Linux mounts the control groups, of version 2 and of memory in version 1, each with the file of the limit.
+/// Where Linux mounts the control groups, of version 2 and of memory in version 1, each with the file of the
+/// limit.
 const GROUPS: [(&str, &str, &str); 2] =
     [("", "/sys/fs/cgroup", "memory.max"), ("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes")];
 
@@ -61,7 +63,8 @@ fn path_of<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
     })
 }
 
-/// A limit of a control group: a number of bytes; `max`, and in version 1 a number beyond all memory, are none.
+/// A limit of a control group: a number of bytes; `max`, and in version 1 a number beyond all memory, are
+/// none.
 fn bytes(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|bytes| *bytes < 1 << 60)
 }

@@ -1,4 +1,5 @@
-//! Messages on standard error besides failures: progress bars and remarks, depending on `--quiet` and `--verbose`.
+//! Messages on standard error besides failures: progress bars and remarks, depending on `--quiet` and
+//! `--verbose`.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};

@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: files in the making are removed, and the exit code is 128 plus the number of the signal.
+//! SIGINT, SIGTERM and SIGHUP: files in the making are removed, and the exit code is 128 plus the number of
+//! the signal.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -52,7 +53,8 @@ fn receive(signal: i32) {
         STOP.store(true, Ordering::SeqCst);
         crate::say::clear_bar();
         crate::say::warning(
-            "interrupted: the runs in progress end, then finished seeds are written; a second signal ends at once",
+            "interrupted: the runs in progress end, then finished seeds are written; a second signal ends \
+                at once",
         );
         return;
     }

@@ -1,4 +1,5 @@
-//! The documents tell the truth: their commands run, their links lead somewhere, and the checks by hand come out.
+//! The documents tell the truth: their commands run, their links lead somewhere, and the checks by hand come
+//! out.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -131,7 +132,8 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
             let update = std::env::var_os("OVERSIM_UPDATE").is_some() && !output.contains(&"...");
             assert!(
                 update,
-                "{}: `{command}` prints something else; OVERSIM_UPDATE=1 cargo test -p oversim --test docs\n{printed}",
+                "{}: `{command}` prints something else; OVERSIM_UPDATE=1 cargo test -p oversim --test \
+                    docs\n{printed}",
                 path.display()
             );
             renewed = renewed.replacen(&output.join("\n"), printed.trim_end(), 1);

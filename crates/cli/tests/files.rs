@@ -15,15 +15,18 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A run of a few milliseconds.
-const SHORT: &str = "name: short\nmachine: core:2\nkernel: linux-2.6.28\nbaseline: none\npolicies: [LOAD, PIN]\n\
+const SHORT: &str = "name: short\nmachine: core:2\nkernel: linux-2.6.28\nbaseline: none\n\
+    policies: [LOAD, PIN]\n\
 apps: { a: { workload: { hog: { work: 20ms } }, tasks: 3 } }\n";
 
 /// Thousands of runs: it lasts minutes.
-const LONG: &str = "name: long\nmachine: core:4\nkernel: linux-2.6.28\nbaseline: none\npolicies: [LOAD, PIN]\nrepeat: 10000\n\
+const LONG: &str = "name: long\nmachine: core:4\nkernel: linux-2.6.28\nbaseline: none\n\
+    policies: [LOAD, PIN]\nrepeat: 10000\n\
 apps: { a: { workload: { spmd: { work: 20s, intervals: 2000, spread: 10% } }, tasks: 6, runtime: yield } }\n";
 
 /// A run that is cut off.
-const CUT: &str = "name: cut\nmachine: core:2\nkernel: linux-2.6.28\nbaseline: none\npolicies: [LOAD]\nhorizon: 1ms\n\
+const CUT: &str = "name: cut\nmachine: core:2\nkernel: linux-2.6.28\nbaseline: none\n\
+    policies: [LOAD]\nhorizon: 1ms\n\
 apps: { a: { workload: { hog: { work: 20ms } }, tasks: 3 } }\n";
 
 fn folder() -> TempDir {
@@ -234,7 +237,8 @@ fn a_signal_leaves_no_file_and_is_the_exit_code() {
     let folder = folder();
     let folder = folder.path();
     let hidden = || names(folder).iter().any(|name| name.starts_with(".oversim-"));
-    // A process in the background of a shell ignores SIGINT, one under nohup SIGHUP, and so do those that it starts.
+    // A process in the background of a shell ignores SIGINT, one under nohup SIGHUP, and so do those that it
+    // starts.
     let all = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
     for (sent, code) in all.into_iter().filter(|(signal, _)| !is_ignored(*signal)) {
         let mut child = command(folder, &["run", "long.yaml", "--explain-decisions", "d.ndjson"])

@@ -94,7 +94,8 @@ fn every_documented_metric_is_measured_and_every_measured_one_documented() {
     let measured = |app| -> Vec<&str> {
         cells(&result, "threads_per_core=1", "LOAD", app).iter().map(|(metric, _)| *metric).collect()
     };
-    // No task sleeps for a time here, so there is no response time. The first policy is the reference of `recovered`.
+    // No task sleeps for a time here, so there is no response time. The first policy is the reference of
+    // `recovered`.
     let mut each = documented("Metrics of each application");
     each.retain(|metric| !["response_time", "recovered"].contains(metric));
     assert_eq!(measured("a"), each);

@@ -1,4 +1,5 @@
-//! Built-in scenarios as a user meets them: by name in every command, in lists, as copies; and names that do not exist.
+//! Built-in scenarios as a user meets them: by name in every command, in lists, as copies; and names that do
+//! not exist.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -58,7 +59,8 @@ fn every_command_that_reads_a_scenario_knows_the_built_in_ones() {
 #[test]
 fn a_file_comes_first_and_a_directory_does_not_hide_a_scenario() {
     let folder = tempfile::tempdir().unwrap();
-    let other = "name: other\nmachine: 'core:1'\napps: { a: { workload: { hog: { work: 1ms } } } }\npolicies: [LOAD]\n";
+    let other = "name: other\nmachine: 'core:1'\n\
+        apps: { a: { workload: { hog: { work: 1ms } } } }\npolicies: [LOAD]\n";
     fs::write(folder.path().join("two_hogs_one_core"), other).unwrap();
     fs::create_dir(folder.path().join("odd_thread")).unwrap();
     let (code, out, err) = within(folder.path(), &["check", "two_hogs_one_core", "odd_thread"]);

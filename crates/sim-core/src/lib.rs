@@ -1,7 +1,7 @@
 //! The physics of oversim: how machines, time, tasks and waiting behave.
 //!
-//! This crate knows no policy, workload or machine by name; it reads no file, no clock and no environment, starts no
-//! thread, and holds no floating-point state.
+//! This crate knows no policy, workload or machine by name; it reads no file, no clock and no environment,
+//! starts no thread, and holds no floating-point state.
 
 pub mod account;
 mod contention;

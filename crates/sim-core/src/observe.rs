@@ -139,8 +139,8 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
-    /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has to
-    /// pass its answer on.
+    /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has
+    /// to pass its answer on.
     fn wants_facts(&self) -> bool {
         true
     }

@@ -19,7 +19,8 @@ pub struct OsModel {
     pub name: String,
     /// Period of the timer tick; at least 1 us.
     pub tick: Span,
-    /// Ticks of the cpus are spread over half a period (as Linux did until 2.6.38) instead of all on one grid.
+    /// Ticks of the cpus are spread over half a period (as Linux did until 2.6.38) instead of all on one
+    /// grid.
     pub tick_skew: bool,
     /// Who runs next on a cpu.
     pub discipline: Discipline,
@@ -50,8 +51,8 @@ pub struct Balancer {
     pub release: &'static str,
 }
 
-/// Load weights of nice -20 to 19 (Linux 2.6.27, kernel/sched.c, `prio_to_weight`): the scenario gives weights, the
-/// other kernels know the nice value.
+/// Load weights of nice -20 to 19 (Linux 2.6.27, kernel/sched.c, `prio_to_weight`): the scenario gives
+/// weights, the other kernels know the nice value.
 pub const NICE_WEIGHTS: [u32; 40] = [
     88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904, 3906, 3121,
     2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87, 70, 56, 45, 36, 29,

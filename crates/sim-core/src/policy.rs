@@ -82,8 +82,8 @@ pub enum Timer {
 pub struct Watches {
     /// [`Policy::waits`] and [`Policy::proceeds`].
     pub waits: bool,
-    /// [`Policy::preempted`], with priorities up to date in it, in `select_cpu` and in `timer`. Only under the
-    /// time-sharing class of Solaris.
+    /// [`Policy::preempted`], with priorities up to date in it, in `select_cpu` and in `timer`. Only under
+    /// the time-sharing class of Solaris.
     pub preemptions: bool,
 }
 
@@ -93,20 +93,22 @@ pub enum Order {
     /// The discipline of the operating system.
     #[default]
     System,
-    /// First come, first served: a task that enters, yields or has used its slice goes behind all others of its
-    /// cpu.
+    /// First come, first served: a task that enters, yields or has used its slice goes behind all others of
+    /// its cpu.
     Fifo {
         /// The slice; at least 1 us.
         slice: Span,
     },
-    /// By virtual time: the task with the least runs next. It grows with cpu time times 1,024 / weight. A task that
-    /// enters a queue starts at the least virtual time there, or at its own if that is later. No task preempts.
+    /// By virtual time: the task with the least runs next. It grows with cpu time times 1,024 / weight. A
+    /// task that enters a queue starts at the least virtual time there, or at its own if that is later. No
+    /// task preempts.
     VirtualTime {
         /// A task runs for this long, up to the next timer tick, before another one is picked; at least 1 us.
         slice: Span,
     },
-    /// The policy, which is asked for each task that enters, yields or has used its slice ([`Policy::enqueue`]). Every
-    /// poll of a waiting task is simulated, which takes more time than under the other orders.
+    /// The policy, which is asked for each task that enters, yields or has used its slice
+    /// ([`Policy::enqueue`]). Every poll of a waiting task is simulated, which takes more time than under the
+    /// other orders.
     Policy,
 }
 
@@ -151,7 +153,8 @@ impl QueueEntry {
 pub enum Preemption {
     /// A better one has taken the cpu; it waits before its equals (Solaris: `setfrontdq`).
     Preempted,
-    /// Its slice is used up and an equal or better one has the cpu; it waits behind its equals (Solaris: `setbackdq`).
+    /// Its slice is used up and an equal or better one has the cpu; it waits behind its equals (Solaris:
+    /// `setbackdq`).
     Expired,
     /// It waited, and its priority was raised (Solaris: `ts_update`).
     Boosted,
@@ -168,9 +171,11 @@ pub const MAX_FACTS: usize = 4;
 /// Why a policy decides as it does: the rule it followed and the numbers it compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Why {
-    /// The rule in a few words, for example "pulled: busiest group over imbalance_pct"; empty when nothing was said.
+    /// The rule in a few words, for example "pulled: busiest group over imbalance_pct"; empty when nothing
+    /// was said.
     pub rule: &'static str,
-    /// Names (with their unit, if they have one) and values of what was compared; unused places have an empty name.
+    /// Names (with their unit, if they have one) and values of what was compared; unused places have an empty
+    /// name.
     pub facts: [(&'static str, u64); MAX_FACTS],
 }
 
@@ -206,8 +211,8 @@ pub struct CpuChoice {
     pub cpu: CpuId,
     /// The reason.
     pub why: Why,
-    /// The NUMA node for the pages that a created task touches first; none: the node where it runs when it touches
-    /// them.
+    /// The NUMA node for the pages that a created task touches first; none: the node where it runs when it
+    /// touches them.
     pub memory_node: Option<NodeId>,
 }
 
@@ -318,13 +323,14 @@ pub struct TaskView {
     pub priority: u8,
     /// The policy holds it outside the queues ([`Policy::enqueue`]).
     pub held: bool,
-    /// Under the time-sharing class of Solaris its priority, 0 to 59, larger is better: of a sleeping task the one with
-    /// which it would wake, of one that is not created yet the one of a shell's child. 0 under other disciplines. It
-    /// includes what has run since when the policy [watches preemptions](Watches::preemptions).
+    /// Under the time-sharing class of Solaris its priority, 0 to 59, larger is better: of a sleeping task
+    /// the one with which it would wake, of one that is not created yet the one of a shell's child. 0 under
+    /// other disciplines. It includes what has run since when the policy [watches
+    /// preemptions](Watches::preemptions).
     pub dispatch_priority: i64,
-    /// When a task that waits for others of its application can see that its wait is over, as its runtime reads it from
-    /// the flags in memory. The instant may lie ahead while the news travels, or be past if the task has not run since;
-    /// [`Time::NEVER`] while the others have not come. None: it does not wait.
+    /// When a task that waits for others of its application can see that its wait is over, as its runtime
+    /// reads it from the flags in memory. The instant may lie ahead while the news travels, or be past if the
+    /// task has not run since; [`Time::NEVER`] while the others have not come. None: it does not wait.
     pub wait_ends: Option<Time>,
 }
 
@@ -373,16 +379,17 @@ pub trait View {
     /// The number of runnable tasks on a cpu, the running one included.
     fn nr_running(&self, cpu: CpuId) -> u32;
     /// Calls `found` with the cpus whose queues have changed without a call of [`Policy::runnable`] or
-    /// [`Policy::quiescent`] so far; with more than these, or with some of them twice, where that is simpler. New ones
-    /// come last: `skip` leaves out the first ones, for callers that have seen them and were not notified since.
+    /// [`Policy::quiescent`] so far; with more than these, or with some of them twice, where that is simpler.
+    /// New ones come last: `skip` leaves out the first ones, for callers that have seen them and were not
+    /// notified since.
     fn unreported(&self, skip: usize, found: &mut dyn FnMut(CpuId)) {
         let _ = skip;
         self.machine().cpu_ids().for_each(found);
     }
     /// The sum of the weights of the runnable tasks of a cpu.
     fn load(&self, cpu: CpuId) -> u64;
-    /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of the last
-    /// [`System::current`] or [`System::queued`] of that cpu.
+    /// A task. Which of the tasks that poll on one cpu holds it just now, and when each last ran, is as of
+    /// the last [`System::current`] or [`System::queued`] of that cpu.
     fn task(&self, task: TaskId) -> TaskView;
     /// True when the task's affinity allows the cpu.
     fn allowed(&self, task: TaskId, cpu: CpuId) -> bool;
@@ -390,15 +397,17 @@ pub trait View {
     fn first_allowed(&self, task: TaskId) -> Option<CpuId> {
         self.machine().cpu_ids().find(|cpu| self.allowed(task, *cpu))
     }
-    /// The best [priority](TaskView::dispatch_priority) of the runnable tasks of a cpu, the running one included; none
-    /// without a task. For LGROUP only, which asks it of every cpu of a board at each placement (Solaris keeps it as
-    /// `disp_maxrunpri`); the queues would have to be read one by one otherwise.
+    /// The best [priority](TaskView::dispatch_priority) of the runnable tasks of a cpu, the running one
+    /// included; none without a task. For LGROUP only, which asks it of every cpu of a board at each
+    /// placement (Solaris keeps it as `disp_maxrunpri`); the queues would have to be read one by one
+    /// otherwise.
     fn best_dispatch_priority(&self, cpu: CpuId) -> Option<i64> {
         (self.nr_running(cpu) > 0).then_some(0)
     }
 }
 
-/// What the real thing could do. Every action has the price the machine states; `bool` tells whether it happened.
+/// What the real thing could do. Every action has the price the machine states; `bool` tells whether it
+/// happened.
 pub trait System: View {
     /// The task that holds the cpu.
     fn current(&mut self, cpu: CpuId) -> Option<TaskId>;
@@ -441,18 +450,21 @@ pub trait System: View {
     /// Co-scheduling: a queue runs tasks of a lower priority first; 0 is the default, higher ones run only
     /// when no lower one can, those of [`THROTTLED`] not at all.
     fn set_priority(&mut self, task: TaskId, priority: u8, why: Why) -> bool;
-    /// Puts a task that the policy holds into the queue of a cpu (`scx_bpf_dsq_insert` of sched_ext); one of another cpu
-    /// is moved there. False, and nothing happens, unless the task is held and may run on the cpu.
+    /// Puts a task that the policy holds into the queue of a cpu (`scx_bpf_dsq_insert` of sched_ext); one of
+    /// another cpu is moved there. False, and nothing happens, unless the task is held and may run on the
+    /// cpu.
     fn dispatch(&mut self, task: TaskId, cpu: CpuId, entry: QueueEntry, why: Why) -> bool;
-    /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its cpu, makes a system call of the length of a yield; at its end, if `to`
-    /// still waits in a queue, that queue prefers it at its next pick as far as its discipline's fairness lets it, its
-    /// cpu is interrupted if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its
-    /// cpu and polls there and `to` waits in a queue; like the real call it may be tried, so that is no correction.
+    /// `yield_to` of Linux (one user, YIELD_TO: no other action hands a cpu over): `from`, which polls on its
+    /// cpu, makes a system call of the length of a yield; at its end, if `to` still waits in a queue, that
+    /// queue prefers it at its next pick as far as its discipline's fairness lets it, its cpu is interrupted
+    /// if it is another one, and `from` yields. False, and nothing happens, unless `from` holds its cpu and
+    /// polls there and `to` waits in a queue; like the real call it may be tried, so that is no correction.
     fn yield_to(&mut self, from: TaskId, to: TaskId, why: Why) -> bool;
-    /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work otherwise.
+    /// Takes `span` of the cpu's time for the policy's own work: `daemon` for a user-level one, kernel work
+    /// otherwise.
     fn charge(&mut self, cpu: CpuId, span: Span, daemon: bool);
-    /// Arms a timer: [`Policy::timer`] is called with it at `at` (now or later). A [`Timer::Tick`] fires at the first
-    /// timer tick of its cpu after now and not before `at`.
+    /// Arms a timer: [`Policy::timer`] is called with it at `at` (now or later). A [`Timer::Tick`] fires at
+    /// the first timer tick of its cpu after now and not before `at`.
     fn at(&mut self, at: Time, timer: Timer);
     /// Tells observers of a decision that is not about one task: a slot begins, a plan is made, a round ends.
     fn remark(&mut self, why: Why) {
@@ -462,8 +474,8 @@ pub trait System: View {
 
 /// A scheduling policy. Only placement has no default.
 ///
-/// A complete policy and its run: two tasks of 100 ms, created on the first of two cpus, take 100 ms if one of them
-/// moves at once, and 200 ms otherwise.
+/// A complete policy and its run: two tasks of 100 ms, created on the first of two cpus, take 100 ms if one
+/// of them moves at once, and 200 ms otherwise.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -541,7 +553,8 @@ pub trait Policy: Send {
     fn init(&mut self, system: &mut dyn System) {
         let _ = system;
     }
-    /// Rank 0 of the application is about to be created. Affinities set here hold from each task's first instant.
+    /// Rank 0 of the application is about to be created. Affinities set here hold from each task's first
+    /// instant.
     fn app_started(&mut self, system: &mut dyn System, app: AppId) {
         let _ = (system, app);
     }
@@ -561,8 +574,9 @@ pub trait Policy: Send {
     }
     /// The cpu needs work: the last chance to pull a task, to change priorities, or to
     /// [dispatch](System::dispatch) a task that the policy holds. An idle cpu calls it if no task of priority
-    /// level 0 waits and one of another level does. Under [`Order::Policy`], held tasks count as waiting, and a
-    /// cpu whose task has yielded, used its slice or been preempted calls it if no task in its queue can run.
+    /// level 0 waits and one of another level does. Under [`Order::Policy`], held tasks count as waiting, and
+    /// a cpu whose task has yielded, used its slice or been preempted calls it if no task in its queue can
+    /// run.
     fn dispatch(&mut self, system: &mut dyn System, cpu: CpuId) {
         let _ = (system, cpu);
     }
@@ -571,9 +585,9 @@ pub trait Policy: Send {
     fn order(&self) -> Order {
         Order::System
     }
-    /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had this cpu. None: the
-    /// policy holds the task until it [dispatches](System::dispatch) it. A task that is moved keeps its key, and a held
-    /// one stays held. The policy moves no task here.
+    /// Under [`Order::Policy`]: where a task goes that is created or wakes on this cpu, or that had this cpu.
+    /// None: the policy holds the task until it [dispatches](System::dispatch) it. A task that is moved keeps
+    /// its key, and a held one stays held. The policy moves no task here.
     fn enqueue(
         &mut self,
         system: &mut dyn System,
@@ -584,13 +598,13 @@ pub trait Policy: Send {
         let _ = (system, task, cpu, why);
         Some(QueueEntry::new(0, Span::MAX))
     }
-    /// Under [`Order::Policy`]: the task begins to run on the cpu, or continues after [`Policy::enqueue`]. The policy
-    /// moves no task here.
+    /// Under [`Order::Policy`]: the task begins to run on the cpu, or continues after [`Policy::enqueue`].
+    /// The policy moves no task here.
     fn running(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
-    /// Under [`Order::Policy`]: the task has run on the cpu since [`Policy::running`] and sleeps, ends, is moved, or is
-    /// about to be enqueued again. The policy moves no task here.
+    /// Under [`Order::Policy`]: the task has run on the cpu since [`Policy::running`] and sleeps, ends, is
+    /// moved, or is about to be enqueued again. The policy moves no task here.
     fn stopping(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
@@ -602,9 +616,9 @@ pub trait Policy: Send {
     fn watches(&self) -> Watches {
         Watches::default()
     }
-    /// A task waits in the queue of `cpu` because it has lost the cpu, or it has a better priority there. It may be moved.
-    /// The engine calls this after all cpus have decided at this instant, if the task still waits there. For LGROUP only:
-    /// `setfrontdq` and `setbackdq` of Solaris choose a cpu again.
+    /// A task waits in the queue of `cpu` because it has lost the cpu, or it has a better priority there. It
+    /// may be moved. The engine calls this after all cpus have decided at this instant, if the task still
+    /// waits there. For LGROUP only: `setfrontdq` and `setbackdq` of Solaris choose a cpu again.
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {
         let _ = (system, task, cpu, why);
     }
@@ -614,13 +628,14 @@ pub trait Policy: Send {
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let _ = (system, task, what);
     }
-    /// A task for which [`Policy::waits`] was called has found its wait over and has continued. Called at the same point as that one.
+    /// A task for which [`Policy::waits`] was called has found its wait over and has continued. Called at the
+    /// same point as that one.
     fn proceeds(&mut self, system: &mut dyn System, task: TaskId) {
         let _ = (system, task);
     }
     /// A task has become runnable on a cpu (created, woken, migrated to it); `system` shows the queue with
-    /// it. The policy may set priorities, arm timers and dispatch tasks that it holds here, but it moves no task. If several tasks came and
-    /// went at this instant, the task may have left the cpu again.
+    /// it. The policy may set priorities, arm timers and dispatch tasks that it holds here, but it moves no
+    /// task. If several tasks came and went at this instant, the task may have left the cpu again.
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }

@@ -66,8 +66,8 @@ pub const fn below(bound: u64, draw: u32) -> u64 {
     ((bound as u128 * draw as u128) >> 32) as u64
 }
 
-/// An exponentially distributed length with this mean for a uniform draw (inverse of the distribution function), rounded to
-/// whole units; `libm`'s logarithm gives the same bits everywhere.
+/// An exponentially distributed length with this mean for a uniform draw (inverse of the distribution
+/// function), rounded to whole units; `libm`'s logarithm gives the same bits everywhere.
 #[must_use]
 pub fn exponential(mean: u64, draw: u32) -> u64 {
     let uniform = (f64::from(draw) + 0.5) / 4_294_967_296.0;

@@ -1,9 +1,9 @@
 //! Policies around policies: each hook and each action as a value, and the one place that passes them on.
 //!
-//! A policy that wraps another one implements [`Wrapper`] instead of [`Policy`]: it gets every call of a hook as a
-//! [`Notice`] and passes it on with [`Notice::deliver`]. If it has to intercept what the wrapped policy does, it passes
-//! a [`Tapped`] system on, where every action is a [`Request`]. A new hook or action is added to the traits in
-//! [`crate::policy`] and here; wrappers stay as they are.
+//! A policy that wraps another one implements [`Wrapper`] instead of [`Policy`]: it gets every call of a hook
+//! as a [`Notice`] and passes it on with [`Notice::deliver`]. If it has to intercept what the wrapped policy
+//! does, it passes a [`Tapped`] system on, where every action is a [`Request`]. A new hook or action is added
+//! to the traits in [`crate::policy`] and here; wrappers stay as they are.
 
 use crate::ids::{AppId, CpuId, TaskId};
 use crate::machine::Machine;
@@ -310,7 +310,8 @@ impl System for Tapped<'_> {
     }
 }
 
-/// A user-level policy on top of a kernel's: placement and balancing stay the kernel's, masks and timers are shared.
+/// A user-level policy on top of a kernel's: placement and balancing stay the kernel's, masks and timers are
+/// shared.
 pub struct Stacked {
     user: Box<dyn Policy>,
     kernel: Box<dyn Policy>,

@@ -1,4 +1,5 @@
-//! Prints the file map: each source file of each crate with its caption. An argument limits it to some crates.
+//! Prints the file map: each source file of each crate with its caption. An argument limits it to some
+//! crates.
 
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 

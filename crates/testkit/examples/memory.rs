@@ -1,6 +1,8 @@
-//! Memory and time of one large run: 1,048,576 cpus with four tasks each that meet after 10 ms of work, one simulated second.
+//! Memory and time of one large run: 1,048,576 cpus with four tasks each that meet after 10 ms of work, one
+//! simulated second.
 //!
-//! `cargo run --release -p testkit --example memory [CPUS [MILLISECONDS]]`; the peak is that of resident memory (`VmHWM` of Linux).
+//! `cargo run --release -p testkit --example memory [CPUS [MILLISECONDS]]`; the peak is that of resident
+//! memory (`VmHWM` of Linux).
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 
@@ -39,7 +41,8 @@ fn main() -> Result<(), String> {
         std::env::args().skip(1).map(|word| word.parse::<u32>().map_err(|e| format!("{word}: {e}")));
     let cpus = args.next().unwrap_or(Ok(1_048_576))?;
     let horizon = Time::ZERO + Span::from_ms(u64::from(args.next().unwrap_or(Ok(1_000))?));
-    // A central barrier would hand the line of its counter from cpu to cpu four million times, in a second or so.
+    // A central barrier would hand the line of its counter from cpu to cpu four million times, in a second or
+    // so.
     let barrier = BarrierKind::Tree { arity: 4 };
     let job = Job { grain: Span::from_ms(10), barrier, horizon, ..Job::central(cpus, 1_000_000) };
     let base = machines::resolve("barcelona")?.machine();

@@ -1,7 +1,9 @@
-//! One run of a benchmark's job and nothing else, to count instructions or to profile: `steps JOB POLICY INTERVALS`.
+//! One run of a benchmark's job and nothing else, to count instructions or to profile: `steps JOB POLICY
+//! INTERVALS`.
 //!
-//! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per cpu), `compute` (no contention).
-//! `domain64`: 64 cpus on one memory controller, `domain64-off`: the same without contention. `+` behind the name of a policy: its tasks begin evenly spread.
+//! Jobs: `16`, `256`, ... (cpus, central barrier), `dissemination`, `fair`, `block`, `alone` (one task per
+//! cpu), `compute` (no contention). `domain64`: 64 cpus on one memory controller, `domain64-off`: the same
+//! without contention. `+` behind the name of a policy: its tasks begin evenly spread.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 

@@ -1,4 +1,5 @@
-//! What criterion has measured, as one CSV table to archive: `cargo run -p testkit --example summarise -- COMMIT >docs/performance/DATE.csv`.
+//! What criterion has measured, as one CSV table to archive: `cargo run -p testkit --example summarise --
+//! COMMIT >docs/performance/DATE.csv`.
 
 #![expect(clippy::print_stdout, reason = "a tool for the terminal")]
 

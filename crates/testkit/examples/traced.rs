@@ -1,4 +1,5 @@
-//! One run of the benchmark of observation and nothing else, to count instructions or to profile: `traced FORM [FILE [INTERVALS]]`.
+//! One run of the benchmark of observation and nothing else, to count instructions or to profile: `traced
+//! FORM [FILE [INTERVALS]]`.
 //!
 //! Forms: `bare`, `collect` (records are sorted and thrown away), `perfetto`, `ftrace`.
 

@@ -12,8 +12,8 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files below a folder of the repository that have one of these endings: path and text, in order of path.
-/// Symbolic links are left out: they lead to files of other folders, which a package contains.
+/// The files below a folder of the repository that have one of these endings: path and text, in order of
+/// path. Symbolic links are left out: they lead to files of other folders, which a package contains.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -1,4 +1,5 @@
-//! Invariants that hold in every run, checked from the outside: by an observer while it runs, and on its report.
+//! Invariants that hold in every run, checked from the outside: by an observer while it runs, and on its
+//! report.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use sim_core::program::AppSpec;
 use sim_core::time::Time;
 use sim_core::wait::Scope;
 
-/// Who meets whom at barriers: for each application its first task, the number of its tasks, and of those of a team.
+/// Who meets whom at barriers: for each application its first task, the number of its tasks, and of those of
+/// a team.
 #[derive(Clone, Default)]
 pub(crate) struct Circles(Vec<(u32, u32, u32)>);
 
@@ -37,8 +39,8 @@ impl Circles {
     }
 }
 
-/// Checks facts as they come: instants never go back, a cpu runs one task, a task runs on one cpu and only where it was
-/// last made runnable, and nobody leaves a barrier before all have arrived.
+/// Checks facts as they come: instants never go back, a cpu runs one task, a task runs on one cpu and only
+/// where it was last made runnable, and nobody leaves a barrier before all have arrived.
 #[derive(Default)]
 pub struct Invariants {
     now: Time,
@@ -107,7 +109,8 @@ impl Observer for Invariants {
     }
 }
 
-/// Checks a report: every cpu's account sums to the makespan, and a completed run has done the work that was asked for.
+/// Checks a report: every cpu's account sums to the makespan, and a completed run has done the work that was
+/// asked for.
 #[must_use]
 pub fn violations(report: &RunReport) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! The job that benchmarks run, at any size: tasks compute for a grain, meet at a global barrier, and begin again.
+//! The job that benchmarks run, at any size: tasks compute for a grain, meet at a global barrier, and begin
+//! again.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use sim_core::program::{AppSpec, MemoryProfile, Op, Pages, Program, Runtime, Spr
 use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, WaitMode};
 
-/// A scenario of two programs that share a machine, for what observing and tracing cost: 64 tasks, 500 barriers each.
+/// A scenario of two programs that share a machine, for what observing and tracing cost: 64 tasks, 500
+/// barriers each.
 pub const OBSERVED: &str = "\
 name: observed
 machine: barcelona

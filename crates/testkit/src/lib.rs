@@ -1,4 +1,5 @@
-//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small policies.
+//! Checks for tests: invariants as observers, a slow reference kernel, random small scenarios, small
+//! policies.
 //!
 //! This crate is used by tests only; nothing that ships depends on it.
 

@@ -1,4 +1,5 @@
-//! How long the steady part of a job takes by the clock: from the first release to the end, creation of the tasks left out.
+//! How long the steady part of a job takes by the clock: from the first release to the end, creation of the
+//! tasks left out.
 
 use std::time::{Duration, Instant};
 

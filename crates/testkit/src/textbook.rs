@@ -1,8 +1,10 @@
-//! A plain textbook simulator of the benchmark's job: a binary heap of boxed closures, an event per poll and one per timer tick.
+//! A plain textbook simulator of the benchmark's job: a binary heap of boxed closures, an event per poll and
+//! one per timer tick.
 //!
-//! It is what one would write in an afternoon: nothing is worked out ahead. It knows only what the job needs (pinned tasks,
-//! yields that go behind all others, one central barrier, the prices of polls, yields and switches), and then gives the same
-//! makespan as the kernel, to the nanosecond. The model ([`World`]) is apart from the queue of events, so that other engines can be put under it.
+//! It is what one would write in an afternoon: nothing is worked out ahead. It knows only what the job needs
+//! (pinned tasks, yields that go behind all others, one central barrier, the prices of polls, yields and
+//! switches), and then gives the same makespan as the kernel, to the nanosecond. The model ([`World`]) is
+//! apart from the queue of events, so that other engines can be put under it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -57,7 +59,8 @@ pub struct World {
     line: u64,
     tick: u64,
     slice: u64,
-    /// False: waiting costs nothing, neither events nor time. Waiters leave and come back when all have arrived.
+    /// False: waiting costs nothing, neither events nor time. Waiters leave and come back when all have
+    /// arrived.
     polls: bool,
     work: Work,
     spread: Spread,

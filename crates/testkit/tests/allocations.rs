@@ -1,4 +1,5 @@
-//! Once every task has begun, a run asks for no more memory: a test binary of its own, with a counting allocator.
+//! Once every task has begun, a run asks for no more memory: a test binary of its own, with a counting
+//! allocator.
 
 use std::alloc::System;
 

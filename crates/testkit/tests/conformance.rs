@@ -49,7 +49,8 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
     AppSpec::new(name, tasks, Arc::new(Program::new(ops, vec![profile]).unwrap()), runtime)
 }
 
-/// One task too many for the cpus, a late program, one that computes at length, a pinned hog, and somebody who sleeps.
+/// One task too many for the cpus, a late program, one that computes at length, a pinned hog, and somebody
+/// who sleeps.
 fn apps(cpus: u32, wait: WaitMode) -> Vec<AppSpec> {
     let mut late = app("late", cpus / 2 + 1, 6, Span::from_ms(5), wait);
     late.start = Time::from_ns(30_000_000);
@@ -204,7 +205,8 @@ fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let small =
         Small { machine: Arc::new(machine), model: Arc::new(model), apps, options: Options::default() };
     let trial = watched(&small, &mut Unfair, Span::from_ms(200)).unwrap();
-    // Rank 0 waits until rank 1 has done its work, 0.27 to 0.33 s; rank 1 is created and later woken on cpu 7.
+    // Rank 0 waits until rank 1 has done its work, 0.27 to 0.33 s; rank 1 is created and later woken on cpu
+    // 7.
     let starved = trial.found.iter().any(|what| what.starts_with("Some(task0) waits for a cpu for"));
     let corrected = trial.found.contains(&"2 decisions were refused or corrected".to_owned());
     assert!(starved && corrected && trial.found.len() == 2, "{:?}", trial.found);

@@ -1,8 +1,9 @@
 //! The digest of every run of every scenario in a short form, of the benchmark's jobs, and of random
 //! scenarios: the same bytes before and after a change that must not change results.
 //!
-//! `cargo test --release -p testkit --test digests` compares with `golden/digests.txt`; `OVERSIM_ONLY=cg_ft` runs what has that in
-//! its name; `OVERSIM_UPDATE=1` writes the file anew, after a change that is meant to move results.
+//! `cargo test --release -p testkit --test digests` compares with `golden/digests.txt`; `OVERSIM_ONLY=cg_ft`
+//! runs what has that in its name; `OVERSIM_UPDATE=1` writes the file anew, after a change that is meant to
+//! move results.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -255,7 +256,8 @@ fn results_are_the_same_bytes_as_before() {
         made.iter().zip(&golden).filter(differs).map(|(new, old)| format!("was {old}\nis  {new}")).collect();
     assert!(
         different.is_empty() && made.len() == golden.len(),
-        "{} of {} lines differ ({} in the file); if that is meant: OVERSIM_UPDATE=1 cargo test --release -p testkit --test digests\n{}",
+        "{} of {} lines differ ({} in the file); if that is meant: \
+         OVERSIM_UPDATE=1 cargo test --release -p testkit --test digests\n{}",
         different.len(),
         made.len(),
         golden.len(),

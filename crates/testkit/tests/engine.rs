@@ -1,4 +1,5 @@
-//! The engine against its own promises, on random small scenarios: invariants, double runs, and every poll simulated.
+//! The engine against its own promises, on random small scenarios: invariants, double runs, and every poll
+//! simulated.
 
 use sim_core::account::{Account, Category};
 use sim_core::engine::Simulation;

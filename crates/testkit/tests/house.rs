@@ -1,4 +1,5 @@
-//! The rules of the house: captions, sizes of files and functions, line widths, arrows between crates, who prints.
+//! The rules of the house: captions, sizes of files and functions, line widths, arrows between crates, who
+//! prints.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

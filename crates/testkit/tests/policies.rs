@@ -1,7 +1,8 @@
-//! A swarm over all policies: random small scenarios under a random policy with random parameters and a random kernel.
+//! A swarm over all policies: random small scenarios under a random policy with random parameters and a
+//! random kernel.
 //!
-//! `OVERSIM_SWARM=100000 cargo test --release -p testkit --test policies` is the long campaign; `OVERSIM_SEED=7` repeats one run,
-//! and with both the campaign begins there.
+//! `OVERSIM_SWARM=100000 cargo test --release -p testkit --test policies` is the long campaign;
+//! `OVERSIM_SEED=7` repeats one run, and with both the campaign begins there.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -21,7 +22,8 @@ use sim_core::time::{Span, Time, Work};
 use testkit::scenarios::{Small, random};
 use testkit::trial::{Trial, watched};
 
-/// Scenarios with kernels of the shelf take this much longer than the others, whose kernels have ticks of microseconds.
+/// Scenarios with kernels of the shelf take this much longer than the others, whose kernels have ticks of
+/// microseconds.
 const STRETCH: u64 = 40;
 
 /// The runs to make.
@@ -196,7 +198,8 @@ fn check(seed: u64) -> Option<String> {
     let (name, kernel) = (draw.choice.stack(&draw.small.model), &draw.small.model.name);
     (!found.is_empty()).then(|| {
         format!(
-            "seed {seed}, {name} {:?} under {kernel}: {found:#?}\n  OVERSIM_SEED={seed} cargo test -p testkit --test policies",
+            "seed {seed}, {name} {:?} under {kernel}: {found:#?}\n  \
+             OVERSIM_SEED={seed} cargo test -p testkit --test policies",
             draw.choice.values.changed()
         )
     })

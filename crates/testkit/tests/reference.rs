@@ -86,7 +86,8 @@ fn compare(label: &str, small: &Small, mut policy: impl FnMut() -> Box<dyn Polic
     fast
 }
 
-/// Everything in whole half microseconds, no variation, no contention: events of different cpus coincide all the time.
+/// Everything in whole half microseconds, no variation, no contention: events of different cpus coincide all
+/// the time.
 fn in_lock_step(seed: u64) -> Small {
     let mut small = random(seed);
     let round = |span: Span| Span::from_ns(span.ns().div_ceil(500) * 500);
@@ -234,7 +235,8 @@ fn engine_and_reference_agree_when_everything_coincides() {
     }
 }
 
-/// A policy of the shelf with values drawn from the seed, its intervals shortened to the length of the scenarios.
+/// A policy of the shelf with values drawn from the seed, its intervals shortened to the length of the
+/// scenarios.
 fn shelved(entry: &'static policies::Entry, seed: u64, small: &Small) -> Box<dyn Policy> {
     let mut choice = policies::Choice::new(entry);
     for (number, parameter) in entry.parameters.iter().enumerate() {

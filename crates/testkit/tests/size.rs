@@ -1,4 +1,5 @@
-//! The estimate of the memory of a run holds for real runs: a test binary of its own, with a counting allocator.
+//! The estimate of the memory of a run holds for real runs: a test binary of its own, with a counting
+//! allocator.
 
 use std::alloc::System;
 
@@ -44,8 +45,10 @@ fn estimates_are_within_a_factor_of_two_of_what_runs_allocate() {
     let mut wrong = Vec::new();
     for (name, machine, tasks, copies, policy, horizon) in shapes {
         let text = format!(
-            "name: size\nmachine: {machine}\napps:\n  a: {{ workload: {{ spmd: {{ intervals: 3, grain: 1ms }} }}, tasks: {tasks}, \
-             copies: {copies} }}\npolicies: [{policy}]\nbaseline: none\nhorizon: {horizon}\nstart_jitter: 0ns\n"
+            "name: size\nmachine: {machine}\napps:\n  a: {{ workload: {{ spmd: {{ intervals: 3, grain: 1ms \
+                }} }}, tasks: {tasks}, \
+             copies: {copies} }}\npolicies: [{policy}]\nbaseline: none\nhorizon: {horizon}\nstart_jitter: \
+             0ns\n"
         );
         let before = allocated();
         let experiment =

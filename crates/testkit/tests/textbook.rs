@@ -1,4 +1,5 @@
-//! The plain textbook simulator and the kernel agree to the nanosecond on the job that benchmarks compare them on.
+//! The plain textbook simulator and the kernel agree to the nanosecond on the job that benchmarks compare
+//! them on.
 
 use sim_core::outcome::Outcome;
 use testkit::job::Job;

@@ -1,5 +1,5 @@
-//! The words of the project are those of the field: private words do not occur in documents, scenarios, data, help,
-//! messages and the comments of the engine.
+//! The words of the project are those of the field: private words do not occur in documents, scenarios, data,
+//! help, messages and the comments of the engine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -81,7 +81,8 @@ fn prose(line: &str) -> String {
     text
 }
 
-/// What is wrong with the lines of a document outside of blocks of code and, if there are, outside of generated lists.
+/// What is wrong with the lines of a document outside of blocks of code and, if there are, outside of
+/// generated lists.
 fn document(name: &str, text: &str) -> Vec<String> {
     let (mut code, mut generated) = (false, false);
     let mut wrong = Vec::new();
@@ -304,7 +305,8 @@ fn words_are_found_as_whole_words_outside_of_code() {
         document("x", "a\n```text\nlook\n```\nthe books\n"),
         ["x:5: `books`: cpu-time accounting, charged"]
     );
-    let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n#[cfg(test)]\nmod tests { \"told\" }\n";
+    let source = "// \"told\"\nlet a = \"one \\\n    two\";\nlet b = r#\"three \"four\"\"#;\n\
+        #[cfg(test)]\nmod tests { \"told\" }\n";
     assert_eq!(literals(source), [(2, "one two".to_owned()), (4, "three \"four\"".to_owned())]);
     assert_eq!(without_placeholders("a {name:>3} b"), "a  b");
     let source = "//! One.\nlet a = 1; // two\n/// ```\n/// three\n/// ```\nlet b = \"https://x\";\n";

@@ -1,5 +1,5 @@
-//! Wrapped policies on random small scenarios: a replayed schedule is the same run, a perturbed policy stays legal, and
-//! both do what they do on the engine, poll by poll, and on the reference kernel.
+//! Wrapped policies on random small scenarios: a replayed schedule is the same run, a perturbed policy stays
+//! legal, and both do what they do on the engine, poll by poll, and on the reference kernel.
 
 use notation::parameter::{Kind, Values};
 use policies::{ALL, Choice, Entry, Level, PERTURB, Recorder, Replayer, Schedule};
@@ -13,7 +13,8 @@ use testkit::invariants::{Invariants, violations};
 use testkit::reference;
 use testkit::scenarios::{Small, random};
 
-/// Random scenarios per policy; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single one.
+/// Random scenarios per policy; `OVERSIM_SWARM=100000` for a long campaign, `OVERSIM_SEED=7` for a single
+/// one.
 fn seeds(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     number("OVERSIM_SEED").map_or(0..number("OVERSIM_SWARM").unwrap_or(default), |seed| seed..seed + 1)

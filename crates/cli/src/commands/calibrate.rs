@@ -1,4 +1,5 @@
-//! `oversim calibrate`: from published measurements to the catalogue's profiles, and back to the measurements.
+//! `oversim calibrate`: from published measurements to the catalogue's profiles, and back to the
+//! measurements.
 
 use std::fs;
 use std::path::Path;

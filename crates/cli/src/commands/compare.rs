@@ -1,4 +1,5 @@
-//! `oversim compare`: two results, or two policies of one scenario, pair by pair; the exit code reports slowdowns.
+//! `oversim compare`: two results, or two policies of one scenario, pair by pair; the exit code reports
+//! slowdowns.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -35,10 +35,12 @@ debug = \"line-tables-only\"
 /// How the manifest of the template names the directory with oversim's crates.
 const ABOVE: &str = "path = \"../../";
 
-/// The address of oversim's repository: the key `repository` in the manifest of this crate, empty without one.
+/// The address of oversim's repository: the key `repository` in the manifest of this crate, empty without
+/// one.
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// Words that the compiler, cargo or the manifest of a new crate use, so that no crate can have them as its name.
+/// Words that the compiler, cargo or the manifest of a new crate use, so that no crate can have them as its
+/// name.
 const RESERVED: &str = "\
 abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
 examples experiment extern false final fn for gen if impl in incremental let loop macro match mod \
@@ -202,7 +204,8 @@ impl Source {
         let here = fs::canonicalize(".").map_err(|e| format!("cannot read the current directory: {e}"))?;
         let root = here.ancestors().find(|folder| lacks(folder).is_none());
         root.map(|root| Self::Checkout(root.to_owned())).ok_or_else(|| {
-            "the new crate depends on oversim's crates, and the current directory is not in a checkout of oversim: \
+            "the new crate depends on oversim's crates, and the current directory is not in a checkout \
+             of oversim: \
              --path CHECKOUT names one"
                 .to_owned()
         })
@@ -216,7 +219,8 @@ impl Source {
         let above = fs::canonicalize(above).unwrap_or_default();
         match ["crates", "examples"].into_iter().find(|members| above == root.join(members)) {
             Some(members) => Err(format!(
-                "every directory in {members} is part of oversim's workspace: choose another one with --directory DIR"
+                "every directory in {members} is part of oversim's workspace: choose another one with \
+                 --directory DIR"
             )),
             None => Ok(()),
         }

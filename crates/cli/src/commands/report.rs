@@ -28,7 +28,8 @@ pub(crate) fn report(args: &Report, policies: &PolicyShelf) -> Result<ExitCode, 
     let (name, text) = input::scenario(&args.file)?;
     if experiment::result::is_result(&text) {
         return Err(Failure::Input(format!(
-            "{name} is a result, and a report also describes its scenario: name the scenario instead (`oversim plot` draws figures of a result)"
+            "{name} is a result, and a report also describes its scenario: name the scenario instead \
+                (`oversim plot` draws figures of a result)"
         )));
     }
     let changes = &args.changes;

@@ -29,7 +29,8 @@ pub(super) fn wanted(args: &Run) -> Result<Option<Wanted>, Failure> {
     let Some(path) = &args.trace else { return Ok(None) };
     let Some(form) = Form::of(path) else {
         return Err(Failure::Input(format!(
-            "{}: the name of a trace must end in .pftrace (for ui.perfetto.dev), or in .ftrace or .txt (the text form of ftrace)",
+            "{}: the name of a trace must end in .pftrace (for ui.perfetto.dev), or in .ftrace or .txt (the \
+                text form of ftrace)",
             path.display()
         )));
     };
@@ -56,7 +57,8 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
     let named = shared.iter().take(NAMED).map(|run| format!("{run} ({})", label(experiment, &runs[*run])));
     let more = if shared.len() > NAMED { ", ..." } else { "" };
     Err(Failure::Input(format!(
-        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the scenario with {}",
+        "a trace shows one run and the scenario has {}: choose one with --trace-run {}{more}, or reduce the \
+            scenario with {}",
         shared.len(),
         named.collect::<Vec<_>>().join(", "),
         reduced(experiment)

@@ -1,4 +1,5 @@
-//! Several files of one directory: all are written before the first gets its name, and two writers cannot mix.
+//! Several files of one directory: all are written before the first gets its name, and two writers cannot
+//! mix.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,8 +15,8 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Checks that files of these names can be written there: the directory exists or can be made, and nothing is lost without
-    /// `force`.
+    /// Checks that files of these names can be written there: the directory exists or can be made, and
+    /// nothing is lost without `force`.
     ///
     /// # Errors
     /// [`Failure::Input`] with the reason.
@@ -49,7 +50,8 @@ impl Folder {
             let free = found.f_bavail.saturating_mul(found.f_frsize);
             if free < needed {
                 return Err(Failure::Input(format!(
-                    "{} has {} KiB free, and the results need about {} KiB: choose another directory or fewer configurations",
+                    "{} has {} KiB free, and the results need about {} KiB: choose another directory or \
+                        fewer configurations",
                     self.path.display(),
                     free >> 10,
                     needed >> 10
@@ -98,11 +100,12 @@ impl Folder {
     }
 }
 
-/// Writes a directory that does not exist yet, with all its files or not at all. Their names may contain directories.
+/// Writes a directory that does not exist yet, with all its files or not at all. Their names may contain
+/// directories.
 ///
 /// # Errors
-/// [`Failure::Input`] when the directory exists or cannot be made there, [`Failure::Output`] with another reason. Nothing of it
-/// exists then.
+/// [`Failure::Input`] when the directory exists or cannot be made there, [`Failure::Output`] with another
+/// reason. Nothing of it exists then.
 pub(crate) fn write_new<C>(path: &Path, files: &[(&str, C)]) -> Result<(), Failure>
 where
     C: Fn(&mut dyn Write) -> io::Result<()>,

@@ -1,4 +1,5 @@
-//! The one place that writes: to standard output, to pipes and devices, and to files, which appear whole or not at all.
+//! The one place that writes: to standard output, to pipes and devices, and to files, which appear whole or
+//! not at all.
 
 mod folder;
 mod target;

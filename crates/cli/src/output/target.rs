@@ -27,7 +27,8 @@ enum Place {
 }
 
 impl Target {
-    /// Checks that the output can be written: nothing is lost without `force`, and the directory accepts files.
+    /// Checks that the output can be written: nothing is lost without `force`, and the directory accepts
+    /// files.
     ///
     /// # Errors
     /// [`Failure::Input`] with the reason.

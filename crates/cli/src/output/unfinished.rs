@@ -1,5 +1,5 @@
-//! Files in the making. They lie beside their final place under a name that begins with `.oversim-`, and get their name by one
-//! `rename` when they are whole. An error, a panic or a signal removes them.
+//! Files in the making. They lie beside their final place under a name that begins with `.oversim-`, and get
+//! their name by one `rename` when they are whole. An error, a panic or a signal removes them.
 
 use std::collections::BTreeSet;
 use std::fs;

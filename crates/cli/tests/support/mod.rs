@@ -2,7 +2,8 @@
 
 use assert_cmd::Command;
 
-/// Runs `oversim` with these arguments and this standard input; its exit code, standard output and standard error.
+/// Runs `oversim` with these arguments and this standard input; its exit code, standard output and standard
+/// error.
 pub(crate) fn oversim(args: &[&str], stdin: &str) -> (i32, String, String) {
     let mut command = Command::cargo_bin("oversim").expect("the program is built");
     let output = command.args(args).write_stdin(stdin.to_owned()).output().expect("the program starts");

@@ -43,7 +43,8 @@ pub(super) struct Heaps {
 }
 
 impl Heaps {
-    /// For a machine of so many cpus and so many classes, each with room for so many members; more ask for memory.
+    /// For a machine of so many cpus and so many classes, each with room for so many members; more ask for
+    /// memory.
     pub(super) fn new(cpus: u32, classes: usize, members: usize) -> Self {
         let member = Member { target: 0, bytes: 0, place: 0 };
         let heaps = (0..classes).map(|_| Vec::with_capacity(members)).collect();

@@ -1,5 +1,5 @@
-//! The laws of memory as integer functions: the stretch of a resource, the growth of demand in a shared cache, the
-//! factor of remote access, and what a profile demands.
+//! The laws of memory as integer functions: the stretch of a resource, the growth of demand in a shared
+//! cache, the factor of remote access, and what a profile demands.
 
 use crate::machine::{Level, Machine};
 use crate::program::{MemoryProfile, Pages};
@@ -14,7 +14,8 @@ const REACH: u64 = 8;
 const CACHE_STEPS: u64 = 64;
 const CACHE_REACH: u64 = 64;
 
-/// h(rho) for rho = i / STEPS in 1/65,536. Built once with a software power function that gives the same bits everywhere.
+/// h(rho) for rho = i / STEPS in 1/65,536. Built once with a software power function that gives the same bits
+/// everywhere.
 #[expect(clippy::float_arithmetic, reason = "a table built once; no float enters simulated state")]
 pub(super) fn stretch_table(exponent: u32) -> Vec<u32> {
     let p = f64::from(exponent.clamp(1, 16));
@@ -106,8 +107,8 @@ impl CacheLaw {
         }
     }
 
-    /// Growth of the demand of a task with this working set beside working sets of `sum` bytes in all, its own
-    /// included: (max(C, sum) / max(C, own))^alpha, at least 1.
+    /// Growth of the demand of a task with this working set beside working sets of `sum` bytes in all, its
+    /// own included: (max(C, sum) / max(C, own))^alpha, at least 1.
     pub(super) fn growth(&self, sum: u128, own: u64) -> u64 {
         let Some(last) = self.table.last() else { return ONE };
         let capacity = u128::from(self.capacity);

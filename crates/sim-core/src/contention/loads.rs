@@ -81,7 +81,8 @@ struct NodeLoad {
     dirty: u8,
 }
 
-/// A sum over all nodes of the stretch on the way there from another node, times the factor of distance, 1/65,536.
+/// A sum over all nodes of the stretch on the way there from another node, times the factor of distance,
+/// 1/65,536.
 #[derive(Clone, Copy)]
 struct Remote {
     factor: u32,
@@ -194,7 +195,8 @@ impl Loads {
         }
     }
 
-    /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or takes it off.
+    /// Adds what members of a class demand (bytes per second before growth) to the resources it uses, or
+    /// takes it off.
     #[inline]
     pub(super) fn shift(&mut self, class: &Class, bytes: u64, add: bool) {
         if self.plain {

@@ -1,4 +1,5 @@
-//! How fast running tasks run: the stretch law per resource, shared caches, and virtual clocks per class of tasks.
+//! How fast running tasks run: the stretch law per resource, shared caches, and virtual clocks per class of
+//! tasks.
 //!
 //! Tasks alike in profile, page node and place (all cpus of one node, bus and cache group) form a class: they
 //! share a clock on which their completions are fixed, so a change of load costs one update per occupied
@@ -36,7 +37,8 @@ type Entry = (u64, u64);
 pub(crate) struct Contention {
     nodes: u32,
     spans: Spans,
-    /// Tasks far from their pages differ by their distance only: there are no buses and no shared caches that count.
+    /// Tasks far from their pages differ by their distance only: there are no buses and no shared caches that
+    /// count.
     by_distance: bool,
     core_bandwidth: u64,
     demands: Vec<Demand>,
@@ -82,7 +84,8 @@ impl Contention {
         }
     }
 
-    /// The class of a task with this profile and home node on this cpu. `last`: its last one, most often the same.
+    /// The class of a task with this profile and home node on this cpu. `last`: its last one, most often the
+    /// same.
     #[inline]
     pub(crate) fn class(&mut self, profile: u32, home: NodeId, cpu: CpuId, last: ClassId) -> ClassId {
         let demand = &self.demands[profile as usize];
@@ -202,8 +205,8 @@ impl Contention {
         self.loads.shift(record, bytes, true);
     }
 
-    /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean growth of
-    /// its demand since it started, 1/65,536.
+    /// A task stops computing; returns the work left (zero when it is complete), at most `work`, and the mean
+    /// growth of its demand since it started, 1/65,536.
     #[inline]
     pub(crate) fn stop(&mut self, class: ClassId, cpu: CpuId, now: Time, work: Work) -> (Work, u64) {
         let record = &mut self.classes.records[class.0 as usize];

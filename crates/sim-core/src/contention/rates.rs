@@ -1,4 +1,5 @@
-//! When loads have changed: growth, stretches, the speeds of the classes they concern, and their next completions.
+//! When loads have changed: growth, stretches, the speeds of the classes they concern, and their next
+//! completions.
 
 use super::Contention;
 use super::class::Class;
@@ -65,7 +66,8 @@ impl Contention {
         }
     }
 
-    /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where it may have moved.
+    /// Brings growth, stretches and rates up to date; tells `changed` the next completion of each class where
+    /// it may have moved.
     #[inline]
     pub(crate) fn refresh(&mut self, now: Time, mut changed: impl FnMut(u32, Time)) {
         if !std::mem::replace(&mut self.loads.touched, false) {
@@ -103,7 +105,8 @@ impl Contention {
         }
     }
 
-    /// Works out the speeds of the classes of a list under the present stretches. Where one is what it was, nothing moves.
+    /// Works out the speeds of the classes of a list under the present stretches. Where one is what it was,
+    /// nothing moves.
     #[inline(always)]
     fn rerate(&mut self, list: List, now: Time, changed: &mut impl FnMut(u32, Time)) {
         let Self { loads, classes, heaps, distances, .. } = self;

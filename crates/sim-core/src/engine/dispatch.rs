@@ -301,8 +301,8 @@ impl Engine<'_> {
         None
     }
 
-    /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again, although the
-    /// current task could continue. True when something changed.
+    /// The slice of the current task is over, or a preemption is due (`resched`): the queue picks again,
+    /// although the current task could continue. True when something changed.
     #[inline(never)]
     fn reschedule(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         self.charge(cpu);
@@ -406,8 +406,8 @@ impl Engine<'_> {
         }
     }
 
-    /// An idle cpu takes a task from its queue. If its last task has just left and none waits, the policy may pull one
-    /// (new-idle balancing).
+    /// An idle cpu takes a task from its queue. If its last task has just left and none waits, the policy may
+    /// pull one (new-idle balancing).
     #[inline(never)]
     fn leave_idle(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> bool {
         if self.shared.policy_orders {

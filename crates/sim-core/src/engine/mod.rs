@@ -1,8 +1,8 @@
 //! The engine: the only code that changes simulated state. A run is a value, free of globals, sendable.
 //!
 //! [`Simulation::run`] jumps from one armed instant to the next until all foreground applications have ended.
-//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the discipline of the run queues
-//! decides who runs next on each cpu, or the policy does if it orders them (`ordering`).
+//! The engine owns tasks, queues and clocks. A policy places and moves tasks; the discipline of the run
+//! queues decides who runs next on each cpu, or the policy does if it orders them (`ordering`).
 //!
 //! # Tasks
 //!
@@ -52,24 +52,23 @@
 //! root does, once its children have signalled it. At a dissemination barrier each rank signals one partner
 //! per round. A signal has a visibility time (`ready`): now, plus the signaller's pending overhead, plus the
 //! latency between the two cpus. A task that polls observes it at the end of its first poll at or after that
-//! time; the last rank to arrive does so, too. A queued task must run first, and a sleeping one must wake first.
-//! A task that is falling asleep needs no timer: its system call returns at once.
+//! time; the last rank to arrive does so, too. A queued task must run first, and a sleeping one must wake
+//! first. A task that is falling asleep needs no timer: its system call returns at once.
 //!
 //! *Polling.* Tasks that poll and yield on one cpu repeat a cycle of poll, yield and switch. Nothing else
 //! happens there before a task observes the end of its wait (or of its spin limit), or one that does not poll
 //! is picked. No event is therefore simulated per poll: `predict` computes that instant and arms it, `settle`
 //! computes the state at any time before. Both run the discipline on a copy of the queue and skip what recurs
-//! (module `polling`). A task that spins without yielding needs none of this: `spin_ends` divides. New signals
-//! and queue entries mark the cpu, and it predicts anew. The end of a slice does not interrupt a task that
-//! polls and yields.
-//! [`Options::stepwise`] simulates each poll, with the same result.
+//! (module `polling`). A task that spins without yielding needs none of this: `spin_ends` divides. New
+//! signals and queue entries mark the cpu, and it predicts anew. The end of a slice does not interrupt a task
+//! that polls and yields. [`Options::stepwise`] simulates each poll, with the same result.
 //!
 //! # Files in reading order
 //!
 //! `state` (records), `mod` (the loop), `dispatch` (one cpu decides), `wakeup` (into and out of queues),
-//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and `compute` (segments and cpu-time accounting),
-//! `polling`, `system` (the policy's side), `startup` and `arrivals`, `update`, `caches` and `cores`
-//! (speeds), `setup` and `finish`, `invariants`.
+//! `ordering` (queues that the policy orders), `execute` (programs), `barrier` (signals), `shared` and
+//! `compute` (segments and cpu-time accounting), `polling`, `system` (the policy's side), `startup` and
+//! `arrivals`, `update`, `caches` and `cores` (speeds), `setup` and `finish`, `invariants`.
 
 mod arrivals;
 mod barrier;

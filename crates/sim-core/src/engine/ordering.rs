@@ -1,7 +1,7 @@
 //! Run queues that the policy orders: when it is asked, and the tasks that it holds.
 //!
-//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last was, so
-//! that it counts there and is not picked.
+//! This is [`crate::policy::Order::Policy`]. A held task is throttled in the queue of the cpu where it last
+//! was, so that it counts there and is not picked.
 
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
@@ -20,8 +20,8 @@ impl Engine<'_> {
         }
     }
 
-    /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it goes. The task
-    /// still has the cpu.
+    /// The current task of a cpu yields, has used its slice or is preempted: the policy is asked where it
+    /// goes. The task still has the cpu.
     pub(crate) fn policy_requeue(&mut self, cpu: CpuId, why: Enqueue, policy: &mut dyn Policy) {
         if self.shared.policy_orders {
             let id = self.cpus[cpu].current;
@@ -31,8 +31,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues may dispatch
-    /// a task if none waits; it may also have moved the current one.
+    /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues
+    /// may dispatch a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
         let next = self.choose(cpu, true);
         if next.is_some() || !self.shared.policy_orders {

@@ -369,7 +369,8 @@ pub(crate) fn test_machine(cpus: u32) -> Machine {
     }
 }
 
-/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under round robin.
+/// Tasks that compute for 1 ms and meet at a barrier, where they poll and yield, on a test machine under
+/// round robin.
 #[cfg(test)]
 pub(crate) fn test_simulation(cpus: u32, tasks: u32) -> Simulation {
     use crate::ids::ProfileId;

@@ -1,10 +1,10 @@
-//! The Completely Fair Scheduler of Linux 2.6.27, 2.6.28 and 2.6.30 (kernel/sched_fair.c): virtual runtime, slices,
-//! placement, wake-up pre-emption, buddies.
+//! The Completely Fair Scheduler of Linux 2.6.27, 2.6.28 and 2.6.30 (kernel/sched_fair.c): virtual runtime,
+//! slices, placement, wake-up pre-emption, buddies.
 //!
-//! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu shared by
-//! several processes every switch is charged as one between processes; any yield on a queue forgets both buddies.
-//! No wake-up is synchronous, so `WAKEUP_OVERLAP` of 2.6.27 has nothing to act on; its granularity for tasks of other
-//! weights than nice 0 is that of 2.6.28.
+//! Deviations: virtual runtime is exact at every instant instead of brought up to date at ticks; on a cpu
+//! shared by several processes every switch is charged as one between processes; any yield on a queue forgets
+//! both buddies. No wake-up is synchronous, so `WAKEUP_OVERLAP` of 2.6.27 has nothing to act on; its
+//! granularity for tasks of other weights than nice 0 is that of 2.6.28.
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
@@ -15,7 +15,8 @@ use crate::time::{Span, Time};
 /// What `sched_yield` does under CFS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum YieldMode {
-    /// The caller's virtual runtime is brought up to date and the next task is picked (`sched_compat_yield` = 0).
+    /// The caller's virtual runtime is brought up to date and the next task is picked (`sched_compat_yield` =
+    /// 0).
     Default,
     /// The caller goes behind every other task of its queue (`sched_compat_yield` = 1).
     Posix,
@@ -24,13 +25,14 @@ pub enum YieldMode {
 /// The kernel release whose CFS it is; kernel/sched_fair.c of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CfsRelease {
-    /// The minimum follows the leftmost waiting task only; a forked task starts a whole period late; only the woken
-    /// task is a buddy, preferred whatever its lag for one slice after the last ordinary pick.
+    /// The minimum follows the leftmost waiting task only; a forked task starts a whole period late; only the
+    /// woken task is a buddy, preferred whatever its lag for one slice after the last ordinary pick.
     V27,
     /// Both buddies, each within one wake-up granularity of the leftmost.
     V28,
-    /// As 28, but the lead a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN`), a slice that is
-    /// used up ends the current task's claim as a buddy, and the sleeper's credit is not scaled by weight.
+    /// As 28, but the lead a woken task needs shrinks when it wakes others often (`ADAPTIVE_GRAN`), a slice
+    /// that is used up ends the current task's claim as a buddy, and the sleeper's credit is not scaled by
+    /// weight.
     V30,
 }
 
@@ -144,8 +146,8 @@ fn slice(params: &CfsParams, running: u32, weight: u32, load: u64) -> Span {
     })
 }
 
-/// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone; it never
-/// goes back.
+/// `min_vruntime` follows the smaller of the current and the leftmost task, in 2.6.27 the leftmost one alone;
+/// it never goes back.
 #[inline]
 pub(crate) fn advance_minimum(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu) {
     follow_least(tasks, cpu, params.release != CfsRelease::V27);
@@ -164,8 +166,9 @@ pub(crate) fn follow_least(tasks: &Tasks, cpu: &mut Cpu, with_current: bool) {
     cpu.min_vruntime = cpu.min_vruntime.max(least);
 }
 
-/// Places a task that enters (`place_entity`): a forked one a slice (2.6.27: a period) behind the minimum, a woken one
-/// up to one latency before it but never before its own past, a moved one where its relative position puts it.
+/// Places a task that enters (`place_entity`): a forked one a slice (2.6.27: a period) behind the minimum, a
+/// woken one up to one latency before it but never before its own past, a moved one where its relative
+/// position puts it.
 fn place(params: &CfsParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
     let leftmost = cpu.head.some().filter(|_| params.release == CfsRelease::V27).map(|id| tasks[id].vruntime);
     let least = leftmost.map_or(cpu.min_vruntime, |left| left.min(cpu.min_vruntime));
@@ -217,8 +220,8 @@ fn preempts(params: &CfsParams, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: T
     behind > weighted(params.wakeup_granularity, tasks[cpu.current].weight.max(NICE_0 as u32))
 }
 
-/// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each runnable task,
-/// exceeds the time the current one has run by; at most the granularity.
+/// `adaptive_gran` of 2.6.30: what the woken task's usual time until it wakes others, twice and for each
+/// runnable task, exceeds the time the current one has run by; at most the granularity.
 fn adaptive(params: &CfsParams, tasks: &Tasks, cpu: &Cpu, id: TaskId, now: Time) -> i64 {
     let expected = tasks[id].history.waker.average.saturating_mul(2).saturating_mul(u64::from(cpu.running));
     let granularity = expected.saturating_sub(now.since(cpu.picked).ns()).min(params.wakeup_granularity.ns());

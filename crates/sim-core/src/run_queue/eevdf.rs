@@ -1,9 +1,9 @@
-//! Earliest eligible virtual deadline first of Linux 6.18 (kernel/sched/fair.c): lag, eligibility, protection, delayed
-//! dequeue, the yield that forfeits.
+//! Earliest eligible virtual deadline first of Linux 6.18 (kernel/sched/fair.c): lag, eligibility,
+//! protection, delayed dequeue, the yield that forfeits.
 //!
-//! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and yields.
-//! Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages its own; a task
-//! that enters an empty priority starts at 0 (only differences count).
+//! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and
+//! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages
+//! its own; a task that enters an empty priority starts at 0 (only differences count).
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
@@ -20,15 +20,16 @@ pub struct EevdfParams {
     pub slice: Span,
     /// Each tick of each cpu is late by a random time up to this; less than the tick's period.
     pub tick_jitter: Span,
-    /// A task that sleeps while it is ahead of its share stays in the queue until it would be picked (`DELAY_DEQUEUE`).
+    /// A task that sleeps while it is ahead of its share stays in the queue until it would be picked
+    /// (`DELAY_DEQUEUE`).
     pub delayed_dequeue: bool,
     /// A task comes back with the lag it left with (`PLACE_LAG`).
     pub place_lag: bool,
-    /// How long a task that was picked is protected as long as it is eligible; at most its slice counts. The slice under
-    /// `RUN_TO_PARITY`, without it [`EevdfParams::SHORT_SLICE`] (`set_protect_slice`).
+    /// How long a task that was picked is protected as long as it is eligible; at most its slice counts. The
+    /// slice under `RUN_TO_PARITY`, without it [`EevdfParams::SHORT_SLICE`] (`set_protect_slice`).
     pub protected: Span,
-    /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever is longer
-    /// (`entity_lag`).
+    /// Bound of what a task that leaves keeps of its lag, for nice 0: twice the slice or one tick, whichever
+    /// is longer (`entity_lag`).
     pub lag_bound: Span,
 }
 
@@ -37,7 +38,8 @@ impl EevdfParams {
     pub const SHORT_SLICE: Span = Span::from_us(700);
 
     /// Linux 6.18 on `cpus` online cpus: 0.7 ms times 1 + floor(log2(min(cpus, 8))) (kernel/sched/fair.c,
-    /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured on a virtual machine.
+    /// `get_update_sysctl_factor`), a tick of 4 ms. Ticks late by up to 10 us: the size of what was measured
+    /// on a virtual machine.
     #[must_use]
     pub fn scaled(cpus: u32) -> Self {
         let slice = Self::SHORT_SLICE * u64::from(cpus.clamp(1, 8).ilog2() + 1);
@@ -189,8 +191,8 @@ fn contested(tasks: &Tasks, cpu: &Cpu) -> bool {
     cpu.head.some().is_some_and(|head| tasks[head].priority <= priority) || delayed_in(tasks, cpu, priority)
 }
 
-/// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the kernel is to
-/// pick again then, or when the protection is used up, if other tasks compete.
+/// Brings the current task up to date (`update_curr`): at the end of its request it begins a new one; the
+/// kernel is to pick again then, or when the protection is used up, if other tasks compete.
 fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     let Some(current) = cpu.current.some() else { return };
     if now <= cpu.charged {
@@ -207,8 +209,8 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
-/// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average, it forfeits the
-/// rest of its request. Nothing happens to a task that is alone.
+/// The current task has called `sched_yield` (`yield_task_fair`): unless it is ahead of the average, it
+/// forfeits the rest of its request. Nothing happens to a task that is alone.
 fn yields(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     charge(params, tasks, cpu, now);
     let Some(current) = cpu.current.some() else { return };
@@ -260,8 +262,8 @@ fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
     (average.value() - task.vruntime).clamp(-limit, limit)
 }
 
-/// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead of the
-/// average stays as a delayed one instead.
+/// A task leaves its cpu, still being in its place: it takes its lag along. One that sleeps while it is ahead
+/// of the average stays as a delayed one instead.
 fn leave(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason) {
     let average = average(tasks, cpu, tasks[id].priority, TaskId::NONE);
     if reason == LeaveReason::Slept && params.delayed_dequeue && !average.allows(tasks[id].vruntime) {
@@ -307,8 +309,9 @@ fn unlink(tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
     tasks[id].delayed = false;
 }
 
-/// Places a task that enters (`place_entity`): by its lag around the average of the others, scaled so that it has that
-/// lag once it is in. A delayed one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
+/// Places a task that enters (`place_entity`): by its lag around the average of the others, scaled so that it
+/// has that lag once it is in. A delayed one wakes in its place unless it has fallen behind there
+/// (`requeue_delayed_entity`).
 fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry) {
     if tasks[id].delayed {
         let lag = lag(params, tasks, cpu, id);

@@ -1,9 +1,9 @@
-//! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the disciplines
-//! that decide its order.
+//! The run queue of a cpu: an ordered list of waiting tasks threaded through the task records, and the
+//! disciplines that decide its order.
 //!
 //! A discipline is one file with its parameters and its [`Rules`], and one line in the list of
-//! [`Discipline`]. The methods of [`Discipline`] hold for all of them: they keep the list, and ask the rules for
-//! keys and picks.
+//! [`Discipline`]. The methods of [`Discipline`] hold for all of them: they keep the list, and ask the rules
+//! for keys and picks.
 //!
 //! Order: priority, then virtual runtime (under EEVDF: virtual deadline), then first come. Round robin is the
 //! same list with arrival numbers for keys; the disciplines with priorities ([`multilevel`]) have keys of
@@ -67,7 +67,8 @@ pub(crate) trait Rules {
         true
     }
 
-    /// How late timer ticks are at most, where each of them is processed. None: a tick is computed when a slice ends.
+    /// How late timer ticks are at most, where each of them is processed. None: a tick is computed when a
+    /// slice ends.
     #[inline]
     fn processes_ticks(&self) -> Option<Span> {
         None
@@ -159,7 +160,8 @@ pub(crate) trait Rules {
         true
     }
 
-    /// True when a task that has just entered takes the cpu from the current one, which has the same priority level.
+    /// True when a task that has just entered takes the cpu from the current one, which has the same priority
+    /// level.
     fn preempts(&self, tasks: &Tasks, cpu: &mut Cpu, id: TaskId, now: Time) -> bool;
 
     /// True when the current task, which may stay, goes before the first waiting one of its priority level.
@@ -210,22 +212,22 @@ pub(crate) trait Rules {
     /// Gives the current task, `id`, its key after a `sched_yield` that ends now.
     fn yield_key(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time);
 
-    /// True when a yield reads no more of the waiting tasks than the key of the first and nothing of a task but its
-    /// key, and the pick after it neither ([`Rules::keeps`]; buddies aside).
+    /// True when a yield reads no more of the waiting tasks than the key of the first and nothing of a task
+    /// but its key, and the pick after it neither ([`Rules::keeps`]; buddies aside).
     fn reads_head_only(&self) -> bool {
         false
     }
 
-    /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the cpu; at
-    /// least 1. The first ends at `first`, and a task of the same priority level waits.
+    /// Yields of the current task, one every `cycle`, after all of which but the last it certainly keeps the
+    /// cpu; at least 1. The first ends at `first`, and a task of the same priority level waits.
     #[inline]
     fn yields_kept(&self, tasks: &Tasks, cpu: &Cpu, first: Time, cycle: Span) -> u64 {
         let _ = (tasks, cpu, first, cycle);
         1
     }
 
-    /// By how much a key grows in a dispatch of one cycle that is charged so much, if tasks whose keys are no further
-    /// apart run in turn, one such dispatch each.
+    /// By how much a key grows in a dispatch of one cycle that is charged so much, if tasks whose keys are no
+    /// further apart run in turn, one such dispatch each.
     #[inline]
     fn round_growth(&self, charged: Span, weight: u32) -> Option<i64> {
         let _ = (charged, weight);
@@ -238,8 +240,8 @@ pub(crate) trait Rules {
         let _ = (tasks, cpu, cycle, more);
     }
 
-    /// True when a task that has run is to the others as it was at an earlier instant. Its key has grown as the keys
-    /// of all others that ran.
+    /// True when a task that has run is to the others as it was at an earlier instant. Its key has grown as
+    /// the keys of all others that ran.
     #[inline]
     fn recurs(&self, task: &Task, then: &Keys, growth: Growth, is_current: bool) -> bool {
         let _ = (task, then, growth, is_current);
@@ -253,7 +255,8 @@ pub(crate) trait Rules {
         true
     }
 
-    /// For how many periods, in each of which a task is charged a span, nothing but its yields changes its key.
+    /// For how many periods, in each of which a task is charged a span, nothing but its yields changes its
+    /// key.
     #[inline]
     fn periods(&self, task: &Task, cpu: &Cpu, charged: Span) -> u64 {
         let _ = (task, cpu, charged);
@@ -468,8 +471,8 @@ impl Discipline {
         each!(self, rules => rules.note_pick(tasks, cpu));
     }
 
-    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or because
-    /// of another task.
+    /// The kernel is about to pick again while the current task could run on: after its slice (`over`) or
+    /// because of another task.
     pub(crate) fn interrupted(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, over: bool) {
         if cpu.current.some().is_some() {
             each!(self, rules => rules.interrupted(tasks, cpu, now, over));
@@ -488,7 +491,8 @@ impl Discipline {
             return Time::NEVER;
         }
         each!(self, rules => {
-            if rules.contested(tasks, cpu) { rules.slice_end(tasks, cpu, now, next_tick) } else { Time::NEVER }
+            let contested = rules.contested(tasks, cpu);
+            if contested { rules.slice_end(tasks, cpu, now, next_tick) } else { Time::NEVER }
         })
     }
 
@@ -510,14 +514,15 @@ impl Discipline {
         each!(self, rules => rules.preempts(tasks, cpu, id, now))
     }
 
-    /// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No throttled task.
+    /// Who runs next: the current task when it may stay (`stays`) and wins, else the best waiting one. No
+    /// throttled task.
     pub(crate) fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, stays: bool, now: Time) -> Option<TaskId> {
         let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
         each!(self, rules => rules.choose(tasks, cpu, current, now))
     }
 
-    /// True when a waiting task that another task yielded to is picked instead of the best one: as the next buddy
-    /// of CFS and EEVDF is; elsewhere it is the first among its equals.
+    /// True when a waiting task that another task yielded to is picked instead of the best one: as the next
+    /// buddy of CFS and EEVDF is; elsewhere it is the first among its equals.
     pub(crate) fn prefers(&self, tasks: &Tasks, cpu: &Cpu, yield_target: TaskId, stays: bool) -> bool {
         let Some(head) = cpu.head.some() else { return false };
         let current = cpu.current.some().filter(|_| stays);

@@ -1,5 +1,6 @@
-//! What the disciplines with priorities have in common: a slice that is used up over several dispatches, after which the
-//! task gets a new priority and goes behind its equals; a task that was pre-empted before that comes first among them.
+//! What the disciplines with priorities have in common: a slice that is used up over several dispatches,
+//! after which the task gets a new priority and goes behind its equals; a task that was pre-empted before
+//! that comes first among them.
 //!
 //! Slices are used up to the nanosecond and end at the next tick; the kernels charge whole ticks to the task
 //! that runs at the tick.
@@ -61,7 +62,8 @@ pub(crate) struct Parent {
     pub(crate) key: i64,
 }
 
-/// What distinguishes the disciplines of this kind. A key is a priority of the discipline; smaller keys go first.
+/// What distinguishes the disciplines of this kind. A key is a priority of the discipline; smaller keys go
+/// first.
 pub(crate) trait Levels {
     /// See [`Rules::check`].
     fn check_parameters(&self) -> Result<(), String>;
@@ -137,8 +139,8 @@ pub(crate) trait Levels {
         self.slice(key, weight, running).ns().saturating_sub(share.used)
     }
 
-    /// A task runs for a span: its history grows, and whenever a slice is used up it gets a new key. The result does
-    /// not depend on how the span is divided.
+    /// A task runs for a span: its history grows, and whenever a slice is used up it gets a new key. The
+    /// result does not depend on how the span is divided.
     fn run(&self, setting: &Setting, weight: u32, key: &mut i64, share: &mut Share, span: Span) {
         let (mut left, mut at) = (span.ns(), setting.from);
         loop {

@@ -1,11 +1,13 @@
-//! The O(1) scheduler of Linux 2.6.18 (kernel/sched.c): an active and an expired array, each in order of priority.
+//! The O(1) scheduler of Linux 2.6.18 (kernel/sched.c): an active and an expired array, each in order of
+//! priority.
 //!
-//! A key is the number of the array, counted from the start, times 256, plus the priority (100 best, 139 worst). The
-//! queue's `min_vruntime` is the active array's number times 256; it moves on when a task of the next array is picked.
+//! A key is the number of the array, counted from the start, times 256, plus the priority (100 best, 139
+//! worst). The queue's `min_vruntime` is the active array's number times 256; it moves on when a task of the
+//! next array is picked.
 //!
-//! Deviations: the sleep average drains all the time instead of at each `schedule()`; interactive tasks do not take
-//! turns within a slice (`TIMESLICE_GRANULARITY`); time spent waiting in the queue after a sleep earns nothing; a child
-//! does not return what it leaves of its slice; `best_expired_prio` is not kept.
+//! Deviations: the sleep average drains all the time instead of at each `schedule()`; interactive tasks do
+//! not take turns within a slice (`TIMESLICE_GRANULARITY`); time spent waiting in the queue after a sleep
+//! earns nothing; a child does not return what it leaves of its slice; `best_expired_prio` is not kept.
 
 use crate::engine::state::{Cpu, Task};
 use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
@@ -15,7 +17,8 @@ use crate::time::{Span, Time};
 /// Parameters of the O(1) scheduler (Linux 2.6.18, kernel/sched.c).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct O1Params {
-    /// Time slice at nice 0 (`DEF_TIMESLICE`); at least 1 us. Other nice values get a twentieth to eight times of it.
+    /// Time slice at nice 0 (`DEF_TIMESLICE`); at least 1 us. Other nice values get a twentieth to eight
+    /// times of it.
     pub timeslice: Span,
     /// Sleep average that earns the full bonus (`MAX_SLEEP_AVG`); at least 10 ns.
     pub sleep_average: Span,
@@ -29,7 +32,8 @@ pub(crate) const ARRAY: i64 = 256;
 const MAX_BONUS: u64 = 10;
 /// A child starts with this much of its parent's bonus, in per cent (`CHILD_PENALTY`).
 const CHILD_PENALTY: u64 = 95;
-/// A task counts as interactive when its bonus is this much above the middle, at nice 0 (`INTERACTIVE_DELTA`).
+/// A task counts as interactive when its bonus is this much above the middle, at nice 0
+/// (`INTERACTIVE_DELTA`).
 const INTERACTIVE_DELTA: i64 = 2;
 
 const fn priority_of(key: i64) -> i64 {
@@ -46,8 +50,8 @@ const fn next_array(base: i64, key: i64, yields: i64) -> i64 {
     array_of(base) + ARRAY * yields + priority_of(key)
 }
 
-/// `static_prio_timeslice`: in proportion to the distance from the worst priority, four times that for negative nice
-/// values, at least a twentieth of the default.
+/// `static_prio_timeslice`: in proportion to the distance from the worst priority, four times that for
+/// negative nice values, at least a twentieth of the default.
 fn slice(params: &O1Params, weight: u32) -> Span {
     let nice = nice(weight);
     let base = params.timeslice.ns() * if nice < 0 { 4 } else { 1 };
@@ -60,8 +64,8 @@ fn level(params: &O1Params) -> u64 {
     (params.sleep_average.ns() / MAX_BONUS).max(1)
 }
 
-/// Running time that drains the sleep average from the bottom of level `bonus`: at level k it drains k times as slowly
-/// as time passes, at level 0 as fast.
+/// Running time that drains the sleep average from the bottom of level `bonus`: at level k it drains k times
+/// as slowly as time passes, at level 0 as fast.
 const fn drain(level: u64, bonus: u64) -> u64 {
     if bonus == 0 { 0 } else { level * (1 + bonus * (bonus - 1) / 2) }
 }
@@ -82,8 +86,8 @@ fn delta(weight: u32) -> i64 {
     (nice(weight) + 20) * MAX_BONUS as i64 / 40 - 5 + INTERACTIVE_DELTA
 }
 
-/// The time slice is used up: into the expired array, or back into the active one when it is interactive and the
-/// expired tasks do not starve.
+/// The time slice is used up: into the expired array, or back into the active one when it is interactive and
+/// the expired tasks do not starve.
 fn expire(params: &O1Params, setting: &Setting, weight: u32, share: &Share, at: Time) -> i64 {
     let priority = priority(params, weight, share.rest);
     let interactive = params.bonus && priority <= 120 + nice(weight) - delta(weight) && at < setting.starving;
@@ -91,8 +95,8 @@ fn expire(params: &O1Params, setting: &Setting, weight: u32, share: &Share, at: 
     array_of(setting.base) + array + priority
 }
 
-/// `recalc_task_prio`: a sleep adds its length to the average; a long one only up to just below where the task would
-/// be interactive, so that one sleep alone does not earn the best priority.
+/// `recalc_task_prio`: a sleep adds its length to the average; a long one only up to just below where the
+/// task would be interactive, so that one sleep alone does not earn the best priority.
 fn slept(params: &O1Params, weight: u32, rest: u64, sleep: u64) -> u64 {
     let level = level(params);
     let now = bonus(params, rest);
@@ -112,7 +116,8 @@ fn place(params: &O1Params, task: &mut Task, parent: Option<&mut Parent>, base: 
         Entry::Move => return,
         Entry::Fork => {
             if let Some(parent) = parent {
-                // `sched_fork`: the slice that is left is shared; `wake_up_new_task`: the child has less of a bonus.
+                // `sched_fork`: the slice that is left is shared; `wake_up_new_task`: the child has less of a
+                // bonus.
                 let whole = slice(params, task.weight).ns();
                 let left = whole.saturating_sub(parent.share.used);
                 task.history.share.used = whole - left.div_ceil(2);
@@ -158,7 +163,8 @@ impl Levels for O1Params {
         place(self, task, parent, base, how);
     }
 
-    /// From when on the expired tasks starve (`EXPIRED_STARVING`): one longest sleep average per runnable task.
+    /// From when on the expired tasks starve (`EXPIRED_STARVING`): one longest sleep average per runnable
+    /// task.
     fn starving(&self, cpu: &Cpu) -> Time {
         cpu.expired_since.saturating_add(self.sleep_average * u64::from(cpu.running))
     }

@@ -1,4 +1,5 @@
-//! Round robin: a task that enters, yields or has used its quantum goes behind all others of its priority level.
+//! Round robin: a task that enters, yields or has used its quantum goes behind all others of its priority
+//! level.
 //!
 //! A key is an arrival number.
 

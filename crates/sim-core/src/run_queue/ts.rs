@@ -1,7 +1,8 @@
-//! The time-sharing class of Solaris (illumos of 2005: uts/common/disp/ts.c and ts_dptbl.c): sixty priorities, sinking
-//! with each quantum that is used up, rising with sleep and once a second.
+//! The time-sharing class of Solaris (illumos of 2005: uts/common/disp/ts.c and ts_dptbl.c): sixty
+//! priorities, sinking with each quantum that is used up, rising with sleep and once a second.
 //!
-//! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice ignored.
+//! A key is the priority with its sign changed. Deviations: no kernel priorities, no preemption control, nice
+//! ignored.
 
 use crate::engine::state::Task;
 use crate::policy::TaskState;
@@ -20,8 +21,8 @@ pub struct TsParams {
     pub update: Span,
     /// The update boosts running threads too, not only waiting ones.
     pub lift_running: bool,
-    /// Every sleep earns the priority of a sleeper, as in System V Release 4; otherwise only one that began or went on
-    /// across an update.
+    /// Every sleep earns the priority of a sleeper, as in System V Release 4; otherwise only one that began
+    /// or went on across an update.
     pub every_sleep: bool,
     /// Priority of the first thread of a program, 0 to 59.
     pub start: u8,
@@ -122,8 +123,8 @@ const fn woken(params: &TsParams, key: i64, waited: u32) -> i64 {
     if rests(params, key, waited) { -rested(params, -key) } else { key }
 }
 
-/// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a whole
-/// quantum. Sleepers only count.
+/// `ts_update_list` and `ts_trapret`, once per update: the new key of a task that has gone too long without a
+/// whole quantum. Sleepers only count.
 fn update(params: &TsParams, task: &mut Task, running: bool, asleep: bool) -> Option<i64> {
     task.history.share.waited += 1;
     let priority = -task.vruntime;

@@ -1,8 +1,8 @@
 //! ULE of FreeBSD (sys/kern/sched_ule.c): interactive threads by score, all others first in, first out.
 //!
-//! A key is the score of an interactive thread, or one value for all others. Deviations: the calendar queue that
-//! spreads the others by their recent cpu share and nice value is a plain queue; a woken interactive thread always
-//! pre-empts one that is not, as when an interrupt or another cpu wakes it.
+//! A key is the score of an interactive thread, or one value for all others. Deviations: the calendar queue
+//! that spreads the others by their recent cpu share and nice value is a plain queue; a woken interactive
+//! thread always pre-empts one that is not, as when an interrupt or another cpu wakes it.
 
 use crate::engine::state::Task;
 use crate::run_queue::multilevel::{Levels, Parent, Setting, Share, nice};
@@ -14,7 +14,8 @@ use crate::time::{Span, Time};
 pub struct UleParams {
     /// Slice of a thread with at most one rival; at least 1 us. 12 ticks of a statistics clock of 127 Hz.
     pub slice: Span,
-    /// Shortest slice, that of six or more rivals; at least 1 us. 2 ticks since FreeBSD 10, the whole slice in 7.
+    /// Shortest slice, that of six or more rivals; at least 1 us. 2 ticks since FreeBSD 10, the whole slice
+    /// in 7.
     pub min_slice: Span,
     /// A thread whose interactivity score is below this is interactive (`sched_interact`); 0 to 100.
     pub interactive: u32,
@@ -33,8 +34,8 @@ const fn is_batch(key: i64) -> bool {
     key == BATCH
 }
 
-/// `tdq_slice` (FreeBSD 10 and later): the slice is shared by the rivals, down to the shortest. In 7 it is always `sched_slice`,
-/// which is the same with a shortest slice as long as the longest.
+/// `tdq_slice` (FreeBSD 10 and later): the slice is shared by the rivals, down to the shortest. In 7 it is
+/// always `sched_slice`, which is the same with a shortest slice as long as the longest.
 fn slice(params: &UleParams, running: u32) -> Span {
     let rivals = running.saturating_sub(1);
     if rivals <= 1 {

@@ -1,4 +1,5 @@
-//! The floors under a task-step at the sizes of `task_steps`: the unavoidable traffic alone, and a bare scheduler on top of it.
+//! The floors under a task-step at the sizes of `task_steps`: the unavoidable traffic alone, and a bare
+//! scheduler on top of it.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,8 @@
-//! The benchmarks, one group per goal of docs/performance.md; all on one core, comparisons as ratios in one run.
+//! The benchmarks, one group per goal of docs/performance.md; all on one core, comparisons as ratios in one
+//! run.
 //!
-//! `cargo bench -p testkit --bench event_loop`, or one group: `... -- 'task_steps/'`; summed up by `crates/testkit/benches/summarise`.
+//! `cargo bench -p testkit --bench event_loop`, or one group: `... -- 'task_steps/'`; summed up by
+//! `crates/testkit/benches/summarise`.
 
 mod contention;
 mod floor;

@@ -1,4 +1,5 @@
-//! What observing costs: the bare engine, a run reduced to all default metrics, and full traces streamed to a file.
+//! What observing costs: the bare engine, a run reduced to all default metrics, and full traces streamed to a
+//! file.
 
 use std::fs::File;
 use std::hint::black_box;

@@ -1,5 +1,6 @@
-//! The same job, with the same makespan to the nanosecond, on other engines: a plain textbook one (`testkit::textbook`), the event core of the
-//! `desque` crate, and both relieved of all polls, ticks and switches (which gives another, shorter makespan).
+//! The same job, with the same makespan to the nanosecond, on other engines: a plain textbook one
+//! (`testkit::textbook`), the event core of the `desque` crate, and both relieved of all polls, ticks and
+//! switches (which gives another, shorter makespan).
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use desque::serial::{Event, Simulation};

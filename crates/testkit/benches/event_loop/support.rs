@@ -1,4 +1,5 @@
-//! What the groups have in common: one timed run of a job under a policy, and criterion set up for runs that take long.
+//! What the groups have in common: one timed run of a job under a policy, and criterion set up for runs that
+//! take long.
 
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ pub(crate) fn base() -> Machine {
     machines::resolve("barcelona").expect("a machine of the shelf").machine()
 }
 
-/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is one cpu. `fixed`: tasks
-/// stay where they begin, and no kernel looks after them.
+/// A policy of the shelf for a job; `+` behind its name: tasks begin evenly spread; `-same-cpu`: its scope is
+/// one cpu. `fixed`: tasks stay where they begin, and no kernel looks after them.
 pub(crate) fn policy(name: &str, job: &Job) -> Box<dyn Policy> {
     if name == "fixed" {
         return Box::new(Fixed);

@@ -1,5 +1,5 @@
-//! The floor under the event loop: the benchmark's job with only the traffic that no engine can avoid, and a probe
-//! that also has a scheduler's queues. What is above them is the price of the model.
+//! The floor under the event loop: the benchmark's job with only the traffic that no engine can avoid, and a
+//! probe that also has a scheduler's queues. What is above them is the price of the model.
 
 mod probe;
 mod traffic;
@@ -81,7 +81,8 @@ const CPU_BITS: u32 = 20;
 #[repr(align(32))]
 struct Group([u64; 4]);
 
-/// A 4-ary tournament tree over one key per cpu: the instant, below it the cpu. The children of group g are 4g + 1 to 4g + 4.
+/// A 4-ary tournament tree over one key per cpu: the instant, below it the cpu. The children of group g are
+/// 4g + 1 to 4g + 4.
 struct Tree {
     groups: Vec<Group>,
     leaves: usize,

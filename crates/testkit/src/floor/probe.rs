@@ -166,7 +166,8 @@ impl Probe {
         self.go_on(tree, cpu, now);
     }
 
-    /// The current task has computed and comes to the barrier, looks at the flag, and yields behind all others.
+    /// The current task has computed and comes to the barrier, looks at the flag, and yields behind all
+    /// others.
     #[inline]
     fn arrive(&mut self, tree: &mut Tree, cpu: u32, now: u64) {
         self.sum.step(now, cpu);

@@ -1,4 +1,5 @@
-//! The traffic that no engine can avoid: per event one record of a cpu, one of a task and one update of the tree, two events per step.
+//! The traffic that no engine can avoid: per event one record of a cpu, one of a task and one update of the
+//! tree, two events per step.
 
 use super::{Grain, Sum, Tree, noise};
 use crate::job::Job;

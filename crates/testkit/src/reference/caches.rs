@@ -29,7 +29,8 @@ impl Reference<'_> {
         all / u128::from(spec.tasks.min(cpus).max(1))
     }
 
-    /// Bytes a task finds again when nobody disturbs it: all up to a cache full per core, nothing from two on.
+    /// Bytes a task finds again when nobody disturbs it: all up to a cache full per core, nothing from two
+    /// on.
     fn useful(&self, t: usize) -> u64 {
         let (cache, set) = (u128::from(self.cache()), u128::from(self.tasks[t].profile.working_set));
         let per_core = self.per_core(t);
@@ -116,7 +117,8 @@ impl Reference<'_> {
         lost.min(useful)
     }
 
-    /// The current task has computed for this long: its working set has come into the caches, once while it is alone.
+    /// The current task has computed for this long: its working set has come into the caches, once while it
+    /// is alone.
     pub(super) fn bring(&mut self, c: usize, t: usize, elapsed: u64) {
         let bandwidth = u128::from(self.machine.memory.core_bandwidth);
         let possible = (u128::from(elapsed) * bandwidth / NS_PER_S) as u64;

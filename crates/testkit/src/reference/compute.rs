@@ -70,7 +70,8 @@ impl Reference<'_> {
         self.book_compute(c, ideal, rest);
     }
 
-    /// Books computing: alone on its core, then what siblings add, then what distance and crowding of memory add.
+    /// Books computing: alone on its core, then what siblings add, then what distance and crowding of memory
+    /// add.
     fn book_compute(&mut self, c: usize, ideal: u64, rest: u64) {
         let (job, share) = (self.cpus[c].job, self.cpus[c].share);
         let alone = (u128::from(ideal) * u128::from(share) / u128::from(ONE)) as u64;

@@ -1,4 +1,5 @@
-//! Speeds of cpus in the reference kernel, worked out anew at the end of every instant: turbo, threads of one core.
+//! Speeds of cpus in the reference kernel, worked out anew at the end of every instant: turbo, threads of one
+//! core.
 
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, Machine};
@@ -12,8 +13,8 @@ fn fixed(thousandths: u32) -> u64 {
     (u64::from(thousandths) << 16) / 1_000
 }
 
-/// Raw speed of the core of a cpu with this many busy cores in its package, the share of timer ticks (at most nine
-/// tenths) off.
+/// Raw speed of the core of a cpu with this many busy cores in its package, the share of timer ticks (at most
+/// nine tenths) off.
 pub(super) fn core_speed(machine: &Machine, period: u64, c: usize, busy: usize) -> u64 {
     let tick = machine.costs.tick.ns();
     let usable = Speed::ratio(period.saturating_sub(tick).max(period / 10), period);

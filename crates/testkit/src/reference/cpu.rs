@@ -10,8 +10,8 @@ use super::Reference;
 use super::state::{DAEMON, Doing, KERNEL, Lead, MIGRATION, NEVER, Process, REFILL, SWITCH, Then, Waiting};
 
 impl Reference<'_> {
-    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of a
-    /// migration stay a debt of the cpu; the rest of a cut switch is forgotten.
+    /// Books the time since the activity began and ends it. Unpaid kernel and daemon work and what is left of
+    /// a migration stay a debt of the cpu; the rest of a cut switch is forgotten.
     pub(super) fn close(&mut self, c: usize) {
         let now = self.now;
         let elapsed = now - self.cpus[c].since;
@@ -258,7 +258,8 @@ impl Reference<'_> {
         }
     }
 
-    /// Whom a directed yield goes to: the first waiting task of the application that has something better to do.
+    /// Whom a directed yield goes to: the first waiting task of the application that has something better to
+    /// do.
     fn directed(&self, c: usize, t: usize) -> Option<usize> {
         let me = &self.tasks[t];
         if self.apps[me.app].spec.runtime.wait != WaitMode::YieldTo || me.waiting == Waiting::No {
@@ -345,8 +346,8 @@ impl Reference<'_> {
         self.tasks[one].process == self.tasks[other].process
     }
 
-    /// What virtual runtime is charged for a switch: the price between processes when any two runnable tasks of the
-    /// cpu belong to different ones, whoever they are, else the price between threads.
+    /// What virtual runtime is charged for a switch: the price between processes when any two runnable tasks
+    /// of the cpu belong to different ones, whoever they are, else the price between threads.
     fn switch_charge(&self, c: usize) -> u64 {
         let mixed = self.runnable(c).any(|one| self.runnable(c).any(|other| !self.same_process(one, other)));
         let costs = &self.machine.costs;

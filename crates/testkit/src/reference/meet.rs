@@ -1,4 +1,5 @@
-//! Barriers, neighbour exchanges and locks of the reference kernel: every signal is kept as the instant it is seen.
+//! Barriers, neighbour exchanges and locks of the reference kernel: every signal is kept as the instant it is
+//! seen.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use super::{Reference, Timer};
 /// The barrier of tasks that meet. Numbers count those who meet, from 0.
 #[derive(Default)]
 pub(super) struct Meeting {
-    /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it last.
+    /// Central barrier: arrivals of the present episode; until when the counter's line is taken; who had it
+    /// last.
     arrived: usize,
     line_free: u64,
     line_holder: usize,

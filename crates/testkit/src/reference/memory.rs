@@ -6,7 +6,8 @@ use sim_core::program::{MemoryProfile, Pages};
 
 /// One in the fixed-point format of stretches, shares and factors.
 pub(super) const ONE: u64 = 1 << 16;
-/// The law is tabulated at this many points per unit of rho, up to rho = 8; between them it is linear, beyond it is rho.
+/// The law is tabulated at this many points per unit of rho, up to rho = 8; between them it is linear, beyond
+/// it is rho.
 const STEPS: u64 = 256;
 const REACH: u64 = 8;
 
@@ -131,7 +132,8 @@ impl RefMemory {
         }
     }
 
-    /// What a task with this profile and home demands on a cpu whose core has this speed (raw) and leaves it this share.
+    /// What a task with this profile and home demands on a cpu whose core has this speed (raw) and leaves it
+    /// this share.
     pub(super) fn job(
         machine: &Machine,
         profile: &MemoryProfile,

@@ -1,8 +1,9 @@
-//! A slow, obvious kernel to compare the engine with: every poll cycle and every timer tick is a step of its own, the
-//! next instant is found by scanning everything, and what every running task has left is counted down at every instant.
+//! A slow, obvious kernel to compare the engine with: every poll cycle and every timer tick is a step of its
+//! own, the next instant is found by scanning everything, and what every running task has left is counted
+//! down at every instant.
 //!
-//! It shares the types, the random streams and the policies with the engine, but none of its machinery: no forecasts,
-//! no tournament tree, no heaps, no virtual clocks, no linked lists.
+//! It shares the types, the random streams and the policies with the engine, but none of its machinery: no
+//! forecasts, no tournament tree, no heaps, no virtual clocks, no linked lists.
 
 mod caches;
 mod compute;
@@ -84,8 +85,8 @@ struct Reference<'o> {
     deciding: Option<usize>,
     /// Changes of which the policy is still to be notified.
     notices: Vec<(usize, usize, News)>,
-    /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified; whether it
-    /// wants to be.
+    /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified;
+    /// whether it wants to be.
     waits: Vec<(usize, Option<Awaited>)>,
     watched: bool,
     /// The policy wants to know who is displaced, under the time-sharing class.
@@ -262,7 +263,8 @@ impl<'o> Reference<'o> {
         }
     }
 
-    /// Timers, then what is due on cpus, then the decisions of the cpus concerned in id order, then new speeds.
+    /// Timers, then what is due on cpus, then the decisions of the cpus concerned in id order, then new
+    /// speeds.
     fn instant(&mut self, policy: &mut dyn Policy) {
         while let Some(timer) = self.take_timer() {
             self.steps += 1;
@@ -350,7 +352,8 @@ impl<'o> Reference<'o> {
         if at <= phase { phase } else { phase + (at - phase).div_ceil(period) * period }
     }
 
-    /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next one.
+    /// A cpu has to decide: in this round if the cpu that decides now is a lower one, otherwise in the next
+    /// one.
     fn mark(&mut self, c: usize) {
         if self.deciding.is_some_and(|deciding| c > deciding) {
             self.round.insert(c);

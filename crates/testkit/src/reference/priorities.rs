@@ -1,4 +1,5 @@
-//! The disciplines with priorities in the reference kernel: O(1), ULE and the time-sharing class, rule by rule.
+//! The disciplines with priorities in the reference kernel: O(1), ULE and the time-sharing class, rule by
+//! rule.
 
 use sim_core::os::{Discipline, NICE_WEIGHTS, O1Params, TsParams, UleParams};
 use sim_core::policy::{Preemption, TaskState};
@@ -238,7 +239,8 @@ impl Reference<'_> {
         task.average = u128::from(raised.min(10 * width)) * UNITS;
     }
 
-    /// Parent and child halve what is left of the parent's slice; the child has 95 % of the bonus in whole levels.
+    /// Parent and child halve what is left of the parent's slice; the child has 95 % of the bonus in whole
+    /// levels.
     fn share_slice(&mut self, params: &O1Params, parent: usize, t: usize) {
         let whole = o1_slice(params, self.tasks[t].weight);
         let left = whole.saturating_sub(self.tasks[parent].used);

@@ -93,7 +93,8 @@ impl Reference<'_> {
         self.advance_minimum(c);
     }
 
-    /// The queue's minimum follows the smaller of the current and the first waiting task, and never goes back.
+    /// The queue's minimum follows the smaller of the current and the first waiting task, and never goes
+    /// back.
     pub(super) fn advance_minimum(&mut self, c: usize) {
         if !self.has_virtual_time() {
             return;

@@ -1,4 +1,5 @@
-//! Applications and tasks that come up on the reference kernel: arrival, admission, creation, touch, start-up barrier.
+//! Applications and tasks that come up on the reference kernel: arrival, admission, creation, touch, start-up
+//! barrier.
 
 use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::observe::Observation;

@@ -79,7 +79,8 @@ pub(super) struct RefCpu {
     pub(super) doing: Doing,
     pub(super) since: u64,
     pub(super) lead: Lead,
-    /// While it computes: raw work left on this cpu, the lead included at the rate it began with; below zero when over.
+    /// While it computes: raw work left on this cpu, the lead included at the rate it began with; below zero
+    /// when over.
     pub(super) todo: i128,
     /// Raw work done per nanosecond.
     pub(super) rate: u64,
@@ -87,13 +88,15 @@ pub(super) struct RefCpu {
     /// Node of the pages of the operation, and the growth of its demand.
     pub(super) page_home: u32,
     pub(super) growth: u64,
-    /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its demand.
+    /// Since it began to compute: raw work the rates allowed, and the same weighted with the growth of its
+    /// demand.
     pub(super) pace: u64,
     pub(super) traffic: u64,
     /// Raw speed of its core, and what siblings leave of it (1/65,536).
     pub(super) own: u64,
     pub(super) share: u64,
-    /// Bytes that computing tasks have brought into its caches; the last of them and its part since another one did.
+    /// Bytes that computing tasks have brought into its caches; the last of them and its part since another
+    /// one did.
     pub(super) brought: u64,
     pub(super) bringer: Option<(usize, u64)>,
     pub(super) picked: u64,
@@ -189,7 +192,8 @@ pub(super) enum Waiting {
     Lock,
 }
 
-/// A process: application; rank of its first task (0 for threads of one process); which one of that rank's, from 0.
+/// A process: application; rank of its first task (0 for threads of one process); which one of that rank's,
+/// from 0.
 pub(super) type Process = (usize, u32, u64);
 
 /// A task.
@@ -220,7 +224,8 @@ pub(super) struct RefTask {
     pub(super) slept: u64,
     /// TS: updates since its quantum began.
     pub(super) waited: u32,
-    /// 2.6.30: average cpu time between the wake-ups it issues, its cpu time at the last one since it woke, and then.
+    /// 2.6.30: average cpu time between the wake-ups it issues, its cpu time at the last one since it woke,
+    /// and then.
     pub(super) avg_wakeup: u64,
     pub(super) issued: Option<u64>,
     pub(super) awake_since: u64,
@@ -339,7 +344,8 @@ impl RefTask {
         self.left.get(&self.scope).copied().unwrap_or(0)
     }
 
-    /// One more span of cpu time between two wake-ups that it issues: an eighth of the way from the average to it.
+    /// One more span of cpu time between two wake-ups that it issues: an eighth of the way from the average
+    /// to it.
     pub(super) fn count_wakeup(&mut self, span: u64) {
         let step = (span as i64 - self.avg_wakeup as i64).div_euclid(8);
         self.avg_wakeup = (self.avg_wakeup as i64 + step) as u64;

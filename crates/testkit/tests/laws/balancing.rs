@@ -148,8 +148,8 @@ fn forks_within_a_tick_clump_and_slow_forks_spread() {
 
 /// How long a cpu that runs out of work on a busy machine stays idle before it gets a waiting task.
 fn idle_gap(machine: &str, newidle: u64) -> Span {
-    // One task per cpu, one more on cpu 0, and on cpu 9 a short one that ends between two ticks.
-    // Without buddies: the last task that entered a queue counts as cache-hot until it sleeps, and stays at first.
+    // One task per cpu, one more on cpu 0, and on cpu 9 a short one that ends between two ticks. Without
+    // buddies: the last task that entered a queue counts as cache-hot until it sleeps, and stays at first.
     let mut trial = Trial::on(machine).kernel(&[("buddies", 0)]).until(2_000);
     trial = trial.policy("LOAD", &[("newidle", newidle)]);
     let others = (0..16).filter(|cpu| *cpu != 9).chain([0]);
@@ -163,8 +163,8 @@ fn idle_gap(machine: &str, newidle: u64) -> Span {
 
 #[test]
 fn a_cpu_that_runs_dry_waits_for_its_tick_in_this_kernel() {
-    // 2.6.28 pulls at once only between the threads of a core and on the largest machines; elsewhere an idle cpu balances at
-    // its next ticks.
+    // 2.6.28 pulls at once only between the threads of a core and on the largest machines; elsewhere an idle
+    // cpu balances at its next ticks.
     for machine in ["tigerton", SIXTEEN] {
         let (kernel, all) = (idle_gap(machine, 0), idle_gap(machine, 1));
         assert_eq!(all, Span::ZERO, "{machine}, pulling at all levels");

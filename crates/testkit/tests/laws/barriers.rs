@@ -1,4 +1,5 @@
-//! What a barrier costs with several tasks per core, and what a program that hardly synchronises does not pay.
+//! What a barrier costs with several tasks per core, and what a program that hardly synchronises does not
+//! pay.
 
 use sim_core::program::StartUp;
 use sim_core::time::Span;
@@ -32,16 +33,17 @@ fn latency(runtime: &str, per_core: u32, poll: u64) -> f64 {
 #[test]
 fn latency_grows_with_the_tasks_per_core() {
     let measured = [1, 2, 4, 8].map(|k| latency("upc", k, POLL));
-    // log2(16 k) rounds, each the rotation of k - 1 others at a poll, a yield and a switch, 1.3 us. Alone: 4 rounds of a
-    // cache line and a cycle of poll and yield.
+    // log2(16 k) rounds, each the rotation of k - 1 others at a poll, a yield and a switch, 1.3 us. Alone: 4
+    // rounds of a cache line and a cycle of poll and yield.
     for (us, expected) in measured.iter().zip([1.4, 9.0, 26.0, 63.0]) {
         let ratio = us / expected;
         assert!((1.0 / 1.5..=1.5).contains(&ratio), "{measured:.2?} us, expected about 1.4, 9, 26, 63");
     }
 }
 
-/// Latencies between processes over those between threads: the geometric mean over several prices of a poll. One
-/// price alone says little: barriers back to back fall into step, and a round may take one rotation more or less.
+/// Latencies between processes over those between threads: the geometric mean over several prices of a poll.
+/// One price alone says little: barriers back to back fall into step, and a round may take one rotation more
+/// or less.
 fn dearer(per_core: u32) -> f64 {
     let polls = [80, 90, 100, 110, 120];
     let ratios = polls.map(|poll| latency("mpi", per_core, poll) / latency("upc", per_core, poll));
@@ -77,8 +79,8 @@ fn a_barrier_grows_from_microseconds_to_tens_and_processes_pay_most() {
     }
 }
 
-/// EP at one and at eight threads per core, on Barcelona, pinned: seconds from the first fork, and of the section that it
-/// times itself, behind its first barrier.
+/// EP at one and at eight threads per core, on Barcelona, pinned: seconds from the first fork, and of the
+/// section that it times itself, behind its first barrier.
 fn ep(class: u64, kernel: &[Setting]) -> [(f64, f64); 2] {
     [1, 8].map(|per_core| {
         let ep = shelf("npb", &[("benchmark", 2), ("class", class)], "upc", 16 * per_core);
@@ -107,10 +109,11 @@ fn ep_at_eight_threads_per_core_takes_the_time_of_one() {
 
 #[test]
 fn what_ep_pays_for_eight_threads_per_core_is_a_matter_of_its_start() {
-    // A thread is created on a core whose others sleep until all are there, so it begins a whole slice of one task, the
-    // latency of 100 ms, ahead of the queue's minimum, which follows it. When all are woken, the last one created stands
-    // there, and the seven others are put at most one latency behind it. At EP's first barrier, behind which it starts its
-    // clock, these poll, with the default yield, until they have caught up: 7 x 100 ms, however long the program.
+    // A thread is created on a core whose others sleep until all are there, so it begins a whole slice of one
+    // task, the latency of 100 ms, ahead of the queue's minimum, which follows it. When all are woken, the
+    // last one created stands there, and the seven others are put at most one latency behind it. At EP's
+    // first barrier, behind which it starts its clock, these poll, with the default yield, until they have
+    // caught up: 7 x 100 ms, however long the program.
     let extra = |class, kernel: &[Setting]| {
         let [(one, _), (eight, _)] = ep(class, kernel);
         eight - one - CREATING

@@ -1,4 +1,5 @@
-//! Caches: sets that share one raise each other's demand, co-runners and moves cost refills, pages follow their task.
+//! Caches: sets that share one raise each other's demand, co-runners and moves cost refills, pages follow
+//! their task.
 
 use sim_core::account::Category;
 use sim_core::ids::TaskId;
@@ -83,8 +84,8 @@ fn turns(working_set: u64) -> (u64, u64) {
 
 #[test]
 fn co_runners_cost_each_other_what_does_not_fit() {
-    // Two sets that both fit cost nothing, two that just do not cost what is pushed out, far larger ones nothing extra
-    // (shape as measured by Li, Ding, Shen, ExpCS 2007).
+    // Two sets that both fit cost nothing, two that just do not cost what is pushed out, far larger ones
+    // nothing extra (shape as measured by Li, Ding, Shen, ExpCS 2007).
     let (fits, back) = turns(CACHE / 2);
     assert!(fits == 0 && back > 5, "{fits} ns in {back} turns");
     let (full, back) = turns(CACHE);
@@ -96,15 +97,15 @@ fn co_runners_cost_each_other_what_does_not_fit() {
 
 #[test]
 fn siblings_cost_each_other_nothing_beyond_their_programs_own_misses() {
-    // Two tasks of one program with three quarters of a cache each: their turns pass through as many bytes as one task with
-    // all the data would, and its stated demand counts what it misses then.
+    // Two tasks of one program with three quarters of a cache each: their turns pass through as many bytes as
+    // one task with all the data would, and its stated demand counts what it misses then.
     let mut app = set(0, CACHE * 3 / 4);
     app.tasks = 2;
     let (report, log) = barcelona().app(app.clone()).log();
     assert!(log.turns(0).len() > 5, "they take turns");
     assert_eq!(refill_ns(&report), 0);
-    // A stranger pushes out what its bytes exceed that by: after a full cache more a quarter of it, for the sibling
-    // may have passed twice.
+    // A stranger pushes out what its bytes exceed that by: after a full cache more a quarter of it, for the
+    // sibling may have passed twice.
     let mut two = barcelona();
     two.machine.memory.core_bandwidth = CORE;
     let (report, log) = two.app(app).app(set(0, CACHE)).log();
@@ -130,7 +131,8 @@ fn a_move_costs_the_caches_left_behind() {
     assert!(far.abs_diff(fetch_ns(CACHE) * 13 / 10) < 10, "{far}");
 }
 
-/// Time of a second of nothing but misses on 4 MiB (nothing to refill) that is moved to another node after a tenth.
+/// Time of a second of nothing but misses on 4 MiB (nothing to refill) that is moved to another node after a
+/// tenth.
 fn moved(pages: Pages) -> RunReport {
     let profile =
         MemoryProfile { demand: 4_500_000, bound: Some(1 << 16), working_set: 4 << 20, pages, shared: 0 };

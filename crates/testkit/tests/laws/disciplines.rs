@@ -1,4 +1,5 @@
-//! Who runs how long on one cpu under the other kernels: O(1), ULE, the time-sharing class, and the releases of CFS.
+//! Who runs how long on one cpu under the other kernels: O(1), ULE, the time-sharing class, and the releases
+//! of CFS.
 
 use sim_core::ids::{CpuId, LockId, TaskId};
 use sim_core::observe::{LeaveReason, Observation};
@@ -173,8 +174,9 @@ fn a_new_task_starts_a_period_late_in_2_6_27_and_a_slice_late_after() {
 
 #[test]
 fn who_wakes_others_often_preempts_sooner_in_2_6_30() {
-    // Two ranks hand a lock to each other, one among hogs for 0.2 ms at a time; it wakes when a hog has run 20 ms more than
-    // the other, which is less than the granularity of 25 ms. So it waits for the end of the hog's slice, or not at all.
+    // Two ranks hand a lock to each other, one among hogs for 0.2 ms at a time; it wakes when a hog has run
+    // 20 ms more than the other, which is less than the granularity of 25 ms. So it waits for the end of the
+    // hog's slice, or not at all.
     let time = |kernel| {
         let section = [Op::Lock(LockId(0)), compute(Span::from_ms(1)), Op::Unlock(LockId(0))];
         let ops = [vec![Op::Repeat(300)], section.to_vec(), vec![Op::End]].concat();

@@ -1,5 +1,6 @@
-//! The kernel of today (Linux 6.18): what spinning, blocking and yielding cost beside others, and who waits for the tick.
-//! The expected numbers were measured on a virtual machine of two cpus at 250 Hz, or follow from its tick and slice.
+//! The kernel of today (Linux 6.18): what spinning, blocking and yielding cost beside others, and who waits
+//! for the tick. The expected numbers were measured on a virtual machine of two cpus at 250 Hz, or follow
+//! from its tick and slice.
 
 use sim_core::account::Category;
 use sim_core::observe::Observation;
@@ -18,8 +19,8 @@ fn modern(settings: &[Setting]) -> Trial {
     Trial::on(TWO).booted("linux-6.18", settings)
 }
 
-/// Started on the grid of the ticks itself, two tasks that alternate would be within 10 us of each other after every
-/// turn, and one of them now and then behind although it has just run.
+/// Started on the grid of the ticks itself, two tasks that alternate would be within 10 us of each other
+/// after every turn, and one of them now and then behind although it has just run.
 const OFF_GRID: Time = Time::from_ns(1_300_000);
 
 /// Tasks of equal work that meet at a barrier this many times, on cpu 0.
@@ -84,7 +85,8 @@ fn spinning_before_blocking_costs_the_spin_for_each_other() {
     }
 }
 
-/// Yields a second of this many tasks that only yield beside this many hogs, and the share of the core the hogs lose.
+/// Yields a second of this many tasks that only yield beside this many hogs, and the share of the core the
+/// hogs lose.
 fn beside_hogs(yielders: u32, hogs_beside: u32) -> (f64, f64) {
     let yielding = on_cpu(0, app(yielders, vec![Op::Repeat(0), Op::Yield, Op::End], WaitMode::Spin));
     let trial =
@@ -145,7 +147,8 @@ fn a_ping_pong_between_two_sleepers_takes_a_wake_a_sleep_and_a_switch() {
     assert!((us * 1e3 - parts.ns() as f64).abs() < 100.0, "{us} us, not {parts:?}");
 }
 
-/// Wake-ups of a task that computes for `work` and sleeps for `pause`, beside a hog: when it was woken, when it ran.
+/// Wake-ups of a task that computes for `work` and sleeps for `pause`, beside a hog: when it was woken, when
+/// it ran.
 fn wake_ups(work: Span, pause: Span, settings: &[Setting]) -> Vec<(u64, u64)> {
     let ops = vec![Op::Repeat(400), Op::Sleep { span: pause, spread: Spread::NONE }, compute(work), Op::End];
     let sleeper = on_cpu(0, app(1, ops, WaitMode::Block));
@@ -183,8 +186,8 @@ fn who_has_used_its_share_waits_for_the_tick() {
     assert!(late.iter().all(|(woken, ran)| ran - woken < 4 * MS + 12_000), "{late:?}");
 }
 
-/// Seconds of four tasks on two cpus, with a barrier after each 0.3 ms, beside a hog on each cpu, for starts at eight
-/// places between two ticks.
+/// Seconds of four tasks on two cpus, with a barrier after each 0.3 ms, beside a hog on each cpu, for starts
+/// at eight places between two ticks.
 fn blocking_beside_hogs(wait: WaitMode, settings: &[Setting]) -> [f64; 8] {
     std::array::from_fn(|at| {
         let mut team = team(4, Span::from_us(300), 400, wait);
@@ -198,8 +201,8 @@ fn blocking_beside_hogs(wait: WaitMode, settings: &[Setting]) -> [f64; 8] {
 fn each_rule_counts_for_programs_that_block_beside_others() {
     let spin = WaitMode::SpinThenBlock { limit: Span::from_us(200), yielding: false };
     let plain = blocking_beside_hogs(spin, &[]);
-    // Either way, by the start: such programs fall into step with the ticks. Protection matters least, as a tick is
-    // longer than either slice.
+    // Either way, by the start: such programs fall into step with the ticks. Protection matters least, as a
+    // tick is longer than either slice.
     for (rule, least) in [("delayed_dequeue", 0.05), ("run_to_parity", 0.002)] {
         let without = blocking_beside_hogs(spin, &[(rule, 0)]);
         let changed = plain.iter().zip(&without).map(|(with, without)| (without / with - 1.0).abs());

@@ -1,4 +1,5 @@
-//! Gang scheduling: halves of the machine for fine-grained programs, strict slots, fewer slots, pairs, the price of a change.
+//! Gang scheduling: halves of the machine for fine-grained programs, strict slots, fewer slots, pairs, the
+//! price of a change.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,8 @@ fn fine(barriers: u32) -> AppSpec {
 
 #[test]
 fn fine_grained_programs_each_run_like_a_dedicated_part() {
-    // Feitelson and Rudolph, JPDC 1992: each of n gangs takes n times its time alone; mixed queues take slices for a barrier.
+    // Feitelson and Rudolph, JPDC 1992: each of n gangs takes n times its time alone; mixed queues take
+    // slices for a barrier.
     let alone = Trial::on(FOUR).policy("PIN", &[]).app(fine(4_000)).seconds();
     for n in [2, 3] {
         for settings in [&[][..], &[STRICT]] {
@@ -65,8 +67,8 @@ fn strict_gangs_leave_empty_cells_idle() {
 
 #[test]
 fn united_slots_take_no_turns() {
-    // a (3 x 0.5 s) and c (1 x 1 s) share a slot, b (2 x 1 s) has another one. a ends at 0.9 s after five turns. b has had four
-    // and c five; united, they go on at the same time, else in turns, b last.
+    // a (3 x 0.5 s) and c (1 x 1 s) share a slot, b (2 x 1 s) has another one. a ends at 0.9 s after five
+    // turns. b has had four and c five; united, they go on at the same time, else in turns, b last.
     let last = |unite: u64| {
         let trial = Trial::on(FOUR).free().policy("gang", &[STRICT, ("unification", unite)]);
         let report = trial.app(hogs(3, 500)).app(hogs(2, 1_000)).app(hogs(1, 1_000)).run();
@@ -78,8 +80,8 @@ fn united_slots_take_no_turns() {
 
 #[test]
 fn moving_a_gang_can_save_a_slot() {
-    // a and b (2 tasks each) fill a slot, c has another one, in a's columns. b ends at 0.5 s: a and c can go on at once only
-    // if one of them moves to b's columns, two moves.
+    // a and b (2 tasks each) fill a slot, c has another one, in a's columns. b ends at 0.5 s: a and c can go
+    // on at once only if one of them moves to b's columns, two moves.
     let run = |migration: u64| {
         let trial = Trial::on(FOUR).free().policy("gang", &[STRICT, ("migration", migration)]);
         let report = trial.app(hogs(2, 1_000)).app(hogs(2, 300)).app(hogs(2, 1_000)).run();
@@ -92,8 +94,8 @@ fn moving_a_gang_can_save_a_slot() {
 
 #[test]
 fn a_computing_gang_uses_what_a_sleeping_one_leaves() {
-    // The sleepers use a fifth of their turns. Taken apart, four fifths of every other turn are idle. Paired for eight turns, then
-    // measured apart for two, the same is left of one turn in ten.
+    // The sleepers use a fifth of their turns. Taken apart, four fifths of every other turn are idle. Paired
+    // for eight turns, then measured apart for two, the same is left of one turn in ten.
     let sleeper = [Op::Repeat(10_000), compute(Span::from_ms(2)), nap(8), Op::End];
     let run = |pairing: u64| {
         let trial = Trial::on(FOUR).policy("gang", &[STRICT, ("pairing", pairing)]).until(10_000);

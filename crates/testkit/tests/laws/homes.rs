@@ -20,9 +20,9 @@ fn endless(tasks: u32, start_ms: u64) -> AppSpec {
     app
 }
 
-/// The E25K with nine jobs of 8 threads among this many sequential jobs, which start in an order drawn from the seed, one every
-/// 100 ms; per-second snapshots afterwards. Percentage of snapshots on the board where the job's first thread
-/// first ran: by thread of the parallel jobs, and of the sequential ones.
+/// The E25K with nine jobs of 8 threads among this many sequential jobs, which start in an order drawn from
+/// the seed, one every 100 ms; per-second snapshots afterwards. Percentage of snapshots on the board where
+/// the job's first thread first ran: by thread of the parallel jobs, and of the sequential ones.
 fn rates(sequential: u32, seed: u64, settings: &[(&'static str, u64)]) -> (Vec<f64>, f64) {
     let jobs = JOBS + sequential;
     let mut order: Vec<(u32, u32)> = (0..jobs)
@@ -77,14 +77,16 @@ fn the_home_rate_falls_with_the_number_of_the_thread() {
         assert!(sequential > 90.0, "sequential jobs: {sequential} %");
         mean.iter_mut().zip(&rates).for_each(|(mean, rate)| *mean += rate / runs as f64);
     }
-    // Janda, Nagel, Trenkler, table 5 (140 user threads): thread 1 98.7 %, 2 83.2, 4 33.3, 5 0.0, 7 19.1, 8 11.5; the mean of a job 38.4.
+    // Janda, Nagel, Trenkler, table 5 (140 user threads): thread 1 98.7 %, 2 83.2, 4 33.3, 5 0.0, 7 19.1, 8
+    // 11.5; the mean of a job 38.4.
     assert!(mean[0] > 95.0, "{mean:?}");
     assert!((mean[1] - 83.2).abs() < 20.0 && (mean[3] - 33.3).abs() < 20.0, "{mean:?}");
     assert!(mean[4..].iter().sum::<f64>() / 4.0 < 20.0, "{mean:?}");
     assert!((mean.iter().sum::<f64>() / 8.0 - 38.4).abs() < 8.0, "{mean:?}");
-    // Threads 1 and 2 are alike: the home of the first is the lightest board, and with one thread more it is not heavier than another by
-    // more than the difference, so the second stays. Either is away only while its board is home to more threads than it has
-    // cpus: who is displaced is a matter of luck, so three standard errors between them.
+    // Threads 1 and 2 are alike: the home of the first is the lightest board, and with one thread more it is
+    // not heavier than another by more than the difference, so the second stays. Either is away only while
+    // its board is home to more threads than it has cpus: who is displaced is a matter of luck, so three
+    // standard errors between them.
     assert!((mean[0] - mean[1]).abs() < 3.6, "{mean:?}");
     for pair in mean[1..5].windows(2) {
         assert!(pair[1] <= pair[0] + 1.0, "{mean:?}");

@@ -1,4 +1,5 @@
-//! Jobs that arrive, queue and start, and tasks that come up: who creates whom and when, who touches what where.
+//! Jobs that arrive, queue and start, and tasks that come up: who creates whom and when, who touches what
+//! where.
 
 use std::sync::Arc;
 
@@ -185,7 +186,8 @@ fn the_timed_section_begins_when_all_have_met() {
         assert_eq!(app.program_start - app.start, app.run_time().unwrap() - app.timed_run_time().unwrap());
         (app.program_start.ns() - app.start.ns(), app.timed_run_time().unwrap().ns())
     };
-    // Fifteen creations by rank 0, sixteen by a launcher; then 20 ms of work, and some microseconds to be released.
+    // Fifteen creations by rank 0, sixteen by a launcher; then 20 ms of work, and some microseconds to be
+    // released.
     for (forks, creations) in [(Forks::Master, 15), (Forks::Launcher, 16)] {
         let (up, time) = timed(forks, true);
         assert!((creations * FORK..(creations + 1) * FORK).contains(&up), "{up} ns");
@@ -212,7 +214,8 @@ impl Policy for Mover {
     }
 }
 
-/// Run time in seconds of three tasks under [`Mover`]; rank 1 has a second of work, all of it waiting for memory.
+/// Run time in seconds of three tasks under [`Mover`]; rank 1 has a second of work, all of it waiting for
+/// memory.
 fn moved(touch: Touch) -> f64 {
     let mut machine = Trial::on("barcelona").free().machine;
     machine.costs.fork = Span::from_ms(4);

@@ -26,7 +26,8 @@ fn forks_pile_up_by_averages_of_the_last_tick_and_spread_by_idle_cpus() {
         let cpus = born(&trial.app(hogs(16, 50)).until(40).log().1, 16);
         (0..16).map(|cpu| cpus.iter().filter(|born| **born == cpu).count()).collect::<Vec<_>>()
     };
-    // Sixteen forks at one instant. 2.6.28: a few to cpus whose averages are zero, all others to the parent's.
+    // Sixteen forks at one instant. 2.6.28: a few to cpus whose averages are zero, all others to the
+    // parent's.
     let old = forks("linux-2.6.28", "LOAD");
     assert!(old.iter().any(|born| *born >= 8), "{old:?}");
     // Today idle cpus are counted as they are.
@@ -49,7 +50,8 @@ fn ule_moves_the_odd_thread_about_once_a_second() {
 
 #[test]
 fn ule_is_fair_over_seconds_but_not_over_the_intervals_of_a_program() {
-    // Three threads on two cpus, 6 s of work each: at best 9 s, pinned 12 s. Only intervals longer than a second gain.
+    // Three threads on two cpus, 6 s of work each: at best 9 s, pinned 12 s. Only intervals longer than a
+    // second gain.
     let run = |steps: u32| {
         let ops =
             vec![Op::Repeat(steps), compute(Span::from_ms(6_000 / u64::from(steps))), Op::Barrier, Op::End];
@@ -63,7 +65,8 @@ fn ule_is_fair_over_seconds_but_not_over_the_intervals_of_a_program() {
 
 #[test]
 fn on_many_cpus_ule_of_freebsd_7_leaves_a_queue_of_two_to_the_long_term_balancer() {
-    // Sixteen cpus, seventeen threads, one of which ends after 2 s: its cpu stays idle until the balancer comes.
+    // Sixteen cpus, seventeen threads, one of which ends after 2 s: its cpu stays idle until the balancer
+    // comes.
     let idle = |release: u64, balance: u64| {
         let settings = [("release", release), ("balance", balance)];
         let trial = Trial::on("barcelona").free().under("freebsd-7", &[]).policy("ULE", &settings);

@@ -36,7 +36,8 @@ pub(crate) fn second(cpu: u32, profile: MemoryProfile) -> AppSpec {
     app
 }
 
-/// Barcelona, where overhead costs nothing, cores and links carry as much as anybody asks for, and remote memory is 1.3 as far.
+/// Barcelona, where overhead costs nothing, cores and links carry as much as anybody asks for, and remote
+/// memory is 1.3 as far.
 fn barcelona() -> Trial {
     let mut trial = Trial::on("barcelona").free();
     trial.machine.memory.core_bandwidth = 10 * CONTROLLER;
@@ -56,8 +57,9 @@ fn times(demands: &[u64], node: u32) -> Vec<f64> {
     (0..demands.len()).map(|i| seconds(&report, i)).collect()
 }
 
-/// How much slower distance alone makes a stream that does nothing but wait for memory. A core has a fixed number of
-/// requests under way, so the stream asks for as much less per second, and it is that which loads what is on its way.
+/// How much slower distance alone makes a stream that does nothing but wait for memory. A core has a fixed
+/// number of requests under way, so the stream asks for as much less per second, and it is that which loads
+/// what is on its way.
 const FAR: f64 = 1.3;
 
 /// The stretch law with Barcelona's exponent.
@@ -78,7 +80,8 @@ fn streams_on_one_controller_get_equal_parts_of_it() {
 
 #[test]
 fn a_remote_stream_pays_the_remote_factor() {
-    // The factor itself where nothing is crowded; less where it is, as it asks for less there: 1.3 h(rho / 1.3) / h(rho).
+    // The factor itself where nothing is crowded; less where it is, as it asks for less there: 1.3 h(rho /
+    // 1.3) / h(rho).
     for demand in [CONTROLLER / 100, CONTROLLER / 2, CONTROLLER] {
         let rho = demand as f64 / CONTROLLER as f64;
         close(times(&[demand], 0)[0], stretch(rho), "local");
@@ -169,8 +172,8 @@ fn a_link_limits_what_a_node_serves_to_others() {
     for cpu in [0, 4] {
         trial = trial.app(stream(cpu, CONTROLLER / 2, 2));
     }
-    // Each of the two asks for 1 / 1.3 of what the port carries. The node's own stream does not use the port, but the
-    // controller: half of it, and the two others' halves over 1.3.
+    // Each of the two asks for 1 / 1.3 of what the port carries. The node's own stream does not use the port,
+    // but the controller: half of it, and the two others' halves over 1.3.
     let report = trial.app(stream(8, CONTROLLER / 2, 2)).run();
     for i in 0..2 {
         close(seconds(&report, i), FAR * stretch(2.0 / FAR), "remote");

@@ -1,4 +1,5 @@
-//! What DWRR promises: rounds that differ by at most one, service that differs by at most a slice, shares by weight.
+//! What DWRR promises: rounds that differ by at most one, service that differs by at most a slice, shares by
+//! weight.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +93,8 @@ fn rounds_differ_by_one_and_service_by_a_slice_and_a_tick() {
 
 #[test]
 fn weights_are_shares() {
-    // Nice 0 and nice 5 (1024 and 335), two of each on two cpus: 1024 / 2718 of two cpus each, and 335 / 2718.
+    // Nice 0 and nice 5 (1024 and 335), two of each on two cpus: 1024 / 2718 of two cpus each, and 335 /
+    // 2718.
     let mut light = endless(2);
     light.weight = 335;
     let (report, rounds) = run(&Trial::on("package:1 core:2").app(endless(2)).app(light).until(20_000));
@@ -113,7 +115,8 @@ fn weights_are_shares() {
 
 #[test]
 fn nobody_gets_more_than_the_machine_has() {
-    // Seventeen tasks of 2 s that meet at the end: no sooner than 17/16 of 2 s, and within a slice or two of that.
+    // Seventeen tasks of 2 s that meet at the end: no sooner than 17/16 of 2 s, and within a slice or two of
+    // that.
     let (report, _) = run(&Trial::on(SIXTEEN).app(hogs(17, 2_000)));
     let seconds = report.apps[0].run_time().unwrap().ns() as f64 / 1e9;
     assert!((2.125..2.125 + 0.2).contains(&seconds), "{seconds} s");

@@ -1,4 +1,5 @@
-//! User-level balancing: what SPEED and JUGGLE gain on uneven thread counts, what bounds them, and what misleads them.
+//! User-level balancing: what SPEED and JUGGLE gain on uneven thread counts, what bounds them, and what
+//! misleads them.
 
 use std::sync::Arc;
 
@@ -57,8 +58,8 @@ fn threads_that_do_not_divide_the_cores_gain_up_to_the_ceiling_and_never_more() 
 
 #[test]
 fn sixteen_threads_on_some_of_sixteen_cpus() {
-    // The set-up of the SPEED paper: Tigerton, 2.6.28, the program confined to 12 to 15 cpus. Groups of a pair
-    // count as one unit of power for LOAD whatever the mask leaves of them.
+    // The set-up of the SPEED paper: Tigerton, 2.6.28, the program confined to 12 to 15 cpus. Groups of a
+    // pair count as one unit of power for LOAD whatever the mask leaves of them.
     for cpus in 12..=15 {
         let mut code = program(16, 4_000, 1, WaitMode::Yield);
         code.allowed = Some(CpuSet::of((0..cpus).map(CpuId)));
@@ -116,7 +117,8 @@ fn beside_a_hog(machine: &str, tasks: u32) -> Trial {
 
 #[test]
 fn a_hog_on_cpu_0_is_shared_by_all() {
-    // The hog takes half of one core of sixteen: 15.5 / 16 are left, while the thread beside it has half a core.
+    // The hog takes half of one core of sixteen: 15.5 / 16 are left, while the thread beside it has half a
+    // core.
     let [pin, load, speed, juggle] =
         ["PIN", "LOAD", "SPEED", "JUGGLE"].map(|policy| times(&beside_a_hog(SIXTEEN, 16), policy, &[], 4).0);
     let label = format!("PIN {pin:.2}, LOAD {load:.2}, SPEED {speed:.2}, JUGGLE {juggle:.2}");
@@ -151,8 +153,9 @@ fn juggling_varies_less_than_queue_lengths_and_is_faster_beside_few_strangers() 
 
 #[test]
 fn a_stranger_on_every_core_makes_speed_chase_time_slices() {
-    // Slices of this kernel are 30 ms, an interval 100 to 200 ms: by luck a thread gets a third or two thirds of its
-    // fair half, and the threshold is 90 %. Short slices, or queue lengths for a measure, and it rests.
+    // Slices of this kernel are 30 ms, an interval 100 to 200 ms: by luck a thread gets a third or two thirds
+    // of its fair half, and the threshold is 90 %. Short slices, or queue lengths for a measure, and it
+    // rests.
     let pulls = |latency: u64, settings: &[Setting]| {
         let kernel = [("latency", latency), ("min_granularity", latency / 5)];
         let mut strangers = hogs(4, 60_000);

@@ -17,8 +17,8 @@ fn near(found: f64, law: f64) {
     assert!((found / law - 1.0).abs() < 0.001, "{found} s, not {law}");
 }
 
-/// Run times of these applications on two cores of two threads each; of two threads that compute 0.6 are left, of two that
-/// wait for memory 0.9, beside one that polls 0.8.
+/// Run times of these applications on two cores of two threads each; of two threads that compute 0.6 are
+/// left, of two that wait for memory 0.9, beside one that polls 0.8.
 fn threads(apps: Vec<AppSpec>) -> (Vec<f64>, u64) {
     let mut trial = Trial::on(TWO_CORES).free();
     trial.machine.smt = Smt { compute: 600, memory: 900, poll: 800 };

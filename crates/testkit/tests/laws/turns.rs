@@ -37,7 +37,8 @@ fn by_default_a_yielding_waiter_gets_half_the_core() {
     let (report, log) = trial.log();
     let time = seconds(&report, 0);
     assert!((3.85..4.15).contains(&time), "2 s of work took {time} s beside a waiter that yields");
-    // A switch at each slice of the worker, 50 ms rounded up to the tick, not at each of its peer's million yields.
+    // A switch at each slice of the worker, 50 ms rounded up to the tick, not at each of its peer's million
+    // yields.
     let cut: Vec<u64> = log
         .turns(0)
         .iter()
@@ -99,8 +100,8 @@ fn explicit_yields_alternate_too() {
         let trial = Trial::on(SIXTEEN).kernel(&[("yield", mode)]).app(on_cpu(0, yields));
         let counters = trial.run().apps[0].counters;
         assert_eq!(counters.yields, 20_000);
-        // Under the default yield the start debit of the second task, a slice of 50 ms, is used up first: the run is
-        // over before. Under posix each yield goes behind the other task.
+        // Under the default yield the start debit of the second task, a slice of 50 ms, is used up first: the
+        // run is over before. Under posix each yield goes behind the other task.
         let switches = counters.voluntary_switches;
         let alternates = switches > 19_900;
         assert_eq!(alternates, mode == POSIX, "mode {mode}: {switches} switches");
@@ -127,7 +128,8 @@ fn slices(n: u32, settings: &[Setting]) -> Vec<u64> {
 
 #[test]
 fn slices_end_at_the_first_tick_past_the_share_of_the_latency() {
-    // Latency 100 ms shared by up to five, 20 ms each beyond. The tick looks for strictly more than the slice.
+    // Latency 100 ms shared by up to five, 20 ms each beyond. The tick looks for strictly more than the
+    // slice.
     for (n, at_1000_hz, at_250_hz) in [(2, 51, 52), (3, 34, 36), (4, 26, 28), (5, 21, 24), (8, 21, 24)] {
         for (tick, expected) in [(MS, at_1000_hz), (4 * MS, at_250_hz)] {
             let lengths = slices(n, &[("tick", tick)]);
@@ -180,8 +182,8 @@ fn a_long_sleeper_preempts_at_once_if_its_credit_exceeds_the_granularity() {
     // Credit 100 ms, granularity 25 ms.
     let delays = wake_delays(&[]);
     assert!(delays.iter().all(|ns| *ns < 20_000), "{delays:?}");
-    // A granularity beyond the credit, or no credit at all: it waits for the end of the hog's slice. The hog was alone
-    // and past its slice of 50 ms, so that is the next tick.
+    // A granularity beyond the credit, or no credit at all: it waits for the end of the hog's slice. The hog
+    // was alone and past its slice of 50 ms, so that is the next tick.
     for settings in [("wakeup_granularity", 150 * MS), ("sleeper_credit", 0)] {
         let delays = wake_delays(&[settings]);
         assert!(delays.iter().any(|ns| *ns > 50_000), "{settings:?}: {delays:?}");

@@ -17,8 +17,8 @@ fn busy(services: u32) -> f64 {
 
 #[test]
 fn services_on_one_core_fill_it_as_the_machine_repairman_model_says() {
-    // N customers with exponential times, rho = 0.55 / 0.45: idle with probability 1 / sum of N! / (N - k)! rho^k,
-    // 0.45, 0.1555 and 0.0013 for one, two and five of them.
+    // N customers with exponential times, rho = 0.55 / 0.45: idle with probability 1 / sum of N! / (N - k)!
+    // rho^k, 0.45, 0.1555 and 0.0013 for one, two and five of them.
     for (services, expected) in [(1, 0.55), (2, 0.8445), (5, 0.9987)] {
         let share = busy(services);
         assert!((share - expected).abs() < 0.02, "{services}: busy {share}, expected {expected}");
@@ -77,8 +77,8 @@ fn a_new_process_costs_a_fork_and_a_switch_between_processes() {
     let costs = trial.machine.costs.clone();
     let report = trial.run();
     let cpu = &report.cpus[3];
-    // The first switch finds no process before it and counts as one between threads; the last process has nothing left
-    // to do and ends before its switch is paid.
+    // The first switch finds no process before it and counts as one between threads; the last process has
+    // nothing left to do and ends before its switch is paid.
     assert_eq!(cpu.get(Category::Switch), costs.switch_thread + costs.switch_process * 999);
     assert!(cpu.get(Category::Kernel) >= costs.fork * 1_000);
 }
@@ -118,7 +118,8 @@ fn threads_of_a_team_switch_as_threads_and_teams_as_processes() {
 
 #[test]
 fn teams_wait_for_their_own_and_leaders_for_each_other() {
-    // Four teams of two; rank 7 alone has 100 ms of work, the others next to none, before each of two barriers.
+    // Four teams of two; rank 7 alone has 100 ms of work, the others next to none, before each of two
+    // barriers.
     let run = |barrier| {
         let ops = vec![Op::Repeat(2), compute(Span::from_ms(100)), barrier, Op::End];
         let mut app = app(8, ops, WaitMode::Block);

@@ -14,7 +14,8 @@
 //!
 //! One case has a closed form besides (`rotation`): a yield that puts its caller behind all others makes a
 //! round-robin cycle, whose state after any number of dispatches follows from two passes over the queue,
-//! without a copy. It stays because a task-step takes twice the instructions without it (docs/performance.md).
+//! without a copy. It stays because a task-step takes twice the instructions without it
+//! (docs/performance.md).
 
 pub(crate) mod queue_copy;
 pub(crate) mod recurrence;

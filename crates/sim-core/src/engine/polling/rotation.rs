@@ -1,8 +1,8 @@
 //! Polling in a round-robin cycle, computed in place. A yield puts its caller behind all others of its
 //! priority, so each polling task runs for one poll and one yield, in the order of the queue.
 //!
-//! The same as on a copy of the queue (`queue_copy`), without the copy: polls, dispatches and instants agree to
-//! the nanosecond.
+//! The same as on a copy of the queue (`queue_copy`), without the copy: polls, dispatches and instants agree
+//! to the nanosecond.
 
 use crate::account::Category;
 use crate::engine::polling::{Prices, polls, visible_at};

@@ -184,7 +184,8 @@ impl Cpu {
         self.overhead.add(&std::mem::take(&mut self.deferred));
     }
 
-    /// The current task continues to poll from `since`. `polled`: completed cycles, and switches between polling tasks.
+    /// The current task continues to poll from `since`. `polled`: completed cycles, and switches between
+    /// polling tasks.
     pub(crate) fn poll_on(&mut self, since: Time, charged: Time, overhead: Overhead, polled: (u64, u64)) {
         self.since = since;
         self.charged = charged;
