@@ -1,4 +1,4 @@
-//! Pages that explain every policy, kernel, runtime, workload, machine, metric, way to wait, barrier, key and term.
+//! Pages that explain policies, kernels, runtimes, workloads, machines, metrics, keys and terms.
 
 pub mod catalogue;
 mod entries;

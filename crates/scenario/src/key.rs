@@ -200,8 +200,8 @@ impl<T: Value> Field<'_, T> {
     }
 }
 
-/// Declares the keys of a mapping: a struct with a field for each, and the list of them. The comment of a key is
-/// its description in the JSON Schema and on its page. The braces set fields of [`Key`].
+/// Declares the keys of a mapping: a struct with a field for each, and the list of them. The comment of a key
+/// is its description in the JSON Schema and on its page. The braces set fields of [`Key`].
 macro_rules! keys {
     (
         $(#[$of_struct:meta])*
@@ -215,10 +215,11 @@ macro_rules! keys {
 
         impl<'a> $name<'a> {
             /// The keys, in the order of lists.
-            pub(crate) const KEYS: &'static [$crate::key::Key; [$(stringify!($key)),+].len()] = &[$($crate::key::Key {
-                $($said: $value,)*
-                ..$crate::key::Key::of::<$type>(stringify!($key), concat!($($meaning),+).trim_ascii())
-            }),+];
+            pub(crate) const KEYS: &'static [$crate::key::Key; [$(stringify!($key)),+].len()] =
+                &[$($crate::key::Key {
+                    $($said: $value,)*
+                    ..$crate::key::Key::of::<$type>(stringify!($key), concat!($($meaning),+).trim_ascii())
+                }),+];
 
             /// The fields of a mapping.
             pub(crate) fn of(mapping: &'a notation::yaml::Node) -> Self {
