@@ -4,8 +4,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
 use experiment::neutral;
-use experiment::scenarios;
 use experiment::suggest::{hint, nearest};
+use scenario::built_in;
 
 use crate::args::Arguments;
 
@@ -18,7 +18,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 
 /// The error about a built-in scenario that does not exist. The list is long, so it is not part of the error.
 pub(crate) fn no_scenario(name: &str) -> String {
-    let near = scenarios::similar(name).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let near = built_in::similar(name).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let stop = if near.is_empty() { "." } else { "" };
     format!("no built-in scenario is called `{name}`{near}{stop} `oversim list scenarios` lists all")
 }

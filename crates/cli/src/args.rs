@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter as Completer;
-use experiment::catalogue::Registry;
 use experiment::parameter::Kind;
 use experiment::units;
+use explain::catalogue::Registry;
 
 use crate::{complete, help};
 

@@ -9,10 +9,11 @@ use clap::{Command, CommandFactory};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::EnvCompleter;
-use experiment::catalogue::{Registry, rows_with};
-use experiment::explain::{self, Kind};
-use experiment::scenario::settable;
-use experiment::{PolicyLevel, PolicyShelf, scenarios};
+use experiment::{PolicyLevel, PolicyShelf};
+use explain::Kind;
+use explain::catalogue::{Registry, rows_with};
+use scenario::built_in;
+use scenario::settable;
 
 use crate::args::Arguments;
 use crate::input;
@@ -89,7 +90,7 @@ fn registry(registry: Registry) -> Vec<Named> {
 }
 
 fn built_in_scenarios() -> impl Iterator<Item = Named> {
-    scenarios::BUILT_IN.iter().map(|scenario| (scenario.name.to_owned(), scenario.about()))
+    built_in::BUILT_IN.iter().map(|scenario| (scenario.name.to_owned(), scenario.about()))
 }
 
 /// Names of built-in scenarios.
@@ -217,7 +218,7 @@ fn paths(current: &OsStr, swept: bool) -> Vec<CompletionCandidate> {
 /// The text of the scenario that a word of the command line names.
 fn subject(word: &str) -> Option<String> {
     let file = word.ends_with(".yaml") || word.ends_with(".yml");
-    if !file && scenarios::find(word).is_none() {
+    if !file && built_in::find(word).is_none() {
         return None;
     }
     input::scenario(Path::new(word)).ok().map(|(_, text)| text)

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use experiment::encoding::{Unreadable, decode};
-use experiment::scenarios;
 use experiment::suggest::nearest;
+use scenario::built_in;
 
 use crate::failure::Failure;
 
@@ -40,7 +40,7 @@ fn resolve(subject: &Path, most: u64, what: &str) -> Result<(String, String), Fa
     if !missing {
         return file(subject, most, what);
     }
-    match subject.to_str().and_then(scenarios::find) {
+    match subject.to_str().and_then(built_in::find) {
         Some(found) => Ok((found.title(), found.text.to_owned())),
         None => Err(Failure::Input(absent(subject))),
     }
@@ -53,7 +53,7 @@ fn absent(subject: &Path) -> String {
         return format!("cannot read {name}: it is a directory, and no built-in scenario has this name");
     }
     let last = subject.file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default();
-    let built_in = scenarios::similar(&last).map(|near| format!("the built-in scenario `{near}`"));
+    let built_in = built_in::similar(&last).map(|near| format!("the built-in scenario `{near}`"));
     let file = similar_file(subject, &last).map(|near| format!("the file `{near}`"));
     let near: Vec<String> = [built_in, file].into_iter().flatten().collect();
     if near.is_empty() {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use experiment::size::Limit;
+use scenario::memory::Limit;
 
 /// Where Linux mounts the control groups, of version 2 and of memory in version 1, each with the file of the
 /// limit.

@@ -309,10 +309,10 @@ fn finished_seeds_are_kept_where_asked() {
 fn the_room_that_results_need_is_estimated() {
     let folder = folder();
     for name in ["cg_ft_share", "spin_yield_block", "lgroup_homes"] {
-        let text = experiment::scenarios::find(name).unwrap().text;
+        let text = scenario::built_in::find(name).unwrap().text;
         let policies = experiment::PolicyShelf::with(&[]).unwrap();
-        let overrides = experiment::scenario::Overrides { repeat: Some(2), ..Default::default() };
-        let plan = experiment::scenario::load_with(&policies, name, text, &overrides).unwrap();
+        let overrides = scenario::Overrides { repeat: Some(2), ..Default::default() };
+        let plan = scenario::load_with(&policies, name, text, &overrides).unwrap();
         let (code, said) = run(folder.path(), &["run", name, "--repeat", "2", "-o", name, "--quiet"]);
         assert_eq!(code, 0, "{said}");
         let files = fs::read_dir(folder.path().join(name)).unwrap();

@@ -7,18 +7,19 @@ mod support;
 
 use std::fs;
 
+use experiment::PolicyShelf;
 use experiment::compare::contrast::{self, Named, Wanted};
 use experiment::compare::report as comparison;
 use experiment::neutral::is_invisible;
-use experiment::plan::Experiment;
 use experiment::report::{FORMATS, View};
 use experiment::result::{self, Results};
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
-use experiment::{PolicyShelf, machine_view};
+use explain::machine_view;
 use pictures::figures;
 use pictures::page::{Slot, Story, page};
 use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 use serde_json::Value;
 use support::oversim;
 use validation::claims;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use notation::lists;
+use scenario::plan::{Experiment, RunPlan};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
@@ -19,7 +20,6 @@ use sim_core::policy::{Action, Affinity, Decision, Placement, THROTTLED, Why};
 use sim_core::time::Time;
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-use crate::plan::{Experiment, RunPlan};
 use crate::result::{Results, policy_name};
 use crate::run::{Failed, RunError, pool, refused, results, simulate_one};
 

@@ -1,6 +1,7 @@
 //! Numbers as reports and figures write them: a unit that fits, and as many digits as the reader needs.
 
 use crate::statistics::Summary;
+pub use notation::units::plural;
 
 /// Units of time with their length in seconds, longest first.
 const TIME_UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
@@ -100,12 +101,6 @@ pub fn listed(names: &[impl AsRef<str>]) -> String {
             format!("{} and {}", rest.join(", "), last.as_ref())
         }
     }
-}
-
-/// A number of things: `1 run`, `3 runs`.
-#[must_use]
-pub fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

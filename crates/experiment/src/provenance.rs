@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::configuration::{Axis, Configuration};
-use crate::plan::Experiment;
+use scenario::configuration::{Axis, Configuration};
+use scenario::plan::Experiment;
+pub use scenario::plan::{MachineOrigin, Shortened};
 
 /// Version of the model: a change that moves any simulated number moves this name.
 pub const MODEL: &str = "oversim-model/5";
@@ -71,34 +72,6 @@ pub struct Provenance {
     /// SHA-256 of the schedule file that was replayed in place of the policies, hex; absent when the policies decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
-}
-
-/// A machine, and how certain its values are.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct MachineOrigin {
-    /// Its name.
-    pub name: String,
-    /// Its hardware threads; absent in results of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpus: Option<u32>,
-    /// Its shape as a synthetic description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub topology: Option<String>,
-    /// How many of its values have a stated source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub values: Option<usize>,
-    /// How many of these are marked uncertain: estimates, or values of another machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uncertain: Option<usize>,
-}
-
-/// An application of which only a part is simulated.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Shortened {
-    /// Its name.
-    pub app: String,
-    /// The smallest simulated part of its iterations over the configurations, 0 to 1.
-    pub share: f64,
 }
 
 /// How many runs ended in each way.

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use scenario::plan::{Experiment, RunPlan};
 use sim_core::engine::Simulation;
 use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
 use sim_core::policy::Policy;
 
-use crate::plan::{Experiment, RunPlan};
 use crate::references;
 use crate::result::{Results, policy_name};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::metrics::{METRICS, Metric, Reduction, Sample, Scope};
-use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::references::{self, Dedicated, Found};
 use crate::statistics::{Summary, rounded, single, summarise, variation_percent};
 

@@ -3,14 +3,15 @@
 
 use std::mem::size_of;
 
+use notation::units::plural;
+use scenario::memory::{Limit, shown};
+use scenario::plan::{Experiment, RunPlan};
 use sim_core::account::Account;
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 use sim_core::time::Span;
 
 use crate::metrics::{METRICS, Scope};
-use crate::number::plural;
-use crate::plan::{Experiment, RunPlan};
 
 // The constants below were measured in November 2026 as peak resident memory (`/usr/bin/time -v oversim run`)
 // of one program of `spmd` with 65,536 to 1,048,576 tasks on 4 cpus, with 4 tasks on as many cpus, and with
@@ -47,19 +48,6 @@ const WRITTEN: u64 = 500;
 const WRITTEN_VALUE: u64 = 70;
 /// Policies whose cells references and dedicated runs are worth.
 const REFERENCES: u64 = 1;
-/// Bytes of an application that is read but not planned yet, alone and in the mix.
-pub(crate) const READ: u64 = 1_200;
-
-/// The memory that there is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Limit {
-    /// Bytes.
-    pub bytes: u64,
-    /// Where the limit comes from, as in `the limit of --memory`.
-    pub source: String,
-    /// Whether it limits the address space, of which threads reserve more than they use.
-    pub addresses: bool,
-}
 
 /// The estimate of an experiment.
 #[derive(Clone, PartialEq, Debug)]
@@ -270,18 +258,4 @@ fn operations(app: &AppSpec) -> f64 {
         }
     }
     count * f64::from(app.tasks)
-}
-
-/// A number of bytes with two or three digits: `5.1 GiB`.
-#[must_use]
-pub fn shown(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut value = bytes as f64;
-    let mut at = 0;
-    while value >= 1_000.0 && at + 1 < units.len() {
-        value /= 1_024.0;
-        at += 1;
-    }
-    let decimals = usize::from(value < 100.0 && at > 0);
-    format!("{value:.decimals$} {}", units[at])
 }

@@ -1,13 +1,13 @@
 //! Snapshots of a run at regular instants, as `prstat` takes them: on which cpu each task is, how often on its home node,
 //! how often on another cpu than the time before.
 
+use scenario::plan::RunPlan;
 use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::outcome::RunReport;
 use sim_core::time::{Span, Time};
 
-use crate::plan::RunPlan;
 use crate::run::simulate_one;
 
 /// The data of a task in the snapshots.

@@ -1,6 +1,7 @@
 //! The sweep of a result as reports and figures name it: axes with short names, and each configuration in words.
 
-use crate::configuration::{Axis, Configuration, plain};
+use scenario::configuration::{Axis, Configuration, plain};
+
 use crate::provenance::Provenance;
 
 /// A swept path with more than one value.
@@ -133,8 +134,8 @@ pub fn short(path: &str, paths: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::Settings;
     use crate::result::fixture;
+    use scenario::configuration::Settings;
 
     fn sweep(axes: &[(&str, &[&str])]) -> Sweep {
         let mut provenance = fixture::two_apps().provenance;

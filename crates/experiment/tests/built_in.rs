@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use experiment::scenario::{Overrides, load};
-use experiment::scenarios::{BUILT_IN, STARTER};
+use scenario::built_in::{BUILT_IN, STARTER};
+use scenario::{Overrides, load};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -24,7 +24,7 @@ fn the_registry_is_the_folders() {
         }
     }
     let known: BTreeSet<String> = BUILT_IN.iter().map(|scenario| scenario.path.to_owned()).collect();
-    assert_eq!(known, files, "crates/experiment/src/scenarios.rs lists every scenario");
+    assert_eq!(known, files, "crates/scenario/src/built_in.rs lists every scenario");
     let names: BTreeSet<&str> = BUILT_IN.iter().map(|scenario| scenario.name).collect();
     assert_eq!(names.len(), BUILT_IN.len(), "a name belongs to one scenario");
 }

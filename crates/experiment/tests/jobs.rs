@@ -1,8 +1,8 @@
 //! Copies, arrivals, chains and admission: from the scenario's text to what is measured.
 
-use experiment::plan::{Experiment, RunPlan};
 use experiment::result::Results;
-use experiment::scenario::{Overrides, load};
+use scenario::plan::{Experiment, RunPlan};
+use scenario::{Overrides, load};
 use sim_core::ids::AppId;
 use sim_core::outcome::Admission;
 

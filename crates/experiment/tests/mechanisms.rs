@@ -2,7 +2,7 @@
 
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 
 /// The results of a scenario with some settings changed.
 fn results(name: &str, set: &[&str]) -> Results {

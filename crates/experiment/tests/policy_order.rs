@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use experiment::references::REFERENCES;
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 
 /// The cells of references and dedicated runs: everything but how much of the gap to the first policy is recovered.
 fn references(results: &Results) -> BTreeMap<[&str; 4], String> {
@@ -48,7 +48,7 @@ fn references_of_shipped_scenarios_ignore_the_order_of_policies() {
     for name in
         ["two_hogs_one_core", "work_stealing", "make_competitor", "services_on_one_core", "big_little"]
     {
-        let scenario = experiment::scenarios::find(name).unwrap_or_else(|| panic!("{name} is built in"));
+        let scenario = scenario::built_in::find(name).unwrap_or_else(|| panic!("{name} is built in"));
         same_both_ways(scenario.text, &[]);
     }
 }

@@ -1,10 +1,10 @@
 //! Schedule files: written, read and replayed, a recording gives the same runs; wrong and foreign files are refused.
 
-use experiment::plan::Experiment;
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
 use experiment::schedule::{Recording, read, record, replay, write};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 
 const TEXT: &str = "\
 name: shared

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use experiment::metrics::ALL_APPS;
 use experiment::result::Results;
-use experiment::scenario::{Overrides, load};
 use policies::{Entry, Showcase};
+use scenario::{Overrides, load};
 
 /// A clear win is at least 5 % faster, a clear loss is the other way round.
 const WINS: f64 = 1.05;

@@ -1,8 +1,8 @@
 //! Policies over others and disturbed ones: what scenarios and the command line can say, and what becomes of it.
 
-use experiment::plan::Experiment;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 
 const TEXT: &str = "\
 name: stacks

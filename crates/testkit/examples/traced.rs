@@ -10,7 +10,7 @@ use std::io::BufWriter;
 use std::time::Instant;
 
 use experiment::run::simulate_one;
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 use testkit::job::OBSERVED;
 use trace::{About, Form, Tracer, run};
 

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use experiment::plan::{Experiment, NO_POLICY, RunPlan};
 use experiment::run::simulate_one;
-use experiment::scenario::{Overrides, load};
 use policies::{ALL, Choice};
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
+use scenario::{Overrides, load};
 use sim_core::engine::Simulation;
 use sim_core::os::YieldMode;
 use sim_core::outcome::{Options, RunReport};

@@ -4,8 +4,8 @@
 use std::alloc::System;
 
 use experiment::run::simulate_one;
-use experiment::scenario::{Overrides, load};
 use experiment::size::Size;
+use scenario::{Overrides, load};
 use sim_core::observe::{Observation, Observer};
 use sim_core::time::Time;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::explain;
 
 use crate::args::{Explain, ExplainFormat};
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use experiment::report::quoted;
-use experiment::scenarios::{self, BuiltIn, STARTER};
+use scenario::built_in::{self, BuiltIn, STARTER};
 
 use crate::args::Init;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ const SCHEMA: &str = "oversim.schema.json";
 /// Writes the starter scenario or a copy of a built-in one, and prints what to do next.
 pub(crate) fn init(args: &Init) -> Result<ExitCode, Failure> {
     let scenario = match &args.name {
-        Some(name) => scenarios::find(name).ok_or_else(|| Failure::Input(advice::no_scenario(name)))?,
+        Some(name) => built_in::find(name).ok_or_else(|| Failure::Input(advice::no_scenario(name)))?,
         None => &STARTER,
     };
     let default = PathBuf::from(format!("{}.yaml", scenario.name));

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::catalogue::{self, Registry, Row};
+use explain::catalogue::{self, Registry, Row};
 
 use crate::advice;
 use crate::args::{List, ListFormat};
@@ -27,7 +27,7 @@ pub(crate) fn list(args: &List, policies: &PolicyShelf) -> Result<ExitCode, Fail
 /// The entry of this name, upper or lower case.
 fn find(registry: Registry, mut rows: Vec<Row>, name: &str) -> Result<Row, Failure> {
     let wanted = match registry {
-        Registry::Scenarios => experiment::scenarios::find(name).map_or(name, |found| found.name),
+        Registry::Scenarios => scenario::built_in::find(name).map_or(name, |found| found.name),
         _ => name,
     };
     if let Some(at) = rows.iter().position(|row| row.name.eq_ignore_ascii_case(wanted)) {

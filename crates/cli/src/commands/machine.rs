@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use experiment::machine_view::{self, Refusal};
+use explain::machine_view::{self, Refusal};
 
 use crate::args::{ListFormat, MachineShow};
 use crate::failure::Failure;

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use experiment::PolicyShelf;
 use experiment::number::listed;
-use experiment::plan::Experiment;
 use experiment::report::quoted;
 use experiment::result::Results;
 use experiment::statements::{Extremes, Table};
 use pictures::figures;
 use pictures::page::{Slot, Story, page};
 use pictures::timeline::{self, Medium, Request, Subject, draw};
+use scenario::plan::Experiment;
 
 use super::source;
 use crate::args::{Changes, Report};

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use experiment::PolicyShelf;
-use experiment::plan::Experiment;
 use experiment::report::{self, View};
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
-use experiment::scenario::Overrides;
 use experiment::schedule::{self, Recording, ReplayError};
 use indicatif::ProgressBar;
+use scenario::Overrides;
+use scenario::plan::Experiment;
 
 use super::{source, trace};
 use crate::args::{Format, Run, Table};

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::schema;
+use experiment::schema as output;
+use scenario::schema::schema_with;
 
 use crate::args::{Schema, SchemaOf};
 use crate::failure::Failure;
@@ -12,10 +13,10 @@ use crate::output::to_stdout;
 /// Prints a schema.
 pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
     let schema = match args.of {
-        SchemaOf::Scenario => schema::schema_with(policies),
-        SchemaOf::Result => schema::output::result(),
-        SchemaOf::ResultLine => schema::output::result_line(),
-        SchemaOf::Compare => schema::output::compare(),
+        SchemaOf::Scenario => schema_with(policies),
+        SchemaOf::Result => output::result(),
+        SchemaOf::ResultLine => output::result_line(),
+        SchemaOf::Compare => output::compare(),
     };
     to_stdout(|out| writeln!(out, "{schema:#}"))?;
     Ok(ExitCode::SUCCESS)

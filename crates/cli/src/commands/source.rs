@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use experiment::PolicyShelf;
 use experiment::number;
-use experiment::plan::Experiment;
 use experiment::result::{self, Results};
-use experiment::scenario::{Overrides, load_with};
-use experiment::size::{Limit, Size, shown};
+use experiment::size::Size;
+use scenario::memory::{Limit, shown};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load_with};
 
 use crate::args::{Changes, Edits};
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! `oversim run --trace`: which run is traced, and the file that it goes to.
 
-use experiment::plan::{Experiment, RunPlan};
 use experiment::result::{DEDICATED, Results};
+use scenario::plan::{Experiment, RunPlan};
 use trace::{About, Form};
 
 use crate::args::Run;

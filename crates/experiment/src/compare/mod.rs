@@ -6,11 +6,11 @@ pub mod report;
 
 use std::collections::BTreeMap;
 
+use scenario::plan::Experiment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::ALL_APPS;
-use crate::plan::Experiment;
 use crate::samples::{Place, Samples};
 pub use paired::Ratio;
 use paired::paired;

@@ -11,10 +11,11 @@ use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::program::{AppSpec, Op};
 
-use crate::plan::{NO_POLICY, RunPlan};
 use fluid::{Arrival, Job, Stay};
 pub use partition::BestPartition;
 pub(crate) use partition::{Found, search};
+use scenario::labels;
+use scenario::plan::{NO_POLICY, RunPlan};
 
 /// Something to compare policies with; results list its cells like those of a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +30,7 @@ pub struct Reference {
 
 /// The fair share.
 pub const FAIR_SHARE: Reference = Reference {
-    label: "fair-share",
+    label: labels::FAIR_SHARE,
     about: "an ideal scheduler that divides the cpus evenly among all tasks at every instant, at no cost: each application \
 advances as in its dedicated run, slowed down by its share of the cpus",
     policy: NO_POLICY - 1,
@@ -37,14 +38,14 @@ advances as in its dedicated run, slowed down by its share of the cpus",
 
 /// The lower bound.
 pub const LOWER_BOUND: Reference = Reference {
-    label: "lower-bound",
+    label: labels::LOWER_BOUND,
     about: "the shortest possible time: all work divided by the speed of all cpus, or the longest chain of work on the fastest cpus that it may use",
     policy: NO_POLICY - 2,
 };
 
-/// The best static partition; only where the experiment asks for the search ([`crate::plan::Experiment::best_partition`]).
+/// The best static partition; only where the experiment asks for the search ([`scenario::plan::Experiment::best_partition`]).
 pub const BEST_PARTITION: Reference = Reference {
-    label: "best-partition",
+    label: labels::BEST_PARTITION,
     about: "each application pinned on separate cores, in the division that ends first in a search by simulation",
     policy: NO_POLICY - 3,
 };

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use policies::Choice;
 use rayon::prelude::*;
+use scenario::plan::{Experiment, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::ids::CpuId;
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::plan::{Experiment, RunPlan};
 use crate::run::simulate_one;
 
 /// Most cuts tried at a configuration.

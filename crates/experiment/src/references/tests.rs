@@ -1,8 +1,9 @@
 //! References of small runs whose values are known analytically.
 
+use scenario::{Overrides, load};
+
 use crate::result::Results;
 use crate::run;
-use crate::scenario::{Overrides, load};
 
 fn results(text: &str) -> Results {
     let experiment = load("test.yaml", text, &Overrides::default()).unwrap();

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use notation::neutral;
+use scenario::configuration::{Setting, Settings, columns};
 
 use super::View;
-use crate::configuration::{Setting, Settings, columns};
 use crate::result::Results;
 
 /// Writes a header row and the cells: `scenario`, a column for each swept parameter, then [`COLUMNS`].

@@ -11,10 +11,10 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use scenario::configuration::{self as settings, Configuration, Setting};
 
 use super::View;
 use super::tidy::COLUMNS;
-use crate::configuration::{self as settings, Configuration, Setting};
 use crate::result::{Cell, Results};
 
 /// Types of [`COLUMNS`], in order.

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use notation::neutral;
+use scenario::plan::MachineOrigin;
 
 use crate::number;
-use crate::provenance::MachineOrigin;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};

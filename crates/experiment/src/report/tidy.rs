@@ -1,10 +1,10 @@
 //! Tidy CSV: one measured value per row, with replicate and seed; what was not measured has no row.
 
+use scenario::configuration::columns;
 use std::io::{self, Write};
 
 use super::View;
 use super::csv::{head, settings, text};
-use crate::configuration::columns;
 use crate::result::Results;
 
 /// The columns behind those of swept parameters, in order.

@@ -1,9 +1,9 @@
 //! The texts of a result from a file: names as scenarios allow them, and no invisible characters.
 
 use notation::neutral::{first_invisible, is_invisible};
+use scenario::configuration::{Setting, Settings};
 
 use super::Results;
-use crate::configuration::{Setting, Settings};
 
 /// Longest name, in bytes: labels and names of copies are made of names of scenarios.
 const MOST: usize = 256;

@@ -8,14 +8,14 @@ mod read;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use scenario::configuration::Settings;
+use scenario::plan::{Experiment, NO_POLICY, RunPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::{Outcome, RunReport};
 
 use crate::compare::{Comparison, compare};
-use crate::configuration::Settings;
 use crate::metrics::ALL_APPS;
-use crate::plan::{Experiment, NO_POLICY, RunPlan};
 use crate::provenance::Provenance;
 use crate::references::{BEST_PARTITION, BestPartition, Found, REFERENCES};
 use crate::samples::{Place, Samples};
@@ -23,12 +23,10 @@ use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 
 pub use read::{is_result, read};
+pub use scenario::labels::DEDICATED;
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "oversim.result/3";
-
-/// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
-pub const DEDICATED: &str = "dedicated";
 
 /// The result of an experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -230,9 +228,9 @@ pub(crate) mod fixture {
     //! A small result written by hand.
 
     use super::*;
-    use crate::configuration::{Axis, Configuration, Setting};
     use crate::provenance::{MachineOrigin, Outcomes};
     use crate::statistics::rounded;
+    use scenario::configuration::{Axis, Configuration, Setting};
 
     const CONFIGURATION: &str = "threads_per_core=1";
 

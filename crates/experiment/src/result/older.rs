@@ -1,10 +1,10 @@
 //! Results of the version before: their JSON with the names of this version, and the sweep read from the labels.
 
 use notation::yaml;
+use scenario::configuration::{Axis, Configuration, Setting, Settings};
 use serde_json::{Map, Value, json};
 
 use super::SCHEMA;
-use crate::configuration::{Axis, Configuration, Settings};
 
 /// The version that is understood.
 pub(super) const OLDER: &str = "oversim.result/2";
@@ -99,7 +99,7 @@ fn sweep(labels: &[String]) -> (Vec<Axis>, Vec<Configuration>) {
             // What was written as YAML is read as YAML.
             match yaml::tree(0, value) {
                 Ok(node) => settings.add(path, &node),
-                Err(_) => settings.0.push((path.clone(), crate::configuration::Setting::Text(value.clone()))),
+                Err(_) => settings.0.push((path.clone(), Setting::Text(value.clone()))),
             }
         }
         let place = |((_, values), (_, value)): (&(String, Vec<String>), &(String, String))| {
@@ -138,8 +138,8 @@ fn settings(label: &str) -> Option<Vec<(String, String)>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::configuration::Setting;
     use crate::result::{SCHEMA, read};
+    use scenario::configuration::Setting;
 
     /// A result as version 2 wrote it, with fewer cells.
     const OLD: &str = include_str!("../../tests/support/result-2.json");

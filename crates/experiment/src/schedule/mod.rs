@@ -11,8 +11,8 @@ use sim_core::outcome::RunReport;
 
 pub use file::{read, write};
 pub use replayed::{Replay, RunId};
+use scenario::plan::{Experiment, RunPlan};
 
-use crate::plan::{Experiment, RunPlan};
 use crate::provenance::{MODEL, Provenance};
 use crate::result::{Results, policy_name};
 use crate::run::{RunError, each, simulate_under};

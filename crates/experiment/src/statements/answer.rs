@@ -200,7 +200,7 @@ fn by_value(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     if table.policies().len() < 2 {
         return Vec::new();
     }
-    let value = |place: usize| crate::configuration::plain(&axis.axis.values[place]);
+    let value = |place: usize| scenario::configuration::plain(&axis.axis.values[place]);
     let mut best = Groups::default();
     for all in extremes.rankings.iter().filter(|all| !all.is_empty()) {
         let Some(place) = table.sweep.place(all[0].configuration, 0) else { continue };

@@ -55,7 +55,7 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, f64, &str)> {
 impl<'a> Oracle<'a> {
     pub(crate) fn of(results: &'a Results) -> Self {
         let p = &results.provenance;
-        let with = |c: &experiment::configuration::Configuration| {
+        let with = |c: &scenario::configuration::Configuration| {
             let shown = p.sweep.iter().zip(&c.places).filter(|(axis, _)| axis.values.len() > 1);
             let each: Vec<String> = shown
                 .map(|(axis, at)| format!("{}={}", Self::short(&axis.path), bare(&axis.values[*at])))

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use experiment::compare::{Comparison, Ratio};
-use experiment::configuration::{Axis, Configuration, Setting, Settings};
 use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Shortened};
 use experiment::result::{Cell, Note, Results, SCHEMA};
 use experiment::statistics::{single, summarise, variation_percent};
+use scenario::configuration::{Axis, Configuration, Setting, Settings};
 
 /// The splitmix64 generator (Steele, Lea, Flood, OOPSLA 2014).
 pub(crate) struct Random(pub(crate) u64);

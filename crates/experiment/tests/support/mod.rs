@@ -2,7 +2,7 @@
 
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 
 /// The results of `scenarios/NAME.yaml` with these settings (`path=value`); under these policies, or all if none is named;
 /// with so many replicates, or those of the file.

@@ -1,8 +1,8 @@
 //! What was simulated, in words: machine, kernel, applications, policies, sweep.
 
-use experiment::explain::{Block, Page, find_with};
 use experiment::number::plural;
 use experiment::plan::RunPlan;
+use explain::{Block, Page, find_with};
 use maud::{Markup, html};
 use notation::yaml::{Content, Node, tree};
 

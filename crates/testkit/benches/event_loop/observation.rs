@@ -7,9 +7,9 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput};
-use experiment::plan::Experiment;
 use experiment::run::{run, simulate};
-use experiment::scenario::{Overrides, load};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 use testkit::job::OBSERVED;
 use trace::{self, About, Form};
 

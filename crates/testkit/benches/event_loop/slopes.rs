@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, measurement::WallTime};
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 
 use crate::support::group;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyShelf;
-use experiment::scenario::{Overrides, load_with};
 use pictures::timeline::{self, Medium, Request, Subject, Track, draw, terminal};
+use scenario::{Overrides, load_with};
 
 use super::source;
 use crate::args::Timeline as Args;

@@ -1,10 +1,10 @@
 //! Which runs a timeline stacks, what they are called, and what is left out.
 
-use experiment::configuration::{Axis, plain};
-use experiment::plan::{Experiment, RunPlan};
-use experiment::scenario::{Overrides, alike};
 use experiment::sweep::short;
 use pictures::timeline::{Aim, Subject};
+use scenario::configuration::{Axis, plain};
+use scenario::plan::{Experiment, RunPlan};
+use scenario::{Overrides, alike};
 
 use crate::args::Timeline as Args;
 use crate::failure::Failure;

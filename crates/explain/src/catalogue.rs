@@ -1,0 +1,354 @@
+//! The entries of the registries as rows for lists: policies, workloads, machines, kernels, runtimes,
+//! metrics, scenarios.
+
+use std::io::{self, Write};
+
+use notation::parameter::{Kind, Parameter};
+use policies::PolicyShelf;
+use serde::Serialize;
+
+use experiment::metrics::{METRICS, Scope};
+use scenario::built_in::{BUILT_IN, BuiltIn};
+use scenario::configuration::Axis;
+use scenario::plan::Experiment;
+use scenario::{Overrides, load_with};
+
+/// A registry that can be listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Registry {
+    /// Scheduling policies.
+    Policies,
+    /// Workloads.
+    Workloads,
+    /// Machines.
+    Machines,
+    /// Operating-system kernels.
+    Kernels,
+    /// Parallel runtimes.
+    Runtimes,
+    /// Metrics of results.
+    Metrics,
+    /// Built-in scenarios.
+    Scenarios,
+}
+
+impl Registry {
+    /// What one of its entries is called: `policy`.
+    #[must_use]
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Policies => "policy",
+            Self::Workloads => "workload",
+            Self::Machines => "machine",
+            Self::Kernels => "kernel",
+            Self::Runtimes => "runtime",
+            Self::Metrics => "metric",
+            Self::Scenarios => "built-in scenario",
+        }
+    }
+}
+
+/// An entry of a registry.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// One line.
+    pub summary: String,
+    /// Where it comes from; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// More about it, in sentences; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// Its parameters.
+    pub parameters: Vec<ParameterRow>,
+    /// Of a scenario: what it runs.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<Extent>,
+}
+
+/// What a built-in scenario runs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Extent {
+    /// Its file in the repository.
+    pub path: String,
+    /// Its machines.
+    pub machines: Vec<String>,
+    /// Its applications.
+    pub apps: Vec<String>,
+    /// Labels of its policies.
+    pub policies: Vec<String>,
+    /// The swept paths with their values.
+    pub sweep: Vec<Axis>,
+    /// Number of replicates.
+    pub repeat: u32,
+    /// Number of runs, dedicated ones included.
+    pub runs: usize,
+    /// The number of runs and where it comes from, as `oversim check` prints it.
+    pub size: String,
+}
+
+impl Extent {
+    fn of(scenario: &BuiltIn, experiment: Experiment) -> Self {
+        Self {
+            path: scenario.path.into(),
+            machines: experiment.machines.iter().map(|machine| machine.name.clone()).collect(),
+            size: experiment.size(),
+            repeat: experiment.repeat,
+            runs: experiment.runs.len(),
+            apps: experiment.apps,
+            policies: experiment.policies,
+            sweep: experiment.axes,
+        }
+    }
+}
+
+/// A parameter of an entry, values written as in a scenario.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ParameterRow {
+    /// Its name.
+    pub name: String,
+    /// What it is measured in: `duration`, `size`, `rate`, `count`, `factor`, `percent`, `flag`, `choice`,
+    /// `cpus` (a list) or `counts` (a list).
+    pub kind: String,
+    /// True when it can also be given for each application by name.
+    #[serde(skip_serializing_if = "is_false")]
+    pub per_app: bool,
+    /// Its words, if it is a choice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// Its default.
+    pub default: String,
+    /// Smallest value of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<String>,
+    /// Largest value of a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<String>,
+    /// What it means and where the default comes from.
+    pub about: String,
+}
+
+impl ParameterRow {
+    /// Its legal values.
+    pub(crate) fn range(&self) -> String {
+        match (&self.min, &self.max) {
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            _ if self.kind == "cpus" => "a list of cpus".into(),
+            _ if self.words.is_empty() => "true or false".into(),
+            _ => self.words.join(" | "),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// The entries of a registry, in its order.
+#[must_use]
+pub fn rows(registry: Registry) -> Vec<Row> {
+    rows_with(&PolicyShelf::default(), registry)
+}
+
+/// As [`rows`], with these policies.
+#[must_use]
+pub fn rows_with(policies: &PolicyShelf, registry: Registry) -> Vec<Row> {
+    match registry {
+        Registry::Policies => policies.entries().map(policy).collect(),
+        Registry::Workloads => workloads::entries().iter().map(workload).collect(),
+        Registry::Machines => machines::entries().iter().map(machine).collect(),
+        Registry::Kernels => machines::os::entries().iter().map(kernel).collect(),
+        Registry::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
+        Registry::Metrics => METRICS.iter().map(metric).collect(),
+        Registry::Scenarios => BUILT_IN.iter().map(|built_in| scenario(built_in, policies)).collect(),
+    }
+}
+
+fn row(name: &str, summary: &str, source: &str, about: &str, parameters: &[Parameter]) -> Row {
+    Row {
+        name: name.into(),
+        summary: summary.into(),
+        source: source.into(),
+        about: about.trim().into(),
+        parameters: parameters.iter().map(parameter).collect(),
+        extent: None,
+    }
+}
+
+fn scenario(built_in: &BuiltIn, policies: &PolicyShelf) -> Row {
+    // A test reads every built-in scenario.
+    let read = load_with(policies, built_in.name, built_in.text, &Overrides::default()).ok();
+    let extent = read.map(|experiment| Extent::of(built_in, experiment));
+    Row { extent, ..row(built_in.name, &built_in.about(), "", &built_in.comment(), &[]) }
+}
+
+fn policy(e: &policies::Entry) -> Row {
+    let about = format!("A {}-level policy. {}", e.level.name(), e.about());
+    row(e.name, e.summary, e.source, &about, e.parameters)
+}
+
+fn workload(e: &workloads::Entry) -> Row {
+    row(e.name, e.summary, e.source, &e.about(), e.parameters)
+}
+
+fn machine(e: &machines::Entry) -> Row {
+    let about = format!(
+        "{} cpus: {}. Its parameters are those of every machine.",
+        e.topology.cpus(),
+        e.topology_text
+    );
+    row(&e.name, &e.summary, "", &about, e.values.table())
+}
+
+fn kernel(e: &machines::os::Entry) -> Row {
+    row(e.name, e.summary, e.source, "", e.parameters)
+}
+
+fn runtime(e: &workloads::runtimes::Entry) -> Row {
+    row(e.name, e.summary, e.source, "", e.parameters)
+}
+
+fn metric(m: &experiment::metrics::Metric) -> Row {
+    let of = if m.scope == Scope::App { "of each application" } else { "of the whole run" };
+    row(m.name, &format!("{}, in {}, {of}", m.about, m.unit), "", "", &[])
+}
+
+pub(crate) fn parameter(p: &Parameter) -> ParameterRow {
+    let kind = p.kind.of_one();
+    let number = !matches!(kind, Kind::Choice(_) | Kind::Flag | Kind::Cpus);
+    let words = if let Kind::Choice(words) = kind { words } else { &[] };
+    ParameterRow {
+        name: p.name.into(),
+        kind: kind_name(kind).into(),
+        per_app: matches!(p.kind, Kind::PerApp(_)),
+        words: words.iter().map(|w| (*w).into()).collect(),
+        default: if kind.is_list() { "[]".into() } else { kind.show(p.default) },
+        min: number.then(|| p.kind.show(p.min)),
+        max: number.then(|| p.kind.show(p.max)),
+        about: p.about.into(),
+    }
+}
+
+const fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Duration => "duration",
+        Kind::Size => "size",
+        Kind::Rate => "rate",
+        Kind::Count => "count",
+        Kind::Factor => "factor",
+        Kind::Percent => "percent",
+        Kind::Choice(_) => "choice",
+        Kind::Flag => "flag",
+        Kind::Cpus => "cpus",
+        Kind::Counts => "counts",
+        Kind::PerApp(kind) => kind_name(*kind),
+    }
+}
+
+/// Writes rows as text: a line per entry; with `detail` also what it is about, its source and its parameters.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_text(rows: &[Row], detail: bool, out: &mut dyn Write) -> io::Result<()> {
+    let wide = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        writeln!(out, "{:wide$}  {}", row.name, row.summary)?;
+        if detail {
+            write_detail(row, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_detail(row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    if !row.about.is_empty() {
+        writeln!(out, "\n{}", row.about)?;
+    }
+    if !row.source.is_empty() {
+        writeln!(out, "\nSource: {}", row.source)?;
+    }
+    if let Some(extent) = &row.extent {
+        write_extent(&row.name, extent, out)?;
+    }
+    if row.parameters.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nParameters:")?;
+    for p in &row.parameters {
+        let range = match p.kind.as_str() {
+            "counts" => format!("a list, each {}", p.range()),
+            _ => p.range(),
+        };
+        let range = if p.per_app { format!("{range}; by application, too") } else { range };
+        writeln!(out, "  {}: {} ({range})\n      {}", p.name, p.default, p.about)?;
+    }
+    Ok(())
+}
+
+fn write_extent(name: &str, extent: &Extent, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nMachine:   {}", extent.machines.join(", "))?;
+    writeln!(out, "Programs:  {}", extent.apps.join(", "))?;
+    writeln!(out, "Policies:  {}", extent.policies.join(", "))?;
+    for axis in &extent.sweep {
+        writeln!(out, "Sweep:     {} = {}", axis.path, axis.values.join(", "))?;
+    }
+    writeln!(out, "Size:      {}", extent.size)?;
+    writeln!(out, "\nRun it:    oversim run {name}\nCopy it:   oversim init {name}")
+}
+
+/// Writes rows as one JSON array.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, rows)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_registry_has_entries_with_a_summary() {
+        use Registry::{Kernels, Machines, Metrics, Policies, Runtimes, Scenarios, Workloads};
+        for registry in [Policies, Workloads, Machines, Kernels, Runtimes, Metrics, Scenarios] {
+            let rows = rows(registry);
+            assert!(!rows.is_empty(), "{registry:?}");
+            assert!(rows.iter().all(|r| !r.name.is_empty() && !r.summary.is_empty()), "{registry:?}");
+        }
+    }
+
+    #[test]
+    fn a_scenario_shows_its_comment_and_what_it_runs() {
+        let row = rows(Registry::Scenarios).into_iter().find(|row| row.name == "cg_ft_share").unwrap();
+        let mut out = Vec::new();
+        write_text(&[row], true, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for part in
+            ["Watch for:", "Policies:  LOAD, PIN, SPEED", "threads_per_core = 1, 2, 4", "60 runs (6 policies"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_shown_as_written_in_a_scenario() {
+        let p = Parameter {
+            name: "interval",
+            kind: Kind::Duration,
+            default: 100_000_000,
+            min: 1_000_000,
+            max: 10_000_000_000,
+            about: "between two checks",
+        };
+        let row = row("x", "a thing", "", "", &[p]);
+        let mut out = Vec::new();
+        write_text(&[row], true, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("interval: 100ms (1ms to 10s)\n      between two checks"), "{text}");
+    }
+}

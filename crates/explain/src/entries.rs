@@ -1,0 +1,69 @@
+//! Pages of kernels, runtimes and workloads.
+
+use machines::os;
+use workloads::runtimes;
+
+use crate::catalogue::parameter;
+use crate::example::scenario;
+use crate::page::{Block, Kind, Page};
+
+const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
+
+pub(super) fn kernels() -> Vec<Page> {
+    os::entries().iter().map(kernel).collect()
+}
+
+fn kernel(e: &os::Entry) -> Page {
+    let own = e.balancer.policy;
+    let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
+    let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
+    let machines = if machines.is_empty() {
+        String::new()
+    } else {
+        format!(" It is the default kernel of {}.", machines.join(", "))
+    };
+    let apps = format!("{SOLVER}, threads_per_core: 2 }}");
+    Page::new(Kind::Kernel, e.name, e.summary)
+        .text("", &e.about())
+        .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
+        .text("Source", e.source)
+}
+
+pub(super) fn runtimes() -> Vec<Page> {
+    runtimes::entries().iter().map(runtime).collect()
+}
+
+fn runtime(e: &runtimes::Entry) -> Page {
+    let model = match e.model {
+        "mpi" => "MPI",
+        "openmp" => "OpenMP",
+        _ => "UPC",
+    };
+    let apps = format!("{SOLVER}, runtime: {}, threads_per_core: 2 }}", e.example);
+    Page::new(Kind::Runtime, e.name, e.summary)
+        .text("", &e.about())
+        .text(
+            "",
+            &format!(
+                "With this runtime the codes of `npb` have the synchronisation of their {model} versions."
+            ),
+        )
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario("core:4", "", &apps, "LOAD, PIN"))])
+        .text("Source", e.source)
+}
+
+pub(super) fn workloads() -> Vec<Page> {
+    workloads::entries().iter().map(workload).collect()
+}
+
+fn workload(e: &workloads::Entry) -> Page {
+    let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
+    Page::new(Kind::Workload, e.name, e.summary)
+        .text("", &e.about())
+        .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
+        .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])
+        .text("Source", e.source)
+}

@@ -1,0 +1,327 @@
+//! Applications of a scenario: what they run, how many tasks they have and where they may run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use notation::diagnostics::Place;
+use notation::yaml::{Content, Entry, Node};
+use sim_core::limits::{MAX_APPS, MAX_TASKS};
+use sim_core::machine::{CpuSet, Level, Machine};
+use sim_core::program::AppSpec;
+use sim_core::time::Time;
+use workloads::Context;
+
+use crate::key::names;
+use crate::keys::{APPLICATION, Application, Arrival};
+use crate::labels::is_word;
+use crate::reader::Reader;
+use crate::registries::{self, Workload};
+
+/// An application before the number of its tasks is fixed.
+struct Draft<'a> {
+    name: &'a str,
+    /// Name of the machine it runs on.
+    machine: &'a str,
+    /// Where its workload is chosen.
+    place: Place,
+    workload: Workload,
+    runtime: registries::ChosenRuntime,
+    start: Time,
+    weight: u32,
+    background: Option<bool>,
+    allowed: Option<CpuSet>,
+    /// Number of cpus it may use.
+    usable: u32,
+    copies: Copies,
+}
+
+/// How often an application runs, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Copies {
+    pub(crate) count: u32,
+    pub(crate) arrival: Arrival,
+}
+
+/// An application as it runs in the mix and alone.
+pub(crate) struct App {
+    /// In the mix, as its first copy; `after` is set when copies are written out.
+    pub(crate) spec: AppSpec,
+    /// How often it runs, and when.
+    pub(crate) copies: Copies,
+    /// The application of the scenario whose end it waits for.
+    pub(crate) after: Option<usize>,
+    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without baseline.
+    pub(crate) alone: Option<AppSpec>,
+    /// The part of its iterations that is simulated, 0 to 1; `None` for workloads without such a parameter.
+    pub(crate) scale: Option<f64>,
+}
+
+/// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its name was
+/// wrong) everything is checked that can be, for one core. `baseline`: each is also wanted alone.
+pub(crate) fn all(
+    reader: &mut Reader,
+    node: &Node,
+    machine: Option<&Machine>,
+    per_core: u64,
+    baseline: bool,
+) -> Vec<App> {
+    let Content::Map(entries) = &node.content else {
+        let hint = "write `apps: { name: { workload: ... } }`";
+        reader.wrong_node(node, format!("`apps` must be a mapping, not {}", node.what()), hint);
+        return Vec::new();
+    };
+    if entries.len() > MAX_APPS {
+        reader.wrong_node(node, format!("more than {MAX_APPS} applications"), "");
+        return Vec::new();
+    }
+    let mut apps: Vec<App> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let app = app(reader, entry, (machine, baseline), per_core, &apps);
+        apps.extend(app);
+    }
+    check_names(reader, node, &apps);
+    let tasks: u64 = apps.iter().map(|app| u64::from(app.spec.tasks) * u64::from(app.copies.count)).sum();
+    let copies: usize = apps.iter().map(|app| app.copies.count as usize).sum();
+    if copies > MAX_APPS {
+        reader.wrong_node(node, format!("more than {MAX_APPS} applications, copies included"), "");
+    }
+    if tasks > MAX_TASKS {
+        reader.wrong_node(
+            node,
+            format!("the applications have {tasks} tasks; at most {MAX_TASKS} are simulated"),
+            "",
+        );
+    }
+    if apps.len() == entries.len() && apps.iter().all(|app| app.spec.background) {
+        let hint = "a run ends when all foreground applications have ended, so it needs at least one";
+        reader.wrong_node(node, "there is no foreground application", hint);
+    }
+    apps
+}
+
+fn app(
+    reader: &mut Reader,
+    entry: &Entry,
+    (machine, baseline): (Option<&Machine>, bool),
+    per_core: u64,
+    earlier: &[App],
+) -> Option<App> {
+    check_name(reader, entry);
+    reader.mapping(&entry.value, "an application", &names(APPLICATION))?;
+    let written = Application::of(&entry.value);
+    let draft = draft(reader, entry, &written, machine);
+    let cores = cores(draft.as_ref().and_then(|draft| draft.allowed.as_ref()), machine);
+    let wanted = wanted_tasks(reader, &written, cores);
+    let after = match written.after.node() {
+        None => Some(None),
+        Some(node) => predecessor(reader, &written, node, earlier).map(Some),
+    };
+    let draft = draft?;
+    let wanted = wanted?;
+    // A background application (a hog) has one task by default.
+    let probe = draft.probe(reader)?;
+    let background = draft.background.unwrap_or(probe.background);
+    let by_default = match (probe.tasks, background) {
+        (0, true) => 1,
+        (0, false) => per_core * u64::from(cores),
+        (tasks, _) => u64::from(tasks),
+    };
+    let tasks = wanted.unwrap_or(by_default);
+    if tasks > MAX_TASKS {
+        reader.wrong(
+            entry.place,
+            format!("`{}` has {tasks} tasks; at most {MAX_TASKS} are simulated", entry.key),
+        );
+        return None;
+    }
+    let spec = draft.build(reader, tasks as u32, background)?;
+    // A workload may refuse to run with one thread per core, which matters only for dedicated runs.
+    let alone = if background || !baseline {
+        None
+    } else {
+        let mut alone = draft.build(reader, (tasks as u32).min(cores), false)?;
+        alone.start = Time::ZERO;
+        Some(alone)
+    };
+    // Percentages are held in hundredths of a per cent.
+    let scale = draft.workload.values.number("scale").map(|share| share as f64 / 1e4);
+    Some(App { spec, copies: draft.copies, after: after?, alone, scale })
+}
+
+/// Copies of one application must not be called like another one.
+fn check_names(reader: &mut Reader, node: &Node, apps: &[App]) {
+    let copied: BTreeMap<&str, &App> =
+        apps.iter().filter(|app| app.copies.count > 1).map(|app| (app.spec.name.as_str(), app)).collect();
+    let mut clashes: BTreeMap<&str, &App> = BTreeMap::new();
+    for other in apps {
+        let Some((name, number)) = other.spec.name.rsplit_once('-') else { continue };
+        let number: Option<u32> = number.parse().ok();
+        if let (Some(app), Some(number)) = (copied.get(name), number)
+            && number <= app.copies.count
+        {
+            clashes.entry(name).or_insert(other);
+        }
+    }
+    for app in apps.iter().filter(|app| app.copies.count > 1) {
+        if let Some(other) = clashes.get(app.spec.name.as_str()) {
+            let message = format!("`{}` is the name of a copy of `{}`", other.spec.name, app.spec.name);
+            let place = node.get(&other.spec.name).map_or(node.place, |entry| entry.place);
+            reader.wrong_with_hint(place, message, "give one of them another name");
+        }
+    }
+}
+
+/// Names are part of paths and columns: letters, digits, `_` and `-` only.
+fn check_name(reader: &mut Reader, entry: &Entry) {
+    if !is_word(&entry.key) {
+        let message = format!("`{}` is not a valid name for an application", entry.key);
+        reader.wrong_with_hint(entry.place, message, "use letters, digits, `_` and `-`");
+    } else if entry.key == "all" {
+        reader
+            .wrong(entry.place, "results use `all` for the whole machine; give the application another name");
+    }
+}
+
+fn draft<'a>(
+    reader: &mut Reader,
+    entry: &'a Entry,
+    written: &Application<'_>,
+    machine: Option<&'a Machine>,
+) -> Option<Draft<'a>> {
+    if written.workload.node().is_none() {
+        let message = format!("the application `{}` has no `workload`", entry.key);
+        reader.wrong_with_hint(entry.place, message, format!("write `{}`", written.workload.add()));
+    }
+    let workload = written.workload.given(reader);
+    let runtime = written.runtime.read(reader);
+    let start = written.start.read(reader);
+    let weight = written.nice.read(reader);
+    let background = written.background.given(reader);
+    let allowed = written.cpus.given(reader);
+    let copies = copies(reader, written);
+    let (place, workload) = workload??;
+    let allowed = allowed?;
+    Some(Draft {
+        name: &entry.key,
+        machine: machine.map_or("", |machine| &machine.name),
+        place,
+        workload,
+        runtime: runtime?,
+        start: Time::ZERO.saturating_add(start?),
+        weight: weight?,
+        background: background?,
+        usable: match (&allowed, machine) {
+            (Some(set), _) => set.iter().count() as u32,
+            (_, Some(machine)) => machine.cpus(),
+            _ => u32::MAX,
+        },
+        allowed,
+        copies: copies?,
+    })
+}
+
+impl Draft<'_> {
+    fn context(&self, tasks: u32) -> Context<'_> {
+        Context { tasks, runtime: self.runtime.entry.model, machine: self.machine }
+    }
+
+    fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
+        self.built(reader, 1)
+    }
+
+    fn built(&self, reader: &mut Reader, tasks: u32) -> Option<workloads::Built> {
+        match (self.workload.entry.build)(&self.workload.values, &self.context(tasks)) {
+            Ok(built) => Some(built),
+            Err(message) => {
+                reader.wrong(self.place, format!("application `{}`: {message}", self.name));
+                None
+            }
+        }
+    }
+
+    fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
+        let built = self.built(reader, tasks)?;
+        let mut runtime = self.runtime.build(tasks > self.usable);
+        // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each
+        // other at the start.
+        runtime.startup.barrier &= built.program.synchronises();
+        runtime.processes |= built.processes;
+        Some(AppSpec {
+            start: self.start,
+            background,
+            weight: self.weight,
+            rank_scale: built.rank_scale,
+            team: built.team,
+            allowed: self.allowed.clone(),
+            ..AppSpec::new(self.name, tasks, Arc::new(built.program), runtime)
+        })
+    }
+}
+
+/// The number of tasks that the application sets: outer `None` after an error, inner `None` if it sets none.
+fn wanted_tasks(reader: &mut Reader, written: &Application<'_>, cores: u32) -> Option<Option<u64>> {
+    if let (Some(_), Some(both)) = (written.tasks.place(), written.threads_per_core.place()) {
+        let message = "`tasks` and `threads_per_core` both set the number of tasks";
+        reader.wrong_with_hint(both, message, "keep one of them");
+        return None;
+    }
+    let per_core = written.threads_per_core.given(reader)?.map(|per_core| per_core * u64::from(cores));
+    Some(written.tasks.given(reader)?.or(per_core))
+}
+
+/// The number of cores an application may use.
+fn cores(allowed: Option<&CpuSet>, machine: Option<&Machine>) -> u32 {
+    let Some(machine) = machine else {
+        return 1;
+    };
+    let Some(set) = allowed else {
+        return machine.topology.count(Level::Core);
+    };
+    let mut cores: Vec<u32> = set.iter().map(|cpu| machine.topology.group(Level::Core, cpu)).collect();
+    cores.dedup();
+    cores.len() as u32
+}
+
+/// Reads `copies` and `arrival` of an application.
+fn copies(reader: &mut Reader, written: &Application<'_>) -> Option<Copies> {
+    let count = written.copies.read(reader);
+    let arrival = written.arrival.given(reader);
+    if let (None, Some(place)) = (written.copies.node(), written.arrival.place()) {
+        let hint = "add `copies: 10`; a single one arrives at its `start`";
+        reader.wrong_with_hint(place, "`arrival` applies to copies, and there is only one", hint);
+    }
+    Some(Copies { count: count? as u32, arrival: arrival?.unwrap_or(Arrival::Together) })
+}
+
+/// The application that `after` names: the file lists it first, and its end is defined.
+fn predecessor(
+    reader: &mut Reader,
+    written: &Application<'_>,
+    node: &Node,
+    earlier: &[App],
+) -> Option<usize> {
+    let name = written.after.read(reader)?;
+    let Some(at) = earlier.iter().position(|app| app.spec.name == name) else {
+        let known: Vec<&str> = earlier.iter().map(|app| app.spec.name.as_str()).collect();
+        let hint = match known.as_slice() {
+            [] => "this is the first application of the file".to_owned(),
+            _ => format!(
+                "`after` names an application that the file lists before this one: {}",
+                known.join(", ")
+            ),
+        };
+        reader.wrong_node(node, format!("no application `{name}` is listed before this one"), hint);
+        return None;
+    };
+    let before = &earlier[at];
+    if before.spec.background {
+        reader.wrong_node(node, format!("`{name}` is a background application: it may never end"), "");
+        return None;
+    }
+    if before.copies.count > 1 && before.copies.arrival != Arrival::Queue {
+        let message = format!("`{name}` has copies that run at the same time, so no copy is the last one");
+        reader.wrong_node(node, message, "give them `arrival: queue`, so that they run one after the other");
+        return None;
+    }
+    Some(at)
+}

@@ -1,0 +1,322 @@
+//! The types of values that keys have: how each is read, and its JSON Schema.
+
+use machines::os;
+use notation::diagnostics::Place;
+use notation::parameter::{Kind, Parameter};
+use notation::units;
+use notation::yaml::Node;
+use policies::{Level, Perturbation, PolicyShelf};
+use serde_json::{Value as Json, json};
+use sim_core::ids::CpuId;
+use sim_core::limits::MAX_CPUS;
+use sim_core::machine::CpuSet;
+use sim_core::os::NICE_WEIGHTS;
+use sim_core::time::Span;
+use workloads::runtimes;
+
+use crate::json::{WORD, choice, list, parameters};
+use crate::key::{Form, Inside, Key, Value};
+use crate::labels::is_word;
+use crate::reader::Reader;
+use crate::registries::{self, ChosenMachine, ChosenRuntime};
+
+/// A text.
+pub(crate) struct Text;
+
+impl Form for Text {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "string", "description": key.about() })
+    }
+}
+
+impl Value for Text {
+    type Read = String;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
+        reader.text(node, what).map(str::to_owned)
+    }
+}
+
+/// The name of a scenario.
+pub(crate) struct Name;
+
+impl Form for Name {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "string", "pattern": WORD, "description": key.about() })
+    }
+}
+
+impl Value for Name {
+    type Read = String;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
+        let name = reader.text(node, what)?;
+        if !is_word(name) {
+            let message = format!("`{name}` is not a valid name for a scenario");
+            reader.wrong_node(node, message, "use letters, digits, `_` and `-`");
+            return None;
+        }
+        Some(name.to_owned())
+    }
+}
+
+/// A whole number from `MIN` to `MAX`.
+pub(crate) struct Count<const MIN: u64, const MAX: u64>;
+
+impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "integer", "minimum": MIN, "description": key.about() })
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Value for Count<MIN, MAX> {
+    type Read = u64;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<u64> {
+        reader.value(node, what, Kind::Count, MIN, MAX)
+    }
+}
+
+/// A length of time from `MIN` to `MAX` nanoseconds.
+pub(crate) struct Duration<const MIN: u64, const MAX: u64>;
+
+impl<const MIN: u64, const MAX: u64> Form for Duration<MIN, MAX> {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "string", "pattern": units::pattern(Kind::Duration), "description": key.about() })
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Value for Duration<MIN, MAX> {
+    type Read = Span;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Span> {
+        reader.value(node, what, Kind::Duration, MIN, MAX).map(Span::from_ns)
+    }
+}
+
+/// `true` or `false`.
+pub(crate) struct Flag;
+
+impl Form for Flag {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        let mut schema = json!({ "type": "boolean" });
+        if !key.default.is_empty() {
+            schema["default"] = json!(key.default == "true");
+        }
+        schema["description"] = json!(key.about());
+        schema
+    }
+}
+
+impl Value for Flag {
+    type Read = bool;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<bool> {
+        reader.value(node, what, Kind::Flag, 0, 1).map(|flag| flag == 1)
+    }
+}
+
+/// Whether each application also runs alone.
+pub(crate) struct Baseline;
+
+impl Form for Baseline {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "enum": ["dedicated", "none"], "default": key.default, "description": key.about() })
+    }
+}
+
+impl Value for Baseline {
+    type Read = bool;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<bool> {
+        reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
+    }
+}
+
+/// A nice value; read as its load weight.
+pub(crate) struct Nice;
+
+impl Form for Nice {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "type": "integer", "minimum": -20, "maximum": 19, "description": key.about() })
+    }
+}
+
+impl Value for Nice {
+    type Read = u32;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<u32> {
+        let text = reader.text(node, what)?;
+        let weight = text.parse::<i64>().ok().and_then(|nice| usize::try_from(nice.checked_add(20)?).ok());
+        let weight = weight.and_then(|at| NICE_WEIGHTS.get(at).copied());
+        if weight.is_none() {
+            reader.wrong_node(node, format!("{what} must be a whole number between -20 and 19"), "");
+        }
+        weight
+    }
+}
+
+/// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.
+pub(crate) struct Cpus;
+
+impl Form for Cpus {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        let any = list(&json!({ "type": ["integer", "string"] }), Kind::Cpus);
+        json!({ "description": key.about(), "anyOf": any["anyOf"] })
+    }
+}
+
+impl Value for Cpus {
+    type Read = CpuSet;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<CpuSet> {
+        let cpus = reader.list(node, what, Kind::Cpus, (0, MAX_CPUS - 1))?;
+        Some(CpuSet::of(cpus.into_iter().map(|cpu| CpuId(cpu as u32))))
+    }
+}
+
+/// Paths of machine files, relative to the scenario.
+const MACHINE_FILE: &str = r"/|\.[Yy][Aa]?[Mm][Ll]$";
+
+/// A machine with its parameters.
+pub(crate) struct Machine;
+
+impl Form for Machine {
+    const INSIDE: Inside = Inside::Parameters;
+
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        let known = machines::entries().iter();
+        let mut named = choice(
+            &key.about(),
+            known.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
+        );
+        let parameters = parameters(machines::Parameters::TABLE, false);
+        if let Some(forms) = named.get_mut("anyOf").and_then(Json::as_array_mut) {
+            forms.push(json!({ "type": "string", "pattern": ":", "description": "A description." }));
+            let file = json!({ "type": "string", "pattern": MACHINE_FILE, "description": "A machine file." });
+            forms.push(file);
+            forms.push(json!({
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": 1,
+                "patternProperties": { (format!(":|{MACHINE_FILE}")): parameters },
+                "additionalProperties": false,
+            }));
+        }
+        named
+    }
+}
+
+impl Value for Machine {
+    type Read = ChosenMachine;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<ChosenMachine> {
+        let chosen = reader.chosen(node, what, &[])?;
+        registries::machine(reader, &chosen)
+    }
+}
+
+/// An operating-system model with its parameters; which one is the default depends on the machine.
+pub(crate) struct Kernel;
+
+impl Form for Kernel {
+    const INSIDE: Inside = Inside::Parameters;
+
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        choice(&key.about(), os::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    }
+}
+
+/// A workload with its parameters.
+pub(crate) struct Workload;
+
+impl Form for Workload {
+    const INSIDE: Inside = Inside::Parameters;
+
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        choice(&key.about(), workloads::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    }
+}
+
+impl Value for Workload {
+    type Read = (Place, registries::Workload);
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
+        let chosen = reader.chosen(node, what, &[])?;
+        Some((chosen.place, registries::workload(reader, &chosen)?))
+    }
+}
+
+/// A runtime with its parameters.
+pub(crate) struct Runtime;
+
+impl Form for Runtime {
+    const INSIDE: Inside = Inside::Parameters;
+
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        choice(&key.about(), runtimes::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    }
+}
+
+impl Value for Runtime {
+    type Read = ChosenRuntime;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<ChosenRuntime> {
+        let chosen = reader.chosen(node, what, &[])?;
+        registries::runtime(reader, &chosen)
+    }
+}
+
+/// The policies with their labels, the policies under them and what perturbs them.
+pub(crate) struct Policies;
+
+impl Form for Policies {
+    fn schema(key: &Key, known: &PolicyShelf) -> Json {
+        let of = |e: &policies::Entry| -> (&'static str, &'static str, &'static [Parameter]) {
+            (e.name, e.summary, e.parameters)
+        };
+        let mut item = choice("", known.entries().map(of));
+        let mut over = choice(
+            "The kernel-level policy under a user-level one (default: the kernel's own).",
+            known.entries().filter(|e| e.level == Level::InKernel).map(of),
+        );
+        let mut perturb = parameters(Perturbation::TABLE, true);
+        perturb["description"] =
+            json!("Disturbs its decisions, which shows how much the result depends on each of them.");
+        if let Some(with_parameters) = over.pointer_mut("/anyOf/1") {
+            with_parameters["properties"]["perturb"] = perturb.clone();
+            with_parameters["maxProperties"] = json!(2);
+        }
+        let label = json!({ "type": "string", "pattern": WORD, "description": "Label in reports." });
+        if let Some(with_parameters) = item.pointer_mut("/anyOf/1") {
+            with_parameters["properties"]["as"] = label;
+            with_parameters["properties"]["over"] = over;
+            with_parameters["properties"]["perturb"] = perturb;
+            with_parameters["maxProperties"] = json!(4);
+        }
+        json!({ "type": "array", "minItems": 1, "description": key.about(), "items": item })
+    }
+}
+
+/// Anything: a place for anchors.
+pub(crate) struct Anything;
+
+impl Form for Anything {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        json!({ "description": key.about() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nice_zero_weighs_1024_and_steps_are_a_quarter() {
+        assert_eq!(NICE_WEIGHTS[20], 1_024);
+        for pair in NICE_WEIGHTS.windows(2) {
+            let ratio = f64::from(pair[0]) / f64::from(pair[1]);
+            assert!((1.15..1.35).contains(&ratio), "{pair:?}");
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Every key of a scenario, declared once: its type, meaning, default and example, and who may change it.
+
+use notation::yaml::{Content, Node};
+use policies::PolicyShelf;
+use serde_json::{Map, Value as Json, json};
+use sim_core::limits::{MAX_APPS, MAX_TASKS};
+use sim_core::outcome::Admission;
+use sim_core::time::Span;
+
+use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
+use crate::forms::{
+    Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime, Text,
+    Workload,
+};
+use crate::json::WORD;
+use crate::key::{Edit, Form, Inside, Key, Value, keys, names};
+use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SEED};
+use crate::reader::Reader;
+
+keys! {
+    /// A scenario as written.
+    #[expect(dead_code, reason = "nothing reads `templates`, which are a place for anchors")]
+    struct Scenario
+
+    /// Name in reports.
+    name: Name {
+        add: "name: cg_ft_share",
+        edit: Edit::Set,
+        more: "Letters, digits, `_` and `-`, at most 64. Required.",
+        example: "name: example",
+    }
+
+    /// The question that the scenario answers, in one or two sentences.
+    about: Text {
+        edit: Edit::Set,
+        more: "Reports show it at the head. Default: empty.",
+        example: "about: Does it pay to pin?",
+    }
+
+    /// A name, a machine file or a description such as `package:8 numa:1 core:64 pu:2`, alone or with
+    /// parameters.
+    machine: Machine {
+        add: "machine: barcelona",
+        more: "A name (`oversim list machines`), the path of a machine file, or a description from \
+            the outermost level to the innermost, such as \"package:2 numa:1 core:8 pu:2\". Required.",
+        example: "machine: { barcelona: { remote_factor: 1.5, distances: false } }",
+    }
+
+    /// Operating-system model with the scheduler of each cpu (default: that of the machine, else
+    /// linux-2.6.28), alone or with parameters.
+    kernel: Kernel {
+        default: MACHINE_KERNEL,
+        more: "Default: the kernel of the machine, or `linux-2.6.28` if the machine has none.",
+        example: "kernel: { linux-2.6.28: { yield: posix } }",
+    }
+
+    /// Applications by name.
+    apps: Apps {
+        add: "apps: { cg: { workload: { npb: { benchmark: cg } } } }",
+        edit: Edit::Fixed,
+        more: "For each application a name and its keys. Required.",
+        example: "apps:\n\
+            \x20 code: { workload: { spmd: { work: 1s, intervals: 50 } } }\n\
+            \x20 hog: { workload: hog, cpus: [0] }",
+    }
+
+    /// Limit on the foreground applications that run at the same time. The others wait in the order of
+    /// their arrival.
+    admission: Admitted {
+        more: "Applications start in the order of their arrival. The time that they wait is \
+            `queue_time`. Default: no limit.",
+        example: "admission: { jobs: 1 }",
+    }
+
+    /// Policies to compare. The others are compared with the first one.
+    policies: Policies {
+        add: "policies: [LOAD, PIN]",
+        edit: Edit::Fixed,
+        more: "Two entries of the same policy need different labels: `as: LABEL`. Required.",
+        example: "policies: [LOAD, { SPEED: { interval: 50ms } }, { SPEED: { interval: 200ms }, as: slow }]",
+    }
+
+    /// Paths and their values. Every combination runs.
+    sweep: Sweep {
+        edit: Edit::Fixed,
+        more: "Every combination of the values is a configuration, here 2 x 2 = 4. `--set` and \
+            `--sweep` use the same paths.",
+        example: "sweep: { threads_per_core: [1, 2], kernel.tick: [1ms, 4ms] }",
+    }
+
+    /// Tasks per core of every foreground application without own `tasks` or `threads_per_core` (default
+    /// 1).
+    threads_per_core: Count<1, MAX_PER_CORE> {
+        default: "1",
+        more: "Cores count, not hardware threads: 2 on 16 cores are 32 tasks. Default: 1.",
+        example: "threads_per_core: 2",
+    }
+
+    /// `dedicated`: each application also runs alone, one thread per core, pinned. Slowdowns refer to
+    /// these runs. `none`: no such runs.
+    baseline: Baseline {
+        default: "dedicated",
+        edit: Edit::Set,
+        more: "Without dedicated runs there are fewer runs, but no slowdowns and no throughput. \
+            Default: `dedicated`.",
+        example: "baseline: none",
+    }
+
+    /// Also search the best static partition of the cores among the applications by simulation.
+    best_partition: Flag {
+        default: "false",
+        edit: Edit::Set,
+        more: "The search simulates up to 48 partitions for each configuration. Its result is the \
+            reference `best-partition`. Default: `false`.",
+        example: "best_partition: true",
+    }
+
+    /// Number of runs of each configuration and policy, each with its own seed (default 1).
+    repeat: Count<1, MAX_REPEAT> {
+        default: "1",
+        edit: Edit::Set,
+        more: "Confidence intervals need at least 2. Default: 1.",
+        example: "repeat: 3",
+    }
+
+    /// Seed of the first run, the same for all policies (default 1).
+    seed: Count<0, MAX_SEED> {
+        default: "1",
+        edit: Edit::Set,
+        more: "Replicate i uses seed + i under every policy, so all policies meet the same random \
+            work. Default: 1.",
+        example: "seed: 7",
+    }
+
+    /// Simulated time at which a run is cut off (default 1h).
+    horizon: Duration<1, MAX_HORIZON_NS> {
+        default: "1h",
+        more: "At most 240h. A run that is cut off counts in no result, and `oversim run` ends with \
+            status 1.",
+        example: "horizon: 10s",
+    }
+
+    /// Largest random delay of the arrival of an application, drawn from the seed (default: one timer
+    /// tick).
+    start_jitter: Duration<0, MAX_HORIZON_NS> {
+        more: "Default: one tick of the kernel, because real programs do not start in step with the \
+            timer. Use `0s` for results that you want to check on paper.",
+        example: "start_jitter: 0s",
+    }
+
+    /// Not read: a place for YAML anchors.
+    templates: Anything {
+        edit: Edit::Fixed,
+        more: "Define parts with YAML anchors (`&work`) here and use them with `*work`.",
+        example: "templates:\n\
+            \x20 - &work { spmd: { work: 1s } }",
+    }
+}
+
+keys! {
+    /// An application as written.
+    struct Application
+
+    /// The program.
+    workload: Workload {
+        add: "workload: { npb: { benchmark: cg, class: B } }",
+        more: "Required.",
+        example: "code: { workload: { spmd: { work: 1s, intervals: 50, spread: 10% } } }",
+    }
+
+    /// How its tasks start, wait and meet at barriers (default upc).
+    runtime: Runtime {
+        default: DEFAULT_RUNTIME,
+        more: "Default: `upc`.",
+        example: "code: { workload: { spmd: { work: 1s } }, runtime: { openmp: { block_time: 0s } } }",
+    }
+
+    /// Number of tasks.
+    tasks: Count<1, MAX_TASKS> {
+        more: "Default: `threads_per_core` times the number of cores. A background application has \
+            one task, and some workloads define their own number.",
+        example: "code: { workload: { spmd: { work: 1s } }, tasks: 17 }",
+    }
+
+    /// Tasks for each core that it may use, instead of `tasks`.
+    threads_per_core: Count<1, MAX_TASKS> {
+        more: "Default: the value of the scenario.",
+        example: "code: { workload: { spmd: { work: 1s } }, threads_per_core: 4 }",
+    }
+
+    /// Time of its arrival (default 0s), with `after` counted from the end of that application.
+    start: Duration<0, MAX_HORIZON_NS> {
+        default: "0s",
+        more: "A random part of `start_jitter` is added.",
+        example: "code: { workload: { spmd: { work: 1s } }, start: 50ms }",
+    }
+
+    /// It arrives when this application has ended. The file must list that one first.
+    after: Text {
+        more: "The file must list the named application first.",
+        example: "first: { workload: { spmd: { work: 1s } } }\n\
+            second: { workload: { spmd: { work: 1s } }, after: first, start: 10ms }",
+    }
+
+    /// Number of copies (default 1). Results are means over them.
+    copies: Count<1, { MAX_APPS as u64 }> {
+        default: "1",
+        more: "Their names are `job-1`, `job-2` and `job-3`. Results are means over the copies.",
+        example: "job: { workload: { spmd: { work: 1s } }, copies: 3, tasks: 8 }",
+    }
+
+    /// Arrival of the copies after the first one (default: all together).
+    arrival: Arrivals {
+        more: "Default: all copies arrive together.",
+        example: "job: { workload: { spmd: { work: 1s } }, copies: 3, arrival: { mean: 100ms } }",
+    }
+
+    /// Cpus that it may use: a list, or a text such as `0-3,8`.
+    cpus: Cpus {
+        more: "No policy moves the application to other cpus. Default: all cpus.",
+        example: "hog: { workload: { hog: { work: 100ms } }, cpus: '0-3,8' }",
+    }
+
+    /// Whether the run ends without waiting for it, as with hogs and daemons.
+    background: Flag {
+        more: "Background applications have no run time. The default depends on the workload.",
+        example: "code: { workload: { spmd: { work: 1s } } }\n\
+            other: { workload: { hog: { work: 5s } }, background: true }",
+    }
+
+    /// Nice value, from -20 (most cpu time) to 19 (default 0).
+    nice: Nice {
+        default: "0",
+        more: "Under CFS and EEVDF each step changes the weight by a factor of about 1.25.",
+        example: "code: { workload: { spmd: { work: 1s } }, nice: 5 }",
+    }
+}
+
+keys! {
+    /// The admission as written.
+    struct Limits
+
+    /// Largest number of applications.
+    jobs: Count<1, { MAX_APPS as u64 }> {}
+
+    /// Largest number of their tasks.
+    threads: Count<1, MAX_TASKS> {}
+}
+
+keys! {
+    /// The intervals between copies as written: one of them.
+    struct Intervals
+
+    /// At fixed intervals.
+    every: Duration<0, MAX_HORIZON_NS> {}
+
+    /// At exponentially distributed intervals with this mean, drawn from the seed.
+    mean: Duration<0, MAX_HORIZON_NS> {}
+}
+
+/// The keys of a scenario.
+pub const SCENARIO: &[Key] = Scenario::KEYS;
+/// The keys of an application.
+pub const APPLICATION: &[Key] = Application::KEYS;
+
+/// The JSON Schema of the values of keys.
+pub(crate) fn properties(keys: &[Key], policies: &PolicyShelf) -> Map<String, Json> {
+    keys.iter().map(|key| (key.name.to_owned(), key.schema(policies))).collect()
+}
+
+/// Applications by name.
+pub(crate) struct Apps;
+
+impl Form for Apps {
+    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+        let required = APPLICATION.iter().filter(|key| !key.add.is_empty()).map(|key| key.name);
+        json!({
+            "type": "object",
+            "description": key.about(),
+            "minProperties": 1,
+            "propertyNames": { "pattern": WORD },
+            "additionalProperties": {
+                "type": "object",
+                "required": required.collect::<Vec<_>>(),
+                "additionalProperties": false,
+                "properties": properties(APPLICATION, policies),
+            },
+        })
+    }
+}
+
+/// How many applications and tasks are admitted at once.
+pub(crate) struct Admitted;
+
+impl Form for Admitted {
+    const INSIDE: Inside = Inside::Keys(Limits::KEYS);
+
+    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "description": key.about(),
+            "properties": properties(Limits::KEYS, policies),
+        })
+    }
+}
+
+impl Value for Admitted {
+    type Read = Admission;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Admission> {
+        reader.mapping(node, what, &names(Limits::KEYS))?;
+        let limits = Limits::of(node);
+        let (jobs, tasks) = (limits.jobs.given(reader), limits.threads.given(reader));
+        let unlimited = Admission::UNLIMITED;
+        Some(Admission {
+            jobs: jobs?.map_or(unlimited.jobs, |jobs| jobs as u32),
+            tasks: tasks?.unwrap_or(unlimited.tasks),
+        })
+    }
+}
+
+/// When the copies of an application arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arrival {
+    /// All at its `start`.
+    Together,
+    /// The first at its `start`, then one each interval.
+    Every(Span),
+    /// The first at its `start`, then at exponentially distributed intervals of this mean.
+    Random(Span),
+    /// The first at its `start`, each other one when the one before it has ended.
+    Queue,
+}
+
+/// The arrival of copies.
+pub(crate) struct Arrivals;
+
+impl Form for Arrivals {
+    fn schema(key: &Key, policies: &PolicyShelf) -> Json {
+        let mut any =
+            vec![json!({ "enum": ["queue"], "description": "Each copy when the previous one has ended." })];
+        any.extend(Intervals::KEYS.chunks(1).map(|one| {
+            json!({
+                "type": "object",
+                "required": names(one),
+                "additionalProperties": false,
+                "properties": properties(one, policies),
+            })
+        }));
+        json!({ "description": key.about(), "anyOf": any })
+    }
+}
+
+impl Value for Arrivals {
+    type Read = Arrival;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Arrival> {
+        let hint = "write `{ every: 10s }`, `{ mean: 10s }` (exponential) or `queue` (one after the other)";
+        match &node.content {
+            Content::Scalar(word) if word == "queue" => Some(Arrival::Queue),
+            Content::Map(entries) if entries.len() == 1 => {
+                reader.mapping(node, what, &names(Intervals::KEYS))?;
+                let intervals = Intervals::of(node);
+                let (every, mean) = (intervals.every.given(reader)?, intervals.mean.given(reader)?);
+                // Without either the key is unknown, which has been noted.
+                let interval = every.map(Arrival::Every).or_else(|| mean.map(Arrival::Random));
+                Some(interval.unwrap_or(Arrival::Together))
+            }
+            _ => {
+                reader.wrong_node(node, format!("{what} must be `every`, `mean` or `queue`"), hint);
+                None
+            }
+        }
+    }
+}
+
+/// Paths and the values that each takes.
+pub(crate) struct Sweep;
+
+impl Sweep {
+    /// What the regular expression of a path and its description have for each form.
+    fn paths() -> Vec<(String, Vec<String>)> {
+        let swept = || SCENARIO.iter().filter(|key| key.allows(Edit::Sweep));
+        let chosen = |keys: &mut dyn Iterator<Item = &Key>| -> Vec<&'static str> {
+            keys.filter(|key| matches!(key.inside, Inside::Parameters)).map(|key| key.name).collect()
+        };
+        let mut paths: Vec<(String, Vec<String>)> = Vec::new();
+        for key in swept() {
+            paths.push((key.name.to_owned(), vec![key.name.to_owned()]));
+        }
+        for key in swept() {
+            if let Inside::Keys(keys) = key.inside {
+                let (name, keys) = (key.name, names(keys));
+                let each = keys.iter().map(|key| format!("{name}.{key}")).collect();
+                paths.push((format!(r"{name}\.({})", keys.join("|")), each));
+            }
+        }
+        let named = chosen(&mut swept());
+        let each = named.iter().map(|name| format!("{name}.PARAMETER")).collect();
+        paths.push((format!(r"({})\.[^.]+", named.join("|")), each));
+        paths.push((r"apps\.[^.]+\.[^.]+".to_owned(), vec!["apps.APP.KEY".to_owned()]));
+        let named = chosen(&mut APPLICATION.iter());
+        let each = named.iter().map(|name| format!("apps.APP.{name}.PARAMETER")).collect();
+        paths.push((format!(r"apps\.[^.]+\.({})\.[^.]+", named.join("|")), each));
+        let each = ["PARAMETER", "over"].map(|rest| format!("policies.LABEL.{rest}"));
+        paths.push((r"policies\.[^.]+\.[^.]+".to_owned(), each.to_vec()));
+        let each = ["over", "perturb"].map(|rest| format!("policies.LABEL.{rest}.PARAMETER"));
+        paths.push((r"policies\.[^.]+\.(over|perturb)\.[^.]+".to_owned(), each.to_vec()));
+        paths
+    }
+}
+
+impl Form for Sweep {
+    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+        let forms: Vec<String> = Self::paths().into_iter().map(|(form, _)| form).collect();
+        json!({
+            "type": "object",
+            "description": key.about(),
+            "propertyNames": { "pattern": format!("^({})$", forms.join("|")) },
+            "additionalProperties": { "type": "array", "minItems": 1 },
+        })
+    }
+
+    fn describe(meaning: &str) -> String {
+        let paths = Self::paths().into_iter().flat_map(|(_, each)| each);
+        let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
+        format!("{meaning} Paths: {}.", paths.join(", "))
+    }
+}

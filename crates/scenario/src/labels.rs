@@ -1,0 +1,19 @@
+//! Names in reports: which words can be one, and which belong to references and dedicated runs.
+
+/// Label of the best static partition.
+pub const BEST_PARTITION: &str = "best-partition";
+/// The policy named in cells of dedicated runs: one application alone, one thread per core, pinned.
+pub const DEDICATED: &str = "dedicated";
+/// Label of the fair share.
+pub const FAIR_SHARE: &str = "fair-share";
+/// Label of the lower bound.
+pub const LOWER_BOUND: &str = "lower-bound";
+
+/// Labels that no policy may have, whatever the case.
+pub(crate) const RESERVED: [&str; 4] = [BEST_PARTITION, FAIR_SHARE, LOWER_BOUND, DEDICATED];
+
+/// True for 1 to 64 ASCII letters, digits, `_` and `-`.
+pub(crate) fn is_word(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    !text.is_empty() && text.chars().count() <= 64 && text.chars().all(fits)
+}

@@ -1,0 +1,90 @@
+//! Scenario files: from YAML text and overrides to a plan of all runs without errors.
+
+mod apps;
+mod arrivals;
+pub mod built_in;
+pub mod configuration;
+mod defaults;
+mod forms;
+mod json;
+mod key;
+pub mod keys;
+pub mod labels;
+mod limits;
+pub mod machine_files;
+pub mod memory;
+mod overrides;
+mod paths;
+pub mod plan;
+mod policies;
+mod reader;
+mod registries;
+mod resolve;
+mod resolved;
+pub mod schema;
+mod settable;
+mod sweep;
+mod together;
+
+use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::yaml::{self, Node};
+
+use ::policies::PolicyShelf;
+pub use defaults::{DEFAULT_KERNEL, default_kernel};
+pub use key::{Edit, Inside, Key};
+pub use overrides::{Overrides, alike};
+use plan::Experiment;
+use reader::Reader;
+pub use settable::{SettablePath, settable};
+
+/// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
+///
+/// # Errors
+/// All that is wrong with it, rendered with file, line, column and source lines.
+pub fn load(name: &str, text: &str, overrides: &Overrides) -> Result<Experiment, String> {
+    load_with(&PolicyShelf::default(), name, text, overrides)
+}
+
+/// As [`load`], with these policies.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(
+    policies: &PolicyShelf,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Experiment, String> {
+    let mut sources = Sources::new(name, text);
+    let mut root = match document(text) {
+        Ok(root) => root,
+        Err(problem) => return Err(sources.render(&[problem])),
+    };
+    let mut reader = Reader::new(policies);
+    let applied = overrides.apply(&mut root, &mut sources, &mut reader);
+    let mut scenario_text = text.to_owned();
+    scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
+    let resolved = resolve::experiment(&root, &mut reader, overrides);
+    match resolved {
+        Some(experiment) if reader.is_clean() => {
+            let best_partition = experiment.best_partition || overrides.best_partition;
+            let mut done = Experiment { scenario_text, overrides: applied, best_partition, ..experiment };
+            if overrides.warn {
+                let load = |other: &Overrides| load_with(policies, name, text, other).ok();
+                done.warnings = overrides.without_effect(&done, load);
+            }
+            Ok(done)
+        }
+        _ => Err(sources.render(&reader.problems())),
+    }
+}
+
+/// The tree of a scenario file.
+fn document(text: &str) -> Result<Node, Diagnostic> {
+    let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(bare) {
+        let hint = "a scenario has at least the keys `name`, `machine`, `apps` and `policies`; `oversim init` writes one to start from";
+        return Err(Diagnostic::new(Place::NONE, "the scenario is empty").hint(hint));
+    }
+    yaml::tree(0, text)
+}

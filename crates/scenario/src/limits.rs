@@ -1,0 +1,14 @@
+//! The largest scenarios that are read: bounds of keys, runs and configurations.
+
+/// Longest horizon, ns: ten simulated days; instants and work then stay far from the ends of their ranges.
+pub(crate) const MAX_HORIZON_NS: u64 = 864_000_000_000_000;
+/// Most replicates.
+pub(crate) const MAX_REPEAT: u64 = 10_000;
+/// Largest first seed: those of all replicates are different numbers.
+pub(crate) const MAX_SEED: u64 = u64::MAX - MAX_REPEAT;
+/// Most threads per core.
+pub(crate) const MAX_PER_CORE: u64 = 1 << 16;
+/// Most runs of an experiment: each is held as a plan before the first one starts.
+pub(crate) const MAX_RUNS: usize = 100_000;
+/// Most configurations of a sweep: more are likely a typing mistake.
+pub(crate) const MAX_CONFIGURATIONS: usize = 10_000;

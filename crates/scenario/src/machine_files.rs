@@ -1,0 +1,125 @@
+//! Machine files that a scenario names: `machine: path/to/file.yaml`, relative to the scenario's own file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use machines::Entry;
+use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::encoding::{Unreadable, decode};
+use notation::yaml::{self, Content, MAX_BYTES, Node};
+
+use crate::keys::Scenario;
+use crate::reader::Reader;
+
+/// True when a machine's name is the path of a file: it ends like one or has a slash.
+#[must_use]
+pub fn is_file(name: &str) -> bool {
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    name.contains('/') || end.eq_ignore_ascii_case("yaml") || end.eq_ignore_ascii_case("yml")
+}
+
+/// Reads all machine files that a scenario and its sweep name into the reader, and returns their texts one
+/// after another.
+pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reader: &mut Reader) -> String {
+    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
+    let mut texts = String::new();
+    for (name, place) in named(root) {
+        if !is_file(name) || reader.machines.contains_key(name) {
+            continue;
+        }
+        let path = folder.join(name);
+        let entry = match text_of(&path) {
+            Err(Refused::Absent(why)) => {
+                reader.wrong(place, format!("cannot read the machine file {}: {why}", path.display()));
+                None
+            }
+            Err(Refused::Unreadable(refused)) => {
+                let source = sources.add(&path.display().to_string(), &refused.text);
+                let mut problem = refused.problem.related(place, "the machine file is named here");
+                problem.place.source = source;
+                reader.add(problem);
+                None
+            }
+            Ok(text) => {
+                let source = sources.add(&path.display().to_string(), &text);
+                texts.push_str(&text);
+                entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok()
+            }
+        };
+        reader.machines.insert(name.to_owned(), entry);
+    }
+    texts
+}
+
+/// The machine of a file's text; `source` is the number its places carry.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn entry(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
+    let entry = machines::read_file(source, text)?;
+    if machines::names().any(|name| name == entry.name) {
+        let message = format!("`{}` is the name of a built-in machine", entry.name);
+        let name = yaml::tree(source, text).ok().and_then(|root| Some(root.get("name")?.value.place));
+        let place = name.unwrap_or(Place { source, ..Place::NONE });
+        return Err(vec![Diagnostic::new(place, message).hint("give this one another `name`")]);
+    }
+    Ok(entry)
+}
+
+/// Why there is no text of a machine file.
+pub enum Refused {
+    /// The file cannot be read: a half-sentence.
+    Absent(String),
+    /// It is no text, or longer than any machine needs.
+    Unreadable(Box<Unreadable>),
+}
+
+/// The text of a file, up to the size no machine needs.
+///
+/// # Errors
+/// Why there is none.
+pub fn text_of(path: &Path) -> Result<String, Refused> {
+    let mut bytes = Vec::new();
+    let absent = |e: io::Error| Refused::Absent(e.to_string());
+    let file = File::open(path).map_err(absent)?;
+    let size = file.metadata().ok().map(|about| about.len());
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(absent)?;
+    if bytes.len() > MAX_BYTES {
+        let refused = Unreadable::too_long("machine file", size, MAX_BYTES as u64);
+        return Err(Refused::Unreadable(Box::new(refused)));
+    }
+    decode(bytes).map_err(Refused::Unreadable)
+}
+
+/// The machines a scenario names: at `machine`, and in its sweep.
+fn named(root: &Node) -> Vec<(&str, Place)> {
+    let scenario = Scenario::of(root);
+    let mut nodes: Vec<&Node> = scenario.machine.node().into_iter().collect();
+    let axis = scenario.sweep.node().and_then(|sweep| sweep.get("machine"));
+    if let Some(Content::List(values)) = axis.map(|axis| &axis.value.content) {
+        nodes.extend(values);
+    }
+    nodes
+        .into_iter()
+        .filter_map(|node| match &node.content {
+            Content::Scalar(text) => Some((text.as_str(), node.place)),
+            _ => node.entries().first().map(|entry| (entry.key.as_str(), entry.place)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_from_names_and_descriptions() {
+        for file in ["m.yaml", "my/machine", "./m", "../a/b.yml", "M.YAML"] {
+            assert!(is_file(file), "{file}");
+        }
+        for other in ["barcelona", "package:2 core:8", "xeon-2s-snc", "linux-2.6.28", ""] {
+            assert!(!is_file(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Dotted paths into a scenario, as `sweep:` and `--set` use them.
+//!
+//! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
+//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
+//! `policies.<label>.<parameter>`, `policies.<label>.over`, `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
+
+use notation::diagnostics::{Diagnostic, Place};
+use notation::suggest::nearest;
+use notation::yaml::{Content, Entry, Node};
+
+use crate::key::{Edit, Inside, Key, names};
+use crate::keys::{APPLICATION, SCENARIO};
+use crate::policies::BESIDE;
+use crate::reader::advice;
+
+/// Sets the node at a path; `edit` says on whose behalf.
+pub(crate) fn set(root: &mut Node, path: &str, at: Place, value: Node, edit: Edit) -> Result<(), Diagnostic> {
+    // The error names all known paths, so it is made only where it is needed.
+    match set_known(root, path, at, value, edit) {
+        Ok(()) => Ok(()),
+        Err(Some(problem)) => Err(problem),
+        Err(None) => Err(unknown_path(root, path, at, edit)),
+    }
+}
+
+/// As [`set`]; an error without a diagnostic is a path that does not exist.
+fn set_known(
+    root: &mut Node,
+    path: &str,
+    at: Place,
+    value: Node,
+    edit: Edit,
+) -> Result<(), Option<Diagnostic>> {
+    let parts: Vec<&str> = path.split('.').collect();
+    match parts.as_slice() {
+        ["apps", app, rest @ ..] => {
+            let app = existing(root, "apps").and_then(|apps| existing(apps, app));
+            let app = app.ok_or(None)?;
+            // One says how many tasks there are: the newer word counts.
+            match rest {
+                ["tasks"] => app.remove("threads_per_core"),
+                ["threads_per_core"] => app.remove("tasks"),
+                _ => {}
+            }
+            set_key(app, APPLICATION, rest, (at, value), edit)
+        }
+        ["policies", label, rest @ ..] => {
+            let item = policy(root, label, at).ok_or(None)?;
+            set_policy(item, rest, at, value)
+        }
+        rest => set_key(root, SCENARIO, rest, (at, value), edit),
+    }
+}
+
+/// Sets a key of a mapping, or what a path names within its value.
+fn set_key(
+    mapping: &mut Node,
+    keys: &[Key],
+    path: &[&str],
+    (at, value): (Place, Node),
+    edit: Edit,
+) -> Result<(), Option<Diagnostic>> {
+    let (name, rest) = path.split_first().ok_or(None)?;
+    let key = keys.iter().find(|key| key.name == *name && key.allows(edit)).ok_or(None)?;
+    match (rest, key.inside) {
+        ([], _) => mapping.set(name, at, value),
+        ([parameter], Inside::Parameters) => {
+            parameter_of(mapping, name, key.default, at).ok_or(None)?.set(parameter, at, value);
+        }
+        ([inner], Inside::Keys(keys)) if names(keys).contains(inner) => {
+            mapping.child(name, at).ok_or(None)?.set(inner, at, value);
+        }
+        _ => return Err(None),
+    }
+    Ok(())
+}
+
+fn set_policy(item: &mut Node, rest: &[&str], at: Place, value: Node) -> Result<(), Option<Diagnostic>> {
+    let own = parameters(item).ok_or(None)?;
+    match rest {
+        ["over"] => item.set("over", at, value),
+        ["over", parameter] => {
+            let missing = Diagnostic::new(at, "the policy has no `over`, so there is no policy under it");
+            let missing =
+                missing.hint("write `over: NAME` next to the policy, or set the path that ends in `.over`");
+            parameter_of(item, "over", "", at).ok_or(Some(missing))?.set(parameter, at, value);
+        }
+        ["perturb", parameter] => {
+            item.child("perturb", at).ok_or(None)?.set(parameter, at, value);
+        }
+        [parameter] => own.set(parameter, at, value),
+        _ => return Err(None),
+    }
+    Ok(())
+}
+
+/// The value of a key that is there.
+fn existing<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    match &mut node.content {
+        Content::Map(entries) => {
+            entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+        }
+        _ => None,
+    }
+}
+
+/// The mapping of parameters of the name chosen at `key`; an absent key chooses `default`.
+fn parameter_of<'a>(node: &'a mut Node, key: &str, default: &str, at: Place) -> Option<&'a mut Node> {
+    if node.get(key).is_none() {
+        if default.is_empty() {
+            return None;
+        }
+        node.set(key, at, Node::scalar(at, default));
+    }
+    parameters(existing(node, key)?)
+}
+
+/// The mapping of parameters of a choice, which a bare name gets.
+fn parameters(choice: &mut Node) -> Option<&mut Node> {
+    if let Content::Scalar(name) = &choice.content {
+        let entry = Entry { key: name.clone(), place: choice.place, value: Node::empty_map(choice.place) };
+        choice.content = Content::Map(vec![entry]);
+    }
+    let Content::Map(entries) = &mut choice.content else {
+        return None;
+    };
+    let entry = entries.iter_mut().find(|entry| !BESIDE.contains(&entry.key.as_str()))?;
+    if entry.value.content == Content::Null {
+        entry.value.content = Content::Map(Vec::new());
+    }
+    matches!(entry.value.content, Content::Map(_)).then_some(&mut entry.value)
+}
+
+/// The entry of the policy with this label.
+fn policy<'a>(root: &'a mut Node, label: &str, at: Place) -> Option<&'a mut Node> {
+    let Content::List(items) = &mut root.child("policies", at)?.content else {
+        return None;
+    };
+    items.iter_mut().find(|item| label_of(item).is_some_and(|l| l.eq_ignore_ascii_case(label)))
+}
+
+/// The label of an entry of `policies`: its `as`, or its name.
+pub(crate) fn label_of(item: &Node) -> Option<&str> {
+    match item.get("as").map(|entry| &entry.value.content) {
+        Some(Content::Scalar(label)) => Some(label),
+        _ => name_of(item),
+    }
+}
+
+/// The entry `upper` with the policy of the entry `beneath` under it, labelled after the names given for both.
+pub(crate) fn stacked(mut upper: Node, mut beneath: Node, place: Place, above: &str, below: &str) -> Node {
+    if let Content::Map(entries) = &mut beneath.content {
+        entries.retain(|entry| !["as", "over"].contains(&entry.key.as_str()));
+    }
+    // What is no mapping of a name gets no key; the reader says what is wrong with it.
+    let _ = parameters(&mut upper);
+    upper.set("over", place, beneath);
+    upper.set("as", place, Node::scalar(place, &format!("{above}-over-{below}")));
+    upper
+}
+
+/// The name of a policy's entry: the key that is none of those beside it.
+fn name_of(item: &Node) -> Option<&str> {
+    match &item.content {
+        Content::Scalar(name) => Some(name),
+        Content::Map(entries) => {
+            let name = entries.iter().find(|entry| !BESIDE.contains(&entry.key.as_str()));
+            name.map(|entry| entry.key.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// The nearest known path, or all of them when they are few. The parameter of the path may be right.
+fn near(path: &str, known: &[String]) -> String {
+    let parameter = path.rsplit('.').next().unwrap_or_default();
+    let filled: Vec<String> = known.iter().map(|known| known.replace("<parameter>", parameter)).collect();
+    match nearest(path, filled.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => advice(path, &known.iter().map(String::as_str).collect::<Vec<_>>()),
+    }
+}
+
+/// An unknown path, with the nearest one that is known.
+fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Diagnostic {
+    let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
+    let mut known: Vec<String> = allowed().map(|key| key.name.to_owned()).collect();
+    for key in allowed() {
+        if let Inside::Keys(keys) = key.inside {
+            known.extend(names(keys).iter().map(|inner| format!("{}.{inner}", key.name)));
+        }
+    }
+    let chosen = allowed().filter(|key| matches!(key.inside, Inside::Parameters));
+    known.extend(chosen.map(|key| format!("{}.<parameter>", key.name)));
+    for app in root.get("apps").map_or(&[][..], |apps| apps.value.entries()) {
+        known.extend(names(APPLICATION).iter().map(|key| format!("apps.{}.{key}", app.key)));
+    }
+    if let Some(Content::List(items)) = root.get("policies").map(|policies| &policies.value.content) {
+        for label in items.iter().filter_map(label_of) {
+            let rest = ["<parameter>", "over", "over.<parameter>", "perturb.<parameter>"];
+            known.extend(rest.map(|rest| format!("policies.{label}.{rest}")));
+        }
+    }
+    let hint = match path.split('.').next() {
+        Some("sweep") => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
+        Some("policies" | "policy") if !path.contains('.') => "`--policy A,B` chooses policies".to_owned(),
+        _ => near(path, &known),
+    };
+    Diagnostic::new(at, format!("unknown path `{path}`")).hint(hint)
+}

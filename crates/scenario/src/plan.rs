@@ -1,0 +1,135 @@
+//! A resolved scenario: every single run with its machine, kernel, applications and policy.
+
+use std::sync::Arc;
+
+use notation::units::plural;
+use policies::Choice;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sim_core::machine::Machine;
+use sim_core::os::OsModel;
+use sim_core::outcome::Options;
+use sim_core::program::AppSpec;
+
+use crate::configuration::{Axis, Configuration};
+
+/// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the scenario.
+pub const NO_POLICY: usize = usize::MAX;
+
+/// A resolved scenario: nothing in it can be wrong any more.
+#[derive(Clone)]
+pub struct Experiment {
+    /// Its name, from the file.
+    pub name: String,
+    /// What it is about, one or a few sentences; may be empty.
+    pub about: String,
+    /// The file as read, byte for byte, and after it the machine files it names (provenance).
+    pub scenario_text: String,
+    /// The swept paths with their values; empty without a sweep.
+    pub axes: Vec<Axis>,
+    /// The combinations of their values in the order written, the first path slowest; exactly one without a sweep.
+    pub configurations: Vec<Configuration>,
+    /// Labels of the policies in the order written, all different.
+    pub policies: Vec<String>,
+    /// The machines of all configurations, each once.
+    pub machines: Vec<MachineOrigin>,
+    /// Applications of which only a part is simulated.
+    pub shortened: Vec<Shortened>,
+    /// Names of the applications in the order written, background ones included.
+    pub apps: Vec<String>,
+    /// For each application, whether it is a background one (hog, daemon): it has no run time and no baseline.
+    pub background: Vec<bool>,
+    /// Seed of the first replicate.
+    pub seed: u64,
+    /// Replicates of each configuration and policy, at least 1.
+    pub repeat: u32,
+    /// True when each foreground application also runs alone.
+    pub baseline: bool,
+    /// True when the best static partition is to be searched at each configuration.
+    pub best_partition: bool,
+    /// All runs: baseline runs first, then by configuration, policy, replicate.
+    pub runs: Vec<RunPlan>,
+    /// Overrides from the command line as `path=value`, in the order applied.
+    pub overrides: Vec<String>,
+    /// What the user should know before the runs: settings without effect.
+    pub warnings: Vec<String>,
+}
+
+impl Experiment {
+    /// Cpus of the largest machine.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.runs.iter().map(|run| run.machine.cpus()).max().unwrap_or(0)
+    }
+
+    /// How many runs it has: `60 runs (6 policies x 3 configurations x 3 replicates, 6 dedicated)`.
+    #[must_use]
+    pub fn size(&self) -> String {
+        let dedicated = self.runs.iter().filter(|run| run.alone.is_some()).count();
+        let alone = if dedicated == 0 { String::new() } else { format!(", {dedicated} dedicated") };
+        format!(
+            "{} ({} x {} x {}{alone})",
+            plural(self.runs.len(), "run", "runs"),
+            plural(self.policies.len(), "policy", "policies"),
+            plural(self.configurations.len(), "configuration", "configurations"),
+            plural(self.repeat as usize, "replicate", "replicates"),
+        )
+    }
+}
+
+/// A machine, and how certain its values are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MachineOrigin {
+    /// Its name.
+    pub name: String,
+    /// Its hardware threads; absent in results of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Its shape as a synthetic description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
+    /// How many of its values have a stated source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<usize>,
+    /// How many of these are marked uncertain: estimates, or values of another machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncertain: Option<usize>,
+}
+
+/// An application of which only a part is simulated.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Shortened {
+    /// Its name.
+    pub app: String,
+    /// The smallest simulated part of its iterations over the configurations, 0 to 1.
+    pub share: f64,
+}
+
+/// One run of the simulator.
+#[derive(Clone)]
+pub struct RunPlan {
+    /// Index in [`Experiment::configurations`]. Of a baseline run: the first configuration it serves.
+    pub configuration: usize,
+    /// Index in [`Experiment::policies`]; [`NO_POLICY`] for a baseline run.
+    pub policy: usize,
+    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all configurations and policies
+    /// (common random numbers).
+    pub replicate: u32,
+    /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in
+    /// the number of threads.
+    pub serves: Vec<usize>,
+    /// `Some(app)`: that application alone, one thread per core, pinned.
+    pub alone: Option<usize>,
+    /// The machine.
+    pub machine: Arc<Machine>,
+    /// The kernel.
+    pub kernel: Arc<OsModel>,
+    /// The applications, copies written out; one of them in a baseline run.
+    pub apps: Vec<AppSpec>,
+    /// For each of them its position in [`Experiment::apps`].
+    pub entries: Vec<usize>,
+    /// The policy with its parameters.
+    pub policy_choice: Choice,
+    /// Seed and horizon.
+    pub options: Options,
+}

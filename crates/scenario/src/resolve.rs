@@ -1,0 +1,383 @@
+//! From a scenario's tree to all its runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use ::policies::Choice;
+use notation::diagnostics::Place;
+use notation::yaml::{Content, Node};
+use sim_core::machine::Machine;
+use sim_core::os::OsModel;
+use sim_core::outcome::{Admission, Options};
+use sim_core::program::AppSpec;
+use sim_core::time::Time;
+
+use crate::apps::{self, App};
+use crate::arrivals;
+use crate::configuration::{Axis, Configuration};
+use crate::defaults::MACHINE_KERNEL;
+use crate::key::names;
+use crate::keys::{SCENARIO, Scenario};
+use crate::limits::MAX_RUNS;
+use crate::memory;
+use crate::overrides::Overrides;
+use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
+use crate::reader::{Reader, Scope};
+use crate::resolved::Resolved;
+use crate::{policies, registries, sweep, together};
+
+/// What holds for all configurations.
+struct Frame {
+    name: String,
+    about: String,
+    baseline: bool,
+    best_partition: bool,
+    repeat: u32,
+    seed: u64,
+}
+
+/// Resolves a scenario; every error goes to the reader.
+pub(crate) fn experiment(root: &Node, reader: &mut Reader, overrides: &Overrides) -> Option<Experiment> {
+    reader.mapping(root, "a scenario", &names(SCENARIO))?;
+    let scenario = Scenario::of(root);
+    let frame = frame(&scenario, reader);
+    let mut configurations = Vec::new();
+    let mut resolved = Vec::new();
+    let (axes, combinations) = sweep::configurations(root, reader);
+    let runs = combinations.len() * runs_per_configuration(&scenario);
+    if runs.saturating_mul(frame.as_ref().map_or(1, |frame| frame.repeat as usize)) > MAX_RUNS {
+        reader.wrong_node(root, format!("the scenario asks for more than {MAX_RUNS} runs"), "");
+        return None;
+    }
+    let read =
+        (combinations.len() as u64).saturating_mul(entries(scenario.apps.node()) as u64 * memory::READ);
+    if !fits(root, reader, read, overrides) {
+        return None;
+    }
+    let mut held = Held::default();
+    for combination in combinations {
+        let edits = combination.edits(root);
+        let mut this = resolve_configuration(&Scenario::edited(root, Some(&edits)), reader);
+        if let Some(this) = &mut this {
+            held.share(this);
+        }
+        resolved.push(this);
+        configurations.push(combination.configuration);
+    }
+    let frame = frame?;
+    let resolved: Option<Vec<Resolved>> = resolved.into_iter().collect();
+    let resolved = resolved?;
+    let repeat = u64::from(frame.repeat);
+    let plan: u64 = resolved.iter().map(|this| planned(this, repeat)).sum();
+    if !fits(root, reader, read + plan, overrides) {
+        return None;
+    }
+    Some(assemble(frame, (axes, configurations), &resolved, overrides.stepwise))
+}
+
+/// Bytes of the plans of all applications of a configuration, copies included, under all policies.
+fn planned(resolved: &Resolved, repeat: u64) -> u64 {
+    let app = |app: &App| {
+        let cpus = app.spec.allowed.as_ref().map_or(0, |_| u64::from(resolved.machine.cpus()) / 8);
+        let one =
+            (size_of::<AppSpec>() + 32 + app.spec.name.len() + 4 * app.spec.rank_scale.len()) as u64 + cpus;
+        one * u64::from(app.copies.count)
+    };
+    // The specifications of each replicate are made once more than there are policies.
+    resolved.apps.iter().map(app).sum::<u64>() * repeat * (resolved.policies.len() as u64 + 1)
+}
+
+/// Whether so many bytes of plan fit; else that is an error.
+fn fits(root: &Node, reader: &mut Reader, bytes: u64, overrides: &Overrides) -> bool {
+    let Some(limit) = overrides.limit.as_ref().filter(|limit| bytes > limit.bytes) else { return true };
+    let (needed, most) = (memory::shown(bytes), memory::shown(limit.bytes));
+    let message = format!("the plan of all runs needs about {needed}, and {} is {most}", limit.source);
+    reader.wrong_node(
+        root,
+        message,
+        "use fewer configurations, policies, applications, copies or replicates",
+    );
+    false
+}
+
+/// How many runs a replicate of one configuration takes at most, baselines included.
+fn runs_per_configuration(scenario: &Scenario<'_>) -> usize {
+    entries(scenario.policies.node()) + entries(scenario.apps.node())
+}
+
+/// How many entries a list or mapping of the scenario has.
+fn entries(node: Option<&Node>) -> usize {
+    match node.map(|node| &node.content) {
+        Some(Content::List(items)) => items.len(),
+        Some(Content::Map(entries)) => entries.len(),
+        _ => 0,
+    }
+}
+
+/// Machines and kernels of the configurations so far: equal ones are held once, for machines may be large.
+#[derive(Default)]
+struct Held {
+    machines: Distinct<Machine>,
+    kernels: Distinct<OsModel>,
+}
+
+impl Held {
+    fn share(&mut self, this: &mut Resolved) {
+        self.machines.share(&mut this.machine);
+        self.kernels.share(&mut this.kernel);
+    }
+}
+
+/// Different values, found by a hash of what they print for debugging, which shows all of them.
+struct Distinct<T> {
+    by_hash: BTreeMap<u64, Vec<Arc<T>>>,
+    last: Option<Arc<T>>,
+}
+
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
+        Self { by_hash: BTreeMap::new(), last: None }
+    }
+}
+
+impl<T: PartialEq + fmt::Debug> Distinct<T> {
+    /// Replaces a value by an equal one that is held already, or holds it.
+    fn share(&mut self, value: &mut Arc<T>) {
+        // Most are those of the configuration before.
+        if let Some(last) = self.last.as_ref().filter(|last| **last == *value) {
+            *value = Arc::clone(last);
+            return;
+        }
+        let alike = self.by_hash.entry(hash(value)).or_default();
+        match alike.iter().find(|known| *known == value) {
+            Some(known) => *value = Arc::clone(known),
+            None => alike.push(Arc::clone(value)),
+        }
+        self.last = Some(Arc::clone(value));
+    }
+}
+
+/// A hash of what a value prints for debugging (FNV-1a).
+fn hash(value: &impl fmt::Debug) -> u64 {
+    struct Fnv(u64);
+    impl fmt::Write for Fnv {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    // Nothing here can fail to be written.
+    let _ = fmt::Write::write_fmt(&mut hash, format_args!("{value:?}"));
+    hash.0
+}
+
+/// Name, replicates and the like.
+fn frame(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Frame> {
+    let name = scenario.name.read(reader);
+    let about = scenario.about.read(reader);
+    let baseline = scenario.baseline.read(reader);
+    let best_partition = scenario.best_partition.read(reader);
+    let repeat = scenario.repeat.read(reader);
+    let seed = scenario.seed.read(reader);
+    Some(Frame {
+        name: name?,
+        about: about?.trim().to_owned(),
+        baseline: baseline?,
+        best_partition: best_partition?,
+        repeat: repeat? as u32,
+        seed: seed?,
+    })
+}
+
+/// One configuration of the sweep.
+fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader) -> Option<Resolved> {
+    let machine = scenario.machine.read(reader);
+    let own = machine.as_ref().and_then(|chosen| chosen.kernel.clone());
+    let (machine, origin) = machine.map(|chosen| (chosen.machine, chosen.origin)).unzip();
+    let cpus = machine.as_ref().map_or(1, |machine: &Arc<Machine>| machine.cpus());
+    let default = Node::scalar(Place::NONE, MACHINE_KERNEL);
+    let kernel = reader
+        .chosen(scenario.kernel.node().unwrap_or(&default), "`kernel`", &[])
+        .and_then(|chosen| registries::kernel(reader, &chosen, own.as_deref(), cpus));
+    let per_core = scenario.threads_per_core.read(reader);
+    let horizon = scenario.horizon.read(reader);
+    let apps = scenario.apps.required(reader);
+    reader.scope = Scope {
+        machine: machine.as_ref().map(|machine| (machine.name.clone(), machine.cpus())),
+        apps: apps.map_or(&[][..], Node::entries).iter().map(|app| app.key.clone()).collect(),
+    };
+    let policies = scenario.policies.required(reader).and_then(|node| policies::all(reader, node));
+    let alone = scenario.baseline.read(reader) != Some(false);
+    let apps = apps.map(|node| apps::all(reader, node, machine.as_deref(), per_core.unwrap_or(1), alone));
+    // Real programs do not start in step with the timer tick.
+    let jitter = scenario.start_jitter.given(reader);
+    let tick = kernel.as_ref().map(|kernel| kernel.tick);
+    let admission = scenario.admission.given(reader);
+    let resolved = Resolved {
+        machine: machine?,
+        origin: origin?,
+        kernel: kernel?,
+        apps: apps?,
+        policies: policies?,
+        horizon: Time::ZERO.saturating_add(horizon?),
+        admission: admission?.unwrap_or(Admission::UNLIMITED),
+        start_jitter: jitter?.or(tick)?,
+    };
+    arrivals::check_admission(reader, scenario, &resolved.apps, resolved.admission);
+    together::check(reader, scenario, &resolved);
+    Some(resolved)
+}
+
+/// All runs: the baselines first, then by configuration, policy and replicate.
+fn assemble(
+    frame: Frame,
+    (axes, configurations): (Vec<Axis>, Vec<Configuration>),
+    resolved: &[Resolved],
+    stepwise: bool,
+) -> Experiment {
+    let options = |replicate: u32, configuration: &Resolved| Options {
+        seed: frame.seed.wrapping_add(u64::from(replicate)),
+        horizon: configuration.horizon,
+        stepwise,
+        admission: configuration.admission,
+        start_jitter: configuration.start_jitter,
+    };
+    let mut runs = if frame.baseline { baselines(resolved, frame.repeat, &options) } else { Vec::new() };
+    runs.extend(shared(resolved, frame.repeat, &options));
+    let first = resolved.first();
+    let labels = first.map_or_else(Vec::new, |p| p.policies.iter().map(|(label, _)| label.clone()).collect());
+    let specs = || first.into_iter().flat_map(|configuration| &configuration.apps).map(|app| &app.spec);
+    Experiment {
+        name: frame.name,
+        about: frame.about,
+        scenario_text: String::new(),
+        axes,
+        configurations,
+        policies: labels,
+        machines: machines(resolved),
+        shortened: shortened(resolved),
+        apps: specs().map(|spec| spec.name.clone()).collect(),
+        background: specs().map(|spec| spec.background).collect(),
+        seed: frame.seed,
+        repeat: frame.repeat,
+        baseline: frame.baseline,
+        best_partition: frame.best_partition,
+        runs,
+        overrides: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// The machines of all configurations, each name once.
+fn machines(resolved: &[Resolved]) -> Vec<MachineOrigin> {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let origins = resolved.iter().map(|configuration| &configuration.origin);
+    origins.filter(|origin| seen.insert(&origin.name)).cloned().collect()
+}
+
+/// The applications of which only a part is simulated, with the smallest part over the configurations.
+fn shortened(resolved: &[Resolved]) -> Vec<Shortened> {
+    let mut shortened: Vec<Shortened> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for app in resolved.iter().flat_map(|configuration| &configuration.apps) {
+        let Some(share) = app.scale.filter(|share| *share < 1.0) else { continue };
+        let place = *places.entry(&app.spec.name).or_insert(shortened.len());
+        match shortened.get_mut(place) {
+            Some(known) => known.share = known.share.min(share),
+            None => shortened.push(Shortened { app: app.spec.name.clone(), share }),
+        }
+    }
+    shortened
+}
+
+/// Options of a replicate of a configuration.
+type OptionsOf<'a> = dyn Fn(u32, &Resolved) -> Options + 'a;
+
+/// The runs of all applications together, by configuration, policy and replicate.
+fn shared(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
+    let mut runs = Vec::new();
+    for (at, configuration) in resolved.iter().enumerate() {
+        // Arrivals belong to the seed: all policies meet the same.
+        let arrivals = |replicate| {
+            let options = options(replicate, configuration);
+            (options, arrivals::expand(&configuration.apps, options.seed))
+        };
+        let replicates: Vec<_> = (0..repeat).map(arrivals).collect();
+        for (policy, (_, choice)) in configuration.policies.iter().enumerate() {
+            runs.extend(replicates.iter().zip(0..).map(|((options, (specs, entries)), replicate)| RunPlan {
+                configuration: at,
+                policy,
+                replicate,
+                serves: vec![at],
+                alone: None,
+                machine: Arc::clone(&configuration.machine),
+                kernel: Arc::clone(&configuration.kernel),
+                apps: specs.clone(),
+                entries: entries.clone(),
+                policy_choice: choice.clone(),
+                options: *options,
+            }));
+        }
+    }
+    runs
+}
+
+/// True when a baseline run of an application is the one at this configuration, too.
+fn serves(plan: &RunPlan, alone: &AppSpec, configuration: &Resolved) -> bool {
+    plan.options.horizon == configuration.horizon
+        && plan.options.start_jitter == configuration.start_jitter
+        // Equal machines and kernels are the same objects: `Held` has each once.
+        && Arc::ptr_eq(&plan.machine, &configuration.machine)
+        && Arc::ptr_eq(&plan.kernel, &configuration.kernel)
+        && plan.apps.first() == Some(alone)
+}
+
+/// Each foreground application alone and pinned; configurations that would repeat a run share it.
+fn baselines(resolved: &[Resolved], repeat: u32, options: &OptionsOf<'_>) -> Vec<RunPlan> {
+    let Some(pin) = ::policies::find("PIN") else {
+        return Vec::new();
+    };
+    let mut distinct: Vec<RunPlan> = Vec::new();
+    let mut by_hash: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
+    for (at, configuration) in resolved.iter().enumerate() {
+        for (index, app) in configuration.apps.iter().enumerate() {
+            let Some(alone) = &app.alone else {
+                continue;
+            };
+            let times = (configuration.horizon, configuration.start_jitter);
+            let places = (Arc::as_ptr(&configuration.machine), Arc::as_ptr(&configuration.kernel));
+            let alike = by_hash.entry((index, hash(&(alone, times, places)))).or_default();
+            let known = alike.iter().copied().find(|known| serves(&distinct[*known], alone, configuration));
+            if let Some(known) = known {
+                distinct[known].serves.push(at);
+                continue;
+            }
+            alike.push(distinct.len());
+            distinct.push(RunPlan {
+                configuration: at,
+                policy: NO_POLICY,
+                replicate: 0,
+                serves: vec![at],
+                alone: Some(index),
+                machine: Arc::clone(&configuration.machine),
+                kernel: Arc::clone(&configuration.kernel),
+                apps: vec![alone.clone()],
+                entries: vec![index],
+                policy_choice: Choice::new(pin),
+                options: Options { admission: Admission::UNLIMITED, ..options(0, configuration) },
+            });
+        }
+    }
+    let replicas = |plan: RunPlan| {
+        (0..repeat).map(move |replicate| RunPlan {
+            replicate,
+            options: Options { seed: plan.options.seed.wrapping_add(u64::from(replicate)), ..plan.options },
+            ..plan.clone()
+        })
+    };
+    distinct.into_iter().flat_map(replicas).collect()
+}

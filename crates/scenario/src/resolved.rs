@@ -1,0 +1,24 @@
+//! A configuration of a sweep, resolved: what each of its runs has in common.
+
+use std::sync::Arc;
+
+use policies::Choice;
+use sim_core::machine::Machine;
+use sim_core::os::OsModel;
+use sim_core::outcome::Admission;
+use sim_core::time::{Span, Time};
+
+use crate::apps::App;
+use crate::plan::MachineOrigin;
+
+/// One configuration, resolved.
+pub(crate) struct Resolved {
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) origin: MachineOrigin,
+    pub(crate) kernel: Arc<OsModel>,
+    pub(crate) apps: Vec<App>,
+    pub(crate) policies: Vec<(String, Choice)>,
+    pub(crate) horizon: Time,
+    pub(crate) admission: Admission,
+    pub(crate) start_jitter: Span,
+}

@@ -1,0 +1,167 @@
+//! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a shell.
+
+use ::policies::{Perturbation, PolicyShelf};
+use machines::os;
+use notation::parameter::{Kind, Parameter};
+use notation::yaml::{Content, Node, tree};
+use workloads::runtimes;
+
+use crate::defaults::{DEFAULT_RUNTIME, default_kernel};
+use crate::key::{Edit, Inside};
+use crate::keys::{APPLICATION, SCENARIO};
+use crate::paths::label_of;
+use crate::policies::BESIDE;
+
+/// A path that can be set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettablePath {
+    /// As `--set` wants it: `apps.cg.tasks`.
+    pub path: String,
+    /// What it means; may be empty.
+    pub about: String,
+    /// The values, if only some words are valid.
+    pub words: Vec<String>,
+}
+
+/// The paths that `--set` accepts, or `--sweep` if `swept`. Without the text of a scenario, or with an
+/// invalid one: those that every scenario has.
+#[must_use]
+pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<SettablePath> {
+    let root = text.and_then(|text| tree(0, text).ok());
+    let mut paths = Paths::default();
+    let edit = if swept { Edit::Sweep } else { Edit::Set };
+    let allowed = || SCENARIO.iter().filter(|key| key.allows(edit));
+    for key in allowed() {
+        paths.add(key.name.to_owned(), &key.about(), &[]);
+    }
+    for key in allowed() {
+        if let Inside::Keys(keys) = key.inside {
+            keys.iter()
+                .for_each(|inner| paths.add(format!("{}.{}", key.name, inner.name), &inner.about(), &[]));
+        }
+    }
+    let node = |key: &str| Some(&root.as_ref()?.get(key)?.value);
+    let machine = node("machine").and_then(name_of).and_then(|name| machines::resolve(name).ok());
+    paths
+        .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
+    let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
+    let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
+    paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));
+    for app in node("apps").map_or(&[][..], Node::entries) {
+        paths.app(&app.key, &app.value);
+    }
+    if let Some(Content::List(items)) = node("policies").map(|node| &node.content) {
+        for item in items {
+            paths.policy(policies, item);
+        }
+    }
+    paths.0
+}
+
+/// The name of a choice, which may have parameters.
+fn name_of(node: &Node) -> Option<&str> {
+    match &node.content {
+        Content::Scalar(name) => Some(name),
+        Content::Map(entries) => {
+            let mut names = entries.iter().map(|entry| entry.key.as_str());
+            names.find(|name| !BESIDE.contains(name))
+        }
+        _ => None,
+    }
+}
+
+#[derive(Default)]
+struct Paths(Vec<SettablePath>);
+
+impl Paths {
+    fn add(&mut self, path: String, about: &str, words: &[&str]) {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        self.0.push(SettablePath { path, about: about.to_owned(), words });
+    }
+
+    fn table(&mut self, prefix: &str, table: &[Parameter]) {
+        for parameter in table {
+            let words: &[&str] = match parameter.kind.of_one() {
+                Kind::Choice(words) => words,
+                Kind::Flag => &["true", "false"],
+                _ => &[],
+            };
+            self.add(format!("{prefix}.{}", parameter.name), parameter.about, words);
+        }
+    }
+
+    fn app(&mut self, name: &str, app: &Node) {
+        for key in APPLICATION {
+            self.add(format!("apps.{name}.{}", key.name), &key.about(), &[]);
+        }
+        let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
+        let workload = chosen("workload").and_then(|name| workloads::resolve(name).ok());
+        self.table(&format!("apps.{name}.workload"), workload.map_or(&[], |entry| entry.parameters));
+        let runtime = runtimes::resolve(chosen("runtime").unwrap_or(DEFAULT_RUNTIME)).ok();
+        self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
+    }
+
+    fn policy(&mut self, policies: &PolicyShelf, item: &Node) {
+        let (Some(label), Some(entry)) = (label_of(item), name_of(item).and_then(|name| policies.find(name)))
+        else {
+            return;
+        };
+        let prefix = format!("policies.{label}");
+        self.table(&prefix, entry.parameters);
+        self.add(format!("{prefix}.over"), "The kernel-level policy under this one.", &[]);
+        self.table(&format!("{prefix}.perturb"), Perturbation::TABLE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::built_in::find;
+    use crate::{Overrides, load};
+
+    fn names(text: Option<&str>, swept: bool) -> Vec<String> {
+        settable(&PolicyShelf::default(), text, swept).into_iter().map(|known| known.path).collect()
+    }
+
+    #[test]
+    fn paths_follow_the_scenario() {
+        let text = find("cg_ft_share").unwrap().text;
+        let known = settable(&PolicyShelf::default(), Some(text), false);
+        let yields = known.iter().find(|known| known.path == "kernel.yield").unwrap();
+        assert!(!yields.about.is_empty() && yields.words.contains(&"posix".to_owned()), "{yields:?}");
+        let names: Vec<&str> = known.iter().map(|known| known.path.as_str()).collect();
+        for path in [
+            "seed",
+            "apps.cg.tasks",
+            "apps.cg.workload.class",
+            "apps.ft.runtime.wait",
+            "policies.SPEED.interval",
+        ] {
+            assert!(names.contains(&path), "{path}");
+        }
+        assert!(!names.contains(&"apps.cg.workload.intervals"), "a parameter of another workload");
+    }
+
+    #[test]
+    fn without_a_scenario_the_common_paths_remain() {
+        for text in [None, Some("a: [")] {
+            let names = names(text, true);
+            assert!(
+                names.contains(&"threads_per_core".into()) && names.contains(&"machine.core_speed".into())
+            );
+            assert!(!names.contains(&"seed".into()) && names.iter().all(|name| !name.starts_with("apps.")));
+        }
+    }
+
+    #[test]
+    fn every_path_is_accepted() {
+        let text = find("odd_thread").unwrap().text;
+        for path in names(Some(text), false) {
+            // The value may be wrong for the path; the path itself must be known.
+            let overrides = Overrides { set: vec![format!("{path}=1")], ..Overrides::default() };
+            let refused = load("odd_thread", text, &overrides).err().unwrap_or_default();
+            let unknown = refused.contains("unknown path") || refused.contains("unknown parameter");
+            assert!(!unknown, "{path}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Errors that only machine, applications and policies of a scenario together can have.
+
+use notation::yaml::{Content, Node};
+use policies::{Choice, Cut, PartitionParameters};
+use sim_core::machine::Level;
+
+use crate::apps::App;
+use crate::arrivals;
+use crate::keys::{Application, Arrival, Scenario};
+use crate::reader::Reader;
+use crate::resolved::Resolved;
+
+/// Checks a resolved configuration.
+pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Resolved) {
+    let Some(Content::List(items)) = scenario.policies.node().map(|node| &node.content) else {
+        return;
+    };
+    for (item, (label, choice)) in items.iter().zip(&resolved.policies) {
+        if choice.entry.name == "PARTITION" {
+            partition(reader, item, label, choice, resolved);
+        }
+    }
+    for (entry, app) in scenario.apps.node().map_or(&[][..], Node::entries).iter().zip(&resolved.apps) {
+        if arrivals::last_arrival(app) >= resolved.horizon {
+            let copy = if app.copies.count > 1 { "the last copy of " } else { "" };
+            let message = format!("{copy}`{}` arrives at or after the horizon", app.spec.name);
+            let start = Application::of(&entry.value).start.node();
+            reader.wrong(start.map_or(entry.place, |start| start.place), message);
+        }
+    }
+}
+
+/// A static division must be possible: at most one part per cpu, and at most the cores that the machine has.
+fn partition(reader: &mut Reader, item: &Node, label: &str, choice: &Choice, resolved: &Resolved) {
+    let topology = &resolved.machine.topology;
+    let values = PartitionParameters::from(&choice.values);
+    let (cores, cpus) = (u64::from(topology.count(Level::Core)), topology.cpus());
+    let explicit = &values.cores;
+    let dynamic = values.cut == Cut::Dynamic;
+    let wanted = explicit.iter().fold(0u64, |sum, part| sum.saturating_add(u64::from(*part)));
+    if wanted > cores {
+        let message = format!(
+            "the parts of {label} have {wanted} cores together; {} has {cores}",
+            resolved.machine.name
+        );
+        reader.wrong_node(item, message, "use fewer cores");
+    }
+    if !explicit.is_empty() && (dynamic || values.parts > 0) {
+        let other = if dynamic { "cut: dynamic" } else { "parts" };
+        let message = format!("{label}: `cores` already divides the machine for the whole run");
+        reader.wrong_node(item, message, format!("leave out `cores` or `{other}`"));
+    }
+    // An application that waits for the end of another one takes over its part.
+    let copies = |app: &App| if app.copies.arrival == Arrival::Queue { 1 } else { app.copies.count as usize };
+    let at_once = |app: &&App| !app.spec.background && app.after.is_none();
+    let jobs: usize = resolved.apps.iter().filter(at_once).map(copies).sum();
+    let parts = match values.parts {
+        0 => jobs,
+        parts => parts,
+    };
+    if !dynamic && explicit.is_empty() && parts > cpus as usize {
+        let message = format!("{label} cannot divide {cpus} cpus among {parts} applications");
+        reader.wrong_node(item, message, "use a larger machine, fewer applications or `cut: dynamic`");
+    }
+}

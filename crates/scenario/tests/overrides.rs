@@ -1,0 +1,99 @@
+//! What the command line changes in a scenario: `--set` on a swept path, `--sweep`, and warnings of what has no effect.
+
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
+
+const SCENARIO: &str = "\
+name: small
+machine: \"core:4\"
+apps:
+  a: { workload: { spmd: { work: 20ms, intervals: 2 } }, runtime: upc }
+  hog: { workload: hog, tasks: 1 }
+policies: [LOAD, PIN]
+sweep: { threads_per_core: [1, 2], apps.a.runtime: [spin, block] }
+";
+
+fn strings(all: &[&str]) -> Vec<String> {
+    all.iter().map(|s| (*s).to_owned()).collect()
+}
+
+fn changed(set: &[&str], sweep: &[&str]) -> Result<Experiment, String> {
+    load(
+        "small.yaml",
+        SCENARIO,
+        &Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() },
+    )
+}
+
+fn labels(experiment: &Experiment) -> Vec<&str> {
+    experiment.configurations.iter().map(|c| c.label.as_str()).collect()
+}
+
+#[test]
+fn a_set_path_is_swept_no_more() {
+    let one = changed(&["threads_per_core=2"], &[]).unwrap();
+    assert_eq!(
+        labels(&one),
+        ["threads_per_core=2, apps.a.runtime=spin", "threads_per_core=2, apps.a.runtime=block"]
+    );
+    assert!(one.runs.iter().filter(|run| run.alone.is_none()).all(|run| run.apps[0].tasks == 8));
+    assert_eq!(one.overrides, ["threads_per_core=2"]);
+    assert!(one.warnings.is_empty(), "{:?}", one.warnings);
+    // A value that the sweep does not have.
+    let other = changed(&["threads_per_core=3", "apps.a.runtime=yield"], &[]).unwrap();
+    assert_eq!(labels(&other), ["threads_per_core=3, apps.a.runtime=yield"]);
+}
+
+#[test]
+fn an_axis_is_replaced_in_its_place_or_added_behind_the_others() {
+    let replaced = changed(&[], &["threads_per_core=1,4"]).unwrap();
+    assert_eq!(replaced.axes[0].numbers, Some(vec![1.0, 4.0]));
+    assert_eq!(replaced.configurations.len(), 4);
+    let added = changed(&["apps.a.runtime=spin"], &["machine.switch_thread=1us,20us"]).unwrap();
+    assert_eq!(labels(&added)[1], "threads_per_core=1, apps.a.runtime=spin, machine.switch_thread=20us");
+    assert_eq!(added.axes[2].unit, "s");
+    assert_eq!(added.overrides, ["apps.a.runtime=spin", "sweep.machine.switch_thread=1us,20us"]);
+    let structured = changed(&[], &["apps.a.runtime={openmp: {block_time: 0s}},spin"]).unwrap();
+    assert_eq!(structured.axes[1].values, ["{openmp: {block_time: 0s}}", "spin"]);
+    let bracketed = changed(&[], &["threads_per_core=[1, 4]"]).unwrap();
+    assert_eq!(bracketed.axes[0].values, ["1", "4"]);
+}
+
+#[test]
+fn what_the_sweep_would_replace_is_refused() {
+    let error = |set: &[&str], sweep: &[&str]| changed(set, sweep).map(|_| ()).unwrap_err();
+    let replaced = error(&["apps.a.runtime.wait=yield"], &[]);
+    assert!(replaced.contains("has no effect: the sweep of `apps.a.runtime` replaces it"), "{replaced}");
+    assert!(replaced.contains("--sweep apps.a.runtime=..."), "{replaced}");
+    let twice = error(&["threads_per_core=1"], &["threads_per_core=1,2"]);
+    assert!(twice.contains("`threads_per_core` is given twice"), "{twice}");
+    assert!(error(&[], &["threads_per_core=1,1"]).contains("the same value twice"));
+    assert!(error(&[], &["threads_per_cor=1,2"]).contains("did you mean `threads_per_core`?"));
+    assert!(error(&[], &["threads_per_core"]).contains("write `path=value`"));
+    assert!(
+        error(&["sweep={threads_per_core: [1]}"], &[]).contains("`--sweep PATH=a,b,c` changes the sweep")
+    );
+    assert!(error(&["policies=[PIN]"], &[]).contains("`--policy A,B` chooses policies"));
+}
+
+#[test]
+fn settings_and_axes_without_effect_are_named() {
+    let same = changed(&["threads_per_core=1", "machine.migration=2us"], &[]).unwrap();
+    // The first changes the sweep, the second costs of migrations.
+    assert!(same.warnings.is_empty(), "{:?}", same.warnings);
+    let text = SCENARIO.replace("sweep:", "# sweep:").replace("runtime: upc", "runtime: upc, tasks: 4");
+    let of = |set: &[&str], sweep: &[&str]| {
+        let overrides =
+            Overrides { set: strings(set), sweep: strings(sweep), warn: true, ..Overrides::default() };
+        load("small.yaml", &text, &overrides).unwrap().warnings
+    };
+    assert_eq!(
+        of(&["threads_per_core=2"], &[]),
+        ["--set threads_per_core=2 has no effect: all runs are the same without it"]
+    );
+    assert_eq!(
+        of(&[], &["threads_per_core=1,2"]),
+        ["the sweep of `threads_per_core` has no effect: its values give the same runs"]
+    );
+    assert!(of(&["name=other", "apps.a.tasks=3"], &[]).is_empty());
+}

@@ -1,0 +1,30 @@
+//! The committed schema of scenarios is the one that keys and registries make; OVERSIM_UPDATE=1 rewrites it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use scenario::schema::schema;
+
+#[test]
+fn the_committed_schema_is_current() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../oversim.schema.json");
+    let text = format!("{}\n", serde_json::to_string_pretty(&schema()).unwrap());
+    if std::env::var_os("OVERSIM_UPDATE").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == text, "oversim.schema.json is out of date: run this test with OVERSIM_UPDATE=1");
+}
+
+#[test]
+fn the_schema_knows_every_name_and_parameter() {
+    let text = schema().to_string();
+    let tables = policies::ALL.iter().map(|e| (e.name, e.parameters));
+    let tables = tables.chain(workloads::entries().iter().map(|e| (e.name, e.parameters)));
+    for (name, parameters) in tables {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+        for parameter in parameters {
+            assert!(text.contains(&format!("\"{}\"", parameter.name)), "{name}: {}", parameter.name);
+        }
+    }
+}
