@@ -59,7 +59,8 @@ fn json_has_the_documented_shape() {
     assert_eq!(
         keys(&result["provenance"]),
         words(
-            "tool version model generator scenario about scenario_sha256 overrides machines kernels sweep configurations \
+            "tool version model generator scenario about scenario_sha256 overrides machines kernels sweep \
+                configurations \
              policies stacks apps background programs seed repeat runs outcomes digest"
         )
     );

@@ -1,4 +1,5 @@
-//! `--explain-decisions`: every decision of every run as one line of JSON, in run order whatever the number of threads.
+//! `--explain-decisions`: every decision of every run as one line of JSON, in run order whatever the number
+//! of threads.
 //!
 //! The lines are documented in `docs/results.md`. Each run writes to a separate spool, which is copied in the
 //! order of the runs.

@@ -18,6 +18,5 @@ pub mod statements;
 pub mod statistics;
 pub mod sweep;
 
-pub use ::scenario::{self, configuration, plan};
 pub use notation::{encoding, neutral, parameter, suggest, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

@@ -86,7 +86,8 @@ pub const METRICS: &[Metric] = &[
         App,
         "timed_run_time",
         "s",
-        "time from the instant at which its first task leaves the start-up barrier to the end of its last task, as a benchmark reports it",
+        "time from the instant at which its first task leaves the start-up barrier to the end of its last \
+            task, as a benchmark reports it",
         timed_run_time,
     ),
     metric(App, "queue_time", "s", "time from arrival to start: waiting for admission", queue_time),
@@ -149,7 +150,8 @@ pub const METRICS: &[Metric] = &[
         App,
         "misses_per_1000_instructions",
         "count",
-        "lines of 64 bytes fetched from memory per 1000 instructions of a nominal core (2 GHz, one instruction per cycle)",
+        "lines of 64 bytes fetched from memory per 1000 instructions of a nominal core (2 GHz, one \
+            instruction per cycle)",
         misses,
     ),
     metric(
@@ -170,7 +172,8 @@ pub const METRICS: &[Metric] = &[
         All,
         "throughput",
         "ratio",
-        "sum of the dedicated run times with the same seed divided by the makespan; above 1, sharing is faster than one program after the other",
+        "sum of the dedicated run times with the same seed divided by the makespan; above 1, sharing is \
+            faster than one program after the other",
         throughput,
     ),
     variation(All, "largest / smallest makespan - 1 over the replicates", |s| {
@@ -324,7 +327,8 @@ fn barrier_wait(s: &Sample<'_>) -> Option<f64> {
     ratio(app.counters.barrier_wait_ns as f64 / NS_PER_S, run_time(s)? * app.task_cpu.len() as f64)
 }
 
-/// Bytes of a cache line, and instructions of the nominal core per nanosecond: 2.0 GHz at one per cycle, a convention.
+/// Bytes of a cache line, and instructions of the nominal core per nanosecond: 2.0 GHz at one per cycle, a
+/// convention.
 const LINE: f64 = 64.0;
 const INSTRUCTIONS_PER_NS: f64 = 2.0;
 
@@ -338,8 +342,8 @@ fn throughput(s: &Sample<'_>) -> Option<f64> {
     ratio(s.sequence?, s.run.makespan.ns() as f64 / NS_PER_S)
 }
 
-/// What a kernel charges as user time: computing with everything that slows it down, refills, polling; not calls, switches or
-/// ticks.
+/// What a kernel charges as user time: computing with everything that slows it down, refills, polling; not
+/// calls, switches or ticks.
 const USER: [Category; 6] = [
     Category::Compute,
     Category::MemoryStall,

@@ -69,7 +69,8 @@ pub struct Provenance {
     pub outcomes: Outcomes,
     /// SHA-256 over the digests of all runs in order, hex: equal digests, equal runs.
     pub digest: String,
-    /// SHA-256 of the schedule file that was replayed in place of the policies, hex; absent when the policies decided.
+    /// SHA-256 of the schedule file that was replayed in place of the policies, hex; absent when the policies
+    /// decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
 }

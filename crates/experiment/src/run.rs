@@ -1,4 +1,5 @@
-//! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows nowhere.
+//! Runs an experiment: all its runs in parallel, results in run order, so that the number of threads shows
+//! nowhere.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -49,8 +50,8 @@ pub(crate) enum Failed {
     Write(std::io::Error),
 }
 
-/// Runs everything on `jobs` threads (0 = as many as this process may use) and reduces it. `progress` is called
-/// after each run with the number of finished and of all runs.
+/// Runs everything on `jobs` threads (0 = as many as this process may use) and reduces it. `progress` is
+/// called after each run with the number of finished and of all runs.
 ///
 /// # Errors
 /// The first run, in run order, that the simulator refuses; or threads that cannot be started.

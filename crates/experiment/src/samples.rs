@@ -179,7 +179,8 @@ impl Samples {
         Some((&METRICS[position(place.app, "recovered")?], single(recovered, n)?))
     }
 
-    /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them lacks it.
+    /// Adds the mean of each metric over the samples, the copies of an application; nothing when one of them
+    /// lacks it.
     fn add(&mut self, place: Place, scope: Scope, replicate: u32, samples: &[Sample<'_>]) {
         for (at, metric) in METRICS.iter().enumerate().filter(|(_, m)| m.scope == scope) {
             let sum: Option<f64> = samples.iter().map(|sample| (metric.measure)(sample)).sum();

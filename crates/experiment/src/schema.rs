@@ -1,4 +1,5 @@
-//! The JSON Schemas (draft-07) of what comes out: results, their lines, comparisons. Made from the types that are written.
+//! The JSON Schemas (draft-07) of what comes out: results, their lines, comparisons. Made from the types that
+//! are written.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -32,7 +32,8 @@ const APP: u64 = 1_700;
 const CELL: u64 = 600;
 /// Bytes of one more replicate of a value.
 const REPLICATE: u64 = 48;
-/// Bytes of address space that a thread reserves and mostly does not use: its stack, and room for its allocations.
+/// Bytes of address space that a thread reserves and mostly does not use: its stack, and room for its
+/// allocations.
 const ADDRESSES: u64 = 66 << 20;
 /// Threads besides those that simulate: the one that receives signals.
 const OTHER_THREADS: u64 = 1;
@@ -115,7 +116,8 @@ impl Size {
         self.bytes(jobs) * ADDRESSED / 100 + (OTHER_THREADS + threads) * ADDRESSES
     }
 
-    /// The largest number of runs at the same time, up to `most`, that a limit allows; 0 when not even one fits.
+    /// The largest number of runs at the same time, up to `most`, that a limit allows; 0 when not even one
+    /// fits.
     #[must_use]
     pub fn jobs(&self, most: usize, limit: &Limit) -> usize {
         // More jobs take more memory.

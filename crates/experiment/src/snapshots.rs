@@ -1,5 +1,5 @@
-//! Snapshots of a run at regular instants, as `prstat` takes them: on which cpu each task is, how often on its home node,
-//! how often on another cpu than the time before.
+//! Snapshots of a run at regular instants, as `prstat` takes them: on which cpu each task is, how often on
+//! its home node, how often on another cpu than the time before.
 
 use scenario::plan::RunPlan;
 use sim_core::ids::{AppId, CpuId, Id, NodeId, TaskId};
@@ -15,7 +15,8 @@ use crate::run::simulate_one;
 pub struct Seen {
     /// Snapshots in which it was there.
     pub times: u64,
-    /// Those in which it was on its home node: the one on which its process (the first task of its application) began.
+    /// Those in which it was on its home node: the one on which its process (the first task of its
+    /// application) began.
     pub home: u64,
     /// Those that have one before them.
     pub pairs: u64,
@@ -59,7 +60,8 @@ pub struct Snapshots<'a> {
 }
 
 impl<'a> Snapshots<'a> {
-    /// One snapshot each `every` (at least 1 ns) of the tasks of these applications, given by their numbers of tasks.
+    /// One snapshot each `every` (at least 1 ns) of the tasks of these applications, given by their numbers
+    /// of tasks.
     #[must_use]
     pub fn new(machine: &'a Machine, every: Span, apps: impl IntoIterator<Item = u32>) -> Self {
         let every = every.max(Span::from_ns(1));
@@ -119,8 +121,8 @@ impl Observer for Snapshots<'_> {
     }
 }
 
-/// A run of an experiment with a snapshot each `every`; what was seen of each application's tasks, by rank, in the order
-/// of the applications of the run.
+/// A run of an experiment with a snapshot each `every`; what was seen of each application's tasks, by rank,
+/// in the order of the applications of the run.
 ///
 /// # Errors
 /// Why the simulator refuses the run.

@@ -57,8 +57,8 @@ impl Summary {
     }
 }
 
-/// Summarises a sample; sums run in the order given, so equal samples give equal bytes. `None` for an empty sample or
-/// one that holds a value that is not finite.
+/// Summarises a sample; sums run in the order given, so equal samples give equal bytes. `None` for an empty
+/// sample or one that holds a value that is not finite.
 #[must_use]
 pub fn summarise(sample: &[f64]) -> Option<Summary> {
     if sample.is_empty() || sample.iter().any(|x| !x.is_finite()) {
@@ -86,7 +86,8 @@ pub fn summarise(sample: &[f64]) -> Option<Summary> {
     })
 }
 
-/// A quantity that one sample of `n` values has once (such as their variation): every statistic is the value itself.
+/// A quantity that one sample of `n` values has once (such as their variation): every statistic is the value
+/// itself.
 #[must_use]
 pub fn single(value: f64, n: usize) -> Option<Summary> {
     let value = rounded(value);
@@ -145,7 +146,8 @@ pub fn p_value(sample: &[f64]) -> Option<f64> {
     Some(digits(2.0 * t.sf((mean / error).abs()), P_DIGITS))
 }
 
-/// `value` to `SIGNIFICANT_DIGITS` significant decimal digits, halves away from the even digit as formatting does.
+/// `value` to `SIGNIFICANT_DIGITS` significant decimal digits, halves away from the even digit as formatting
+/// does.
 #[must_use]
 pub fn rounded(value: f64) -> f64 {
     digits(value, SIGNIFICANT_DIGITS)
@@ -171,8 +173,8 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
     let mean = sample.iter().sum::<f64>() / sample.len() as f64;
     let deviation = standard_error(sample, mean) * (sample.len() as f64).sqrt();
     let relative = deviation / mean.abs();
-    // The quantiles of Student's t depend on the result, so it is found by repetition; the start is that of the normal
-    // distribution (1.96 + 0.84).
+    // The quantiles of Student's t depend on the result, so it is found by repetition; the start is that of
+    // the normal distribution (1.96 + 0.84).
     let mut values = (2.8 * relative).powi(2);
     for _ in 0..ROUNDS {
         if !values.is_finite() || values > f64::from(MOST_NEEDED) {
@@ -201,7 +203,8 @@ mod tests {
 
     #[test]
     fn interval_of_a_textbook_sample() {
-        // Student's t, 9 degrees of freedom: t(0.975) = 2.262157; sample standard deviation of 1..10 is 3.027650.
+        // Student's t, 9 degrees of freedom: t(0.975) = 2.262157; sample standard deviation of 1..10 is
+        // 3.027650.
         let sample: Vec<f64> = (1..=10).map(f64::from).collect();
         let s = summarise(&sample).unwrap();
         assert!((s.mean - 5.5).abs() < 1e-12 && (s.median - 5.5).abs() < 1e-12);

@@ -1,4 +1,5 @@
-//! The sweep of a result as reports and figures name it: axes with short names, and each configuration in words.
+//! The sweep of a result as reports and figures name it: axes with short names, and each configuration in
+//! words.
 
 use scenario::configuration::{Axis, Configuration, plain};
 
@@ -67,7 +68,8 @@ impl Sweep {
         self.configurations.iter().map(|configuration| configuration.label.as_str())
     }
 
-    /// What distinguishes a configuration from the others, `threads_per_core=1, runtime=spin`; empty for a single one.
+    /// What distinguishes a configuration from the others, `threads_per_core=1, runtime=spin`; empty for a
+    /// single one.
     #[must_use]
     pub fn short(&self, configuration: usize) -> String {
         let all: Vec<usize> = (0..self.varied.len()).collect();
@@ -110,7 +112,8 @@ impl Sweep {
     }
 }
 
-/// The last part of a path, with as many before it as distinguish it from the others; the application belongs to its keys.
+/// The last part of a path, with as many before it as distinguish it from the others; the application belongs
+/// to its keys.
 #[must_use]
 pub fn short(path: &str, paths: &[&str]) -> String {
     let tail = |path: &str, parts: usize| {

@@ -1,4 +1,5 @@
-//! The built-in scenarios are the files of the repository, and the scenario to start from is small and commented.
+//! The built-in scenarios are the files of the repository, and the scenario to start from is small and
+//! commented.
 
 use std::collections::BTreeSet;
 use std::fs;

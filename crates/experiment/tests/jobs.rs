@@ -77,7 +77,8 @@ fn results_are_means_over_the_copies() {
     // Four jobs of 40 ms on all of two cores, all there at 0: the i-th waits for i others.
     let text = "\
 name: line
-machine: { 'core:2': { tick: 0ns, fork: 0ns, switch_thread: 0ns, switch_process: 0ns, idle_exit: 0ns, ipi: 0ns } }
+machine: { 'core:2': { tick: 0ns, fork: 0ns, switch_thread: 0ns, switch_process: 0ns, idle_exit: 0ns, ipi: \
+0ns } }
 apps:
   job: { workload: { hog: { work: 40ms } }, copies: 4 }
 admission: { jobs: 1 }
@@ -96,7 +97,8 @@ policies: [PIN]
     }
     near(&line, "all", "makespan", 0.16);
     near(&line, "all", "throughput", 1.0);
-    // Two at a time: each takes nearly twice as long (one of two is a slice of 20 ms ahead), nobody gets more done.
+    // Two at a time: each takes nearly twice as long (one of two is a slice of 20 ms ahead), nobody gets more
+    // done.
     let pairs = measured(&["admission.jobs=2"]);
     let (run, queue) = (mean(&pairs, "job", "run_time"), mean(&pairs, "job", "queue_time"));
     assert!((0.065..=0.08).contains(&run) && (0.03..=0.04).contains(&queue), "{run} s, {queue} s queued");

@@ -1,5 +1,5 @@
-//! What the literature says of binding policies, in simulated runs: partitions isolate and cost throughput, planned bindings
-//! beat luck.
+//! What the literature says of binding policies, in simulated runs: partitions isolate and cost throughput,
+//! planned bindings beat luck.
 
 mod support;
 
@@ -22,8 +22,8 @@ fn spread(results: &Results, policy: &str, app: &str) -> f64 {
     summary.max / summary.min - 1.0
 }
 
-/// Iancu et al., IPDPS 2010: partitioned by sockets, run times of a program vary by less than 10 % between runs, shared ones
-/// by up to 100 %; the price is throughput.
+/// Iancu et al., IPDPS 2010: partitioned by sockets, run times of a program vary by less than 10 % between
+/// runs, shared ones by up to 100 %; the price is throughput.
 #[test]
 fn partitions_isolate_and_cost_throughput() {
     let shared = results("policies/space_or_time", &[], 8);
@@ -39,8 +39,9 @@ fn partitions_isolate_and_cost_throughput() {
     assert!(makespan("recut") < 0.75 * makespan("PARTITION"));
 }
 
-/// Yan et al., IWOMP 2010, Table 4: apsi and swim at once, 12 threads each on 24 cores, take 1.28 times as long together without
-/// SWOMPS as with it. Here the mean of LOAD's layouts and a random even one are held against it, each at least a tenth slower.
+/// Yan et al., IWOMP 2010, Table 4: apsi and swim at once, 12 threads each on 24 cores, take 1.28 times as
+/// long together without SWOMPS as with it. Here the mean of LOAD's layouts and a random even one are held
+/// against it, each at least a tenth slower.
 #[test]
 fn a_planned_pair_beats_the_balancer_and_a_random_layout() {
     let pair = results(
@@ -59,9 +60,10 @@ fn a_planned_pair_beats_the_balancer_and_a_random_layout() {
     }
 }
 
-/// n streams of 3 GB/s on a controller of 4.5 GB/s take h = (1 + (3 n / 4.5)^4)^(1/4) times their 200 ms: two 1.43, three 2.03, four
-/// 2.68, five 3.34, six 4.00. The fullest controller decides, as all meet at barriers. LOAD's layouts are luck, more so as OpenMP threads
-/// sleep while they come up and fork sees no load where they sleep: at least three streams, in most runs four or five.
+/// n streams of 3 GB/s on a controller of 4.5 GB/s take h = (1 + (3 n / 4.5)^4)^(1/4) times their 200 ms: two
+/// 1.43, three 2.03, four 2.68, five 3.34, six 4.00. The fullest controller decides, as all meet at barriers.
+/// LOAD's layouts are luck, more so as OpenMP threads sleep while they come up and fork sees no load where
+/// they sleep: at least three streams, in most runs four or five.
 #[test]
 fn scattered_streams_take_the_time_of_two_on_a_controller() {
     let pair = results("policies/streams_and_compute", &[], 8);
@@ -79,15 +81,17 @@ fn stretch(machine: &str, work: &str, layouts: &[&str]) -> Vec<f64> {
         layouts.iter().enumerate().map(|(at, layout)| format!("{{ PIN: {layout}, as: p{at} }}")).collect();
     let text = format!(
         "name: x\nmachine: {machine}\nbaseline: none\npolicies: [{}]\n\
-         apps: {{ code: {{ workload: {{ spmd: {{ grain: 1s, intervals: 1{work} }} }}, runtime: block, tasks: 8 }} }}\n",
+         apps: {{ code: {{ workload: {{ spmd: {{ grain: 1s, intervals: 1{work} }} }}, runtime: block, \
+         tasks: 8 }} }}\n",
         policies.join(", ")
     );
     let results = results_of("x", &text, &[], &[], Some(1));
     (0..layouts.len()).map(|at| mean(&results, &format!("p{at}"), "code", "run_time")).collect()
 }
 
-/// Hardware threads: eight threads on eight cores, or in pairs on the four cores of one package, where a pair gets 1.24 of what a core
-/// alone gets (2 x 0.62, the machine's constant), so that each takes 1 / 0.62 = 1.61 times as long.
+/// Hardware threads: eight threads on eight cores, or in pairs on the four cores of one package, where a pair
+/// gets 1.24 of what a core alone gets (2 x 0.62, the machine's constant), so that each takes 1 / 0.62 = 1.61
+/// times as long.
 #[test]
 fn layouts_on_hardware_threads_take_a_core_each_or_share_it() {
     let machine = "{ nehalem: { turbo: false } }";
@@ -98,8 +102,8 @@ fn layouts_on_hardware_threads_take_a_core_each_or_share_it() {
     }
 }
 
-/// Memory controllers: of eight streams of 3 GB/s four sit on each of two controllers of 4.5 GB/s, or two on each of four, which take
-/// (1 + (3 n / 4.5)^4)^(1/4) of their time: 2.68 and 1.43.
+/// Memory controllers: of eight streams of 3 GB/s four sit on each of two controllers of 4.5 GB/s, or two on
+/// each of four, which take (1 + (3 n / 4.5)^4)^(1/4) of their time: 2.68 and 1.43.
 #[test]
 fn layouts_on_memory_controllers_share_them_as_counted_by_hand() {
     let streams = ", demand: 3GB/s, bound: 100%, working_set: 256MiB";
@@ -122,7 +126,8 @@ fn layouts_on_memory_controllers_share_them_as_counted_by_hand() {
     }
 }
 
-/// One application scattered within its list, the other as listed: nobody shares a core, as one can work out by hand.
+/// One application scattered within its list, the other as listed: nobody shares a core, as one can work out
+/// by hand.
 #[test]
 fn layouts_by_application_keep_programs_apart() {
     let set = [
@@ -137,9 +142,10 @@ fn layouts_by_application_keep_programs_apart() {
     assert!((0.200..0.215).contains(&compute), "{compute}");
 }
 
-/// Yan et al., IWOMP 2010, Fig. 3: in queues of programs, at most three at once, both the plan for all and the program that binds itself
-/// take less time in sum than without binding, the plan for all 16 % on average and up to 24 %. Ten queues, as there, but of five of
-/// the eleven programs, since the paper's orders and arrivals are not published: about 25 % and 20 % here.
+/// Yan et al., IWOMP 2010, Fig. 3: in queues of programs, at most three at once, both the plan for all and
+/// the program that binds itself take less time in sum than without binding, the plan for all 16 % on average
+/// and up to 24 %. Ten queues, as there, but of five of the eleven programs, since the paper's orders and
+/// arrivals are not published: about 25 % and 20 % here.
 #[test]
 fn a_queue_gains_from_binding_once_and_more_from_planning_for_all() {
     let queue = results("policies/system_or_self", &[], 10);

@@ -19,8 +19,8 @@ fn one_thread_too_many_costs_a_sixteenth_under_rounds_and_a_cpu_without_balancin
         assert!((2.125..2.35).contains(&time("DWRR")), "{kernel}: {} s", time("DWRR"));
         assert!(time("ULE") > 1.2 * time("DWRR"), "{kernel}: {} s", time("ULE"));
         if kernel == "solaris-9" {
-            // Five threads of a node hand its four cpus on, at the ends of quanta, of 200 ms for those that never sleep: 2 s x 5/4,
-            // and no more than a quantum later.
+            // Five threads of a node hand its four cpus on, at the ends of quanta, of 200 ms for those that
+            // never sleep: 2 s x 5/4, and no more than a quantum later.
             assert!((2.5..2.7).contains(&time("LGROUP")), "{} s", time("LGROUP"));
             continue;
         }
@@ -46,8 +46,9 @@ fn shorter_slices_come_nearer_to_equal_shares_and_move_more() {
 fn memory_that_stays_behind_costs_more_than_equal_shares_give() {
     let results = results("moved_memory", &[]);
     let remote = |policy| mean(&results, "kernel=solaris-9", policy, "all", "breakdown_remote");
-    // Under LGROUP pages lie at home. Threads that wake from the start-up barrier where nobody at home gives way are taken by idle cpus
-    // elsewhere, and come back at the end of a quantum or when they are displaced; one may not for 1.6 s. If one of 16 cpus ran
-    // such a thread all the time, 0.8 x 0.2 in 1.16 of its time (one hop) would go into distance: 0.9 % of all.
+    // Under LGROUP pages lie at home. Threads that wake from the start-up barrier where nobody at home gives
+    // way are taken by idle cpus elsewhere, and come back at the end of a quantum or when they are displaced;
+    // one may not for 1.6 s. If one of 16 cpus ran such a thread all the time, 0.8 x 0.2 in 1.16 of its time
+    // (one hop) would go into distance: 0.9 % of all.
     assert!(remote("DWRR") > 0.05 && remote("LGROUP") < 0.01, "{} {}", remote("DWRR"), remote("LGROUP"));
 }

@@ -1,4 +1,5 @@
-//! SPEED and JUGGLE in scenarios: how near they come to equal shares, and what beside `make` throws SPEED off.
+//! SPEED and JUGGLE in scenarios: how near they come to equal shares, and what beside `make` throws SPEED
+//! off.
 
 mod support;
 
@@ -17,7 +18,8 @@ fn taking_turns_comes_near_to_equal_shares_and_sleepers_are_better_left_alone() 
         results("policies/turns_on_uneven_cores", &[], &[], None),
         results("policies/asleep_at_barriers", &[], &[], None),
     );
-    // The time of a thread alone on a core, half of what it takes where two stay on one, times 16 / 13, and no less.
+    // The time of a thread alone on a core, half of what it takes where two stay on one, times 16 / 13, and
+    // no less.
     let ceiling = mean(&turns, "PIN", "code", "run_time") / 2.0 * 16.0 / 13.0;
     let [speed, juggle] =
         ["SPEED", "JUGGLE"].map(|policy| mean(&turns, policy, "code", "run_time") / ceiling);

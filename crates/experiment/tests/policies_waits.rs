@@ -1,4 +1,5 @@
-//! Policies that know who waits: by how much directed yields and lent cpus help, or harm, where it can be derived.
+//! Policies that know who waits: by how much directed yields and lent cpus help, or harm, where it can be
+//! derived.
 
 mod support;
 
@@ -10,8 +11,8 @@ fn results(scenario: &str) -> Results {
     support::results(&format!("policies/{scenario}"), &[], &[], Some(3))
 }
 
-/// 800 ms of work on eight cores take 100 ms at least. Loops of 5 ms +- 60 % leave a fifth of the machine idle under PIN; lent, less
-/// than half of that is left, and a process that keeps a core lends less.
+/// 800 ms of work on eight cores take 100 ms at least. Loops of 5 ms +- 60 % leave a fifth of the machine
+/// idle under PIN; lent, less than half of that is left, and a process that keeps a core lends less.
 #[test]
 fn lent_cores_close_more_than_half_of_the_gap() {
     let results = results("lewi");
@@ -23,7 +24,8 @@ fn lent_cores_close_more_than_half_of_the_gap() {
     assert!(time("keep") > time("LEWI") && time("keep") < time("PIN"));
 }
 
-/// A grain longer than the usual wait keeps cores from being lent for nothing: most of what lending loses is saved.
+/// A grain longer than the usual wait keeps cores from being lent for nothing: most of what lending loses is
+/// saved.
 #[test]
 fn a_grain_saves_fine_programs_from_being_lent_for_nothing() {
     let results = results("lewi_fine_grain");
@@ -34,8 +36,9 @@ fn a_grain_saves_fine_programs_from_being_lent_for_nothing() {
     assert!(loss("LEWI") > 0.5 && loss("grain") < loss("LEWI") / 3.0, "{} {}", loss("LEWI"), loss("grain"));
 }
 
-/// Without directed yields a spinning pair changes places once a slice, 0.7 ms x (1 + log2 4) = 2.1 ms on four cpus of linux-6.18 and
-/// up to the tick after it: 400 barriers take more than 0.84 s. With them the program takes less than half of that, beside another.
+/// Without directed yields a spinning pair changes places once a slice, 0.7 ms x (1 + log2 4) = 2.1 ms on
+/// four cpus of linux-6.18 and up to the tick after it: 400 barriers take more than 0.84 s. With them the
+/// program takes less than half of that, beside another.
 #[test]
 fn spinning_programs_go_at_the_pace_of_their_work() {
     let results = results("yield_to");

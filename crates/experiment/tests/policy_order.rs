@@ -7,7 +7,8 @@ use experiment::result::Results;
 use experiment::run::run;
 use scenario::{Overrides, load};
 
-/// The cells of references and dedicated runs: everything but how much of the gap to the first policy is recovered.
+/// The cells of references and dedicated runs: everything but how much of the gap to the first policy is
+/// recovered.
 fn references(results: &Results) -> BTreeMap<[&str; 4], String> {
     let labels: Vec<&str> = REFERENCES.iter().map(|reference| reference.label).chain(["dedicated"]).collect();
     let cells =
@@ -72,8 +73,10 @@ fn references_of_random_scenarios_ignore_the_order_of_policies() {
             ),
         };
         let text = format!(
-            "name: order\nmachine: package:1 numa:1 core:{}\napps:\n  a: {{ workload: {first}, tasks: {tasks} }}\n  \
-             b: {{ workload: {{ spmd: {{ work: {}ms, intervals: 5, spread: 9% }} }}, tasks: {other}, nice: {} }}\n\
+            "name: order\nmachine: package:1 numa:1 core:{}\napps:\n  a: {{ workload: {first}, tasks: \
+                {tasks} }}\n  \
+             b: {{ workload: {{ spmd: {{ work: {}ms, intervals: 5, spread: 9% }} }}, tasks: {other}, nice: \
+             {} }}\n\
              policies: [LOAD, DWRR, {{ PIN: {{}}, as: bound }}, SPEED, gang]\nhorizon: 20s\n",
             2 + pick(3),
             10 + pick(60),

@@ -1,4 +1,5 @@
-//! Schedule files: written, read and replayed, a recording gives the same runs; wrong and foreign files are refused.
+//! Schedule files: written, read and replayed, a recording gives the same runs; wrong and foreign files are
+//! refused.
 
 use experiment::result::Results;
 use experiment::run::run;

@@ -1,5 +1,5 @@
-//! Where each policy wins and where it loses: every showcase of the registry is run and compared, and the page of measured
-//! ratios is current. OVERSIM_UPDATE=1 rewrites docs/reference/showcases.md.
+//! Where each policy wins and where it loses: every showcase of the registry is run and compared, and the
+//! page of measured ratios is current. OVERSIM_UPDATE=1 rewrites docs/reference/showcases.md.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -46,7 +46,8 @@ fn ratio(results: &Results, case: &Showcase) -> Result<f64, String> {
         cell.map(|summary| summary.mean).ok_or_else(|| {
             let p = &results.provenance;
             format!(
-                "{}: no {metric} of `{}` under `{policy}` at `{}`; policies {:?}, apps {:?}, configurations {:?}",
+                "{}: no {metric} of `{}` under `{policy}` at `{}`; policies {:?}, apps {:?}, configurations \
+                    {:?}",
                 case.scenario, case.app, case.point, p.policies, p.apps, p.configurations
             )
         })
@@ -77,7 +78,8 @@ fn showcases_have_the_stated_winners() {
             Ok(ratio) => {
                 if if wins { ratio < WINS } else { ratio > LOSES } {
                     broken.push(format!(
-                        "{} should {} `{}` in {} (app {}, configuration `{}`), but is {ratio:.3} times as fast",
+                        "{} should {} `{}` in {} (app {}, configuration `{}`), but is {ratio:.3} times as \
+                            fast",
                         entry.name,
                         if wins { "beat" } else { "lose against" },
                         case.against,
@@ -98,7 +100,8 @@ fn showcases_have_the_stated_winners() {
 fn row(entry: &Entry, case: &Showcase, ratio: f64) -> String {
     let Showcase { scenario, app, point: configuration, against, .. } = case;
     format!(
-        "| [{name}](policies/{name}.md) | [{scenario}](../../scenarios/policies/{scenario}.yaml) | {app} | {configuration} | {against} | {ratio:.2} |\n",
+        "| [{name}](policies/{name}.md) | [{scenario}](../../scenarios/policies/{scenario}.yaml) | {app} | \
+            {configuration} | {against} | {ratio:.2} |\n",
         name = entry.name
     )
 }
@@ -107,8 +110,10 @@ fn page(rows: &[String]) -> String {
     let mut page = String::from(
         "# Where each policy wins and loses, measured\n\n\
 <!-- written by OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test showcases -->\n\n\
-For every built-in policy this table lists a scenario in which it is clearly faster than another policy, and one in which\n\
-it is clearly slower. `times as fast` is the mean run time of the application (`all`: the mean makespan) under the other\n\
+For every built-in policy this table lists a scenario in which it is clearly faster than another policy, \
+and one in which\n\
+it is clearly slower. `times as fast` is the mean run time of the application (`all`: the mean makespan) \
+under the other\n\
 policy divided by that under the policy, over the replicates of the scenario. A test runs all scenarios.\n\n\
 | policy | scenario | application | configuration | against | times as fast |\n|---|---|---|---|---|---|\n",
     );
@@ -126,6 +131,7 @@ fn compare(page: &str) {
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == page,
-        "docs/reference/showcases.md has drifted: OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test showcases\n{page}"
+        "docs/reference/showcases.md has drifted: OVERSIM_UPDATE=1 cargo test -p oversim-experiment --test \
+            showcases\n{page}"
     );
 }

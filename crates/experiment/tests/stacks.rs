@@ -1,4 +1,5 @@
-//! Policies over others and disturbed ones: what scenarios and the command line can say, and what becomes of it.
+//! Policies over others and disturbed ones: what scenarios and the command line can say, and what becomes of
+//! it.
 
 use experiment::run::run;
 use scenario::plan::Experiment;

@@ -10,7 +10,8 @@ pub(crate) const FILES: &[(&str, &str, &str, &[Kind])] = &[
     (
         "kernels.md",
         "Kernels",
-        "The names that a scenario's `kernel:` accepts: operating-system models with the scheduler of each cpu.",
+        "The names that a scenario's `kernel:` accepts: operating-system models with the scheduler of each \
+            cpu.",
         &[Kind::Kernel],
     ),
     (
@@ -34,7 +35,8 @@ pub(crate) const FILES: &[(&str, &str, &str, &[Kind])] = &[
     (
         "machines.md",
         "Machines",
-        "The names that a scenario's `machine:` accepts. `oversim explain PARAMETER` gives the meaning of a value.",
+        "The names that a scenario's `machine:` accepts. `oversim explain PARAMETER` gives the meaning of a \
+            value.",
         &[Kind::Machine],
     ),
     (
@@ -52,7 +54,8 @@ pub(crate) const FILES: &[(&str, &str, &str, &[Kind])] = &[
     (
         "keys.md",
         "Keys",
-        "The keys of a scenario and of its applications, with an example each. The manual: [scenario files](../scenario-files.md).",
+        "The keys of a scenario and of its applications, with an example each. The manual: [scenario \
+            files](../scenario-files.md).",
         &[Kind::Key],
     ),
 ];

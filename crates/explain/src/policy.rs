@@ -14,7 +14,8 @@ fn page(e: &Entry) -> Page {
     let level = match e.level {
         Level::InKernel => "This is a kernel-level policy: the kernel's own placement and balancing.",
         Level::UserLevel => {
-            "This is a user-level policy. It runs on top of a kernel-level policy (by default `LOAD` on Linux, `ULE` on FreeBSD and `LGROUP` on Solaris) and acts by setting affinities."
+            "This is a user-level policy. It runs on top of a kernel-level policy (by default `LOAD` on \
+                Linux, `ULE` on FreeBSD and `LGROUP` on Solaris) and acts by setting affinities."
         }
     };
     Page::new(Kind::Policy, e.name, e.summary)

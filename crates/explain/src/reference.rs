@@ -8,7 +8,8 @@ use crate::page::{Block, Kind, Page};
 use crate::search::pages;
 
 /// The first line of every page.
-const NOTE: &str = "<!-- written by OVERSIM_UPDATE=1 cargo test -p oversim-explain --test reference; edit the registries instead -->\n";
+const NOTE: &str = "<!-- written by OVERSIM_UPDATE=1 cargo test -p oversim-explain --test reference; edit \
+    the registries instead -->\n";
 
 /// The glossary, seen from `docs/reference`.
 const GLOSSARY: &str = "../glossary.md";
@@ -54,7 +55,8 @@ fn index() -> String {
     let mut text = format!(
         "# Reference\n\n{NOTE}\n\
 All names of scenarios and results. `oversim explain NAME` prints the same pages.\n\n\
-Where each policy wins and loses, measured: [showcases](showcases.md). The words of the field: [glossary]({GLOSSARY}).\n"
+Where each policy wins and loses, measured: [showcases](showcases.md). The words of the field: \
+[glossary]({GLOSSARY}).\n"
     );
     for kind in Kind::listed() {
         let _ = write!(text, "\n## {}\n\n| | |\n|---|---|\n", kind.title());
@@ -74,7 +76,8 @@ Where each policy wins and loses, measured: [showcases](showcases.md). The words
 fn glossary() -> String {
     let mut text = format!(
         "# Glossary\n\n{NOTE}\n\
-The words of the field as oversim uses them. `oversim explain TERM` prints the same entries and finds the synonyms.\n"
+The words of the field as oversim uses them. `oversim explain TERM` prints the same entries and finds the \
+synonyms.\n"
     );
     for page in pages(Kind::Term) {
         let _ = write!(text, "\n## {}\n\n", page.name);

@@ -37,9 +37,10 @@ pub fn pages_with(policies: &PolicyShelf, kind: Kind) -> Vec<Page> {
     }
 }
 
-/// The pages of this name, upper or lower case: more than one if it has several meanings. Entries of registries come first, then
-/// a term, then, if no entry has this name, the parameters. `policy:SPEED` searches only the policies, `SPEED.interval` finds a
-/// parameter of one entry, and a description such as `core:8` a machine.
+/// The pages of this name, upper or lower case: more than one if it has several meanings. Entries of
+/// registries come first, then a term, then, if no entry has this name, the parameters. `policy:SPEED`
+/// searches only the policies, `SPEED.interval` finds a parameter of one entry, and a description such as
+/// `core:8` a machine.
 ///
 /// # Errors
 /// A sentence with the nearest name.
@@ -136,11 +137,15 @@ mod tests {
     }
 
     /// The words by which users have searched.
-    const WORDS: &str = "oversubscription OMP_WAIT_POLICY KMP_BLOCKTIME GOMP_SPINCOUNT OMP_NUM_THREADS OMP_PROC_BIND OMP_PLACES \
-taskset numactl cpuset cgroup hyperthreading SMT noise nice sched_yield CFS EEVDF O(1)_scheduler barrier spin NUMA \
+    const WORDS: &str = "oversubscription OMP_WAIT_POLICY KMP_BLOCKTIME GOMP_SPINCOUNT OMP_NUM_THREADS \
+        OMP_PROC_BIND OMP_PLACES \
+taskset numactl cpuset cgroup hyperthreading SMT noise nice sched_yield CFS EEVDF O(1)_scheduler barrier \
+spin NUMA \
 first_touch context_switch run_queue load_balancing gang_scheduling fair_share makespan slowdown throughput \
-confidence_interval inter-barrier_interval SPMD UPC configuration replicate seed dedicated_run lower_bound perturb digest \
-pinning affinity polling busy_waiting preemption priority quantum time_slice work_stealing container turbo Perfetto \
+confidence_interval inter-barrier_interval SPMD UPC configuration replicate seed dedicated_run lower_bound \
+perturb digest \
+pinning affinity polling busy_waiting preemption priority quantum time_slice work_stealing container turbo \
+Perfetto \
 KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP NPB imbalance granularity";
 
     #[test]

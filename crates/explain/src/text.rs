@@ -121,7 +121,8 @@ pub fn write_overview(policies: &PolicyShelf, out: &mut dyn Write, width: usize)
     let terms: Vec<String> = pages_with(policies, Kind::Term).into_iter().map(|page| page.name).collect();
     wrapped(out, &terms.join(", "), INDENT, INDENT, width.min(WIDEST))?;
     writeln!(out)?;
-    let more = "There are also pages for every parameter (`oversim explain interval`, `SPEED.interval`) and for any machine \
+    let more = "There are also pages for every parameter (`oversim explain interval`, `SPEED.interval`) and \
+        for any machine \
 description (`oversim explain core:8`).";
     wrapped(out, more, "", "", width.min(WIDEST))
 }

@@ -1,4 +1,5 @@
-//! The reference pages and the glossary follow the registries, and every example runs. OVERSIM_UPDATE=1 rewrites the pages.
+//! The reference pages and the glossary follow the registries, and every example runs. OVERSIM_UPDATE=1
+//! rewrites the pages.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -49,7 +50,8 @@ fn the_reference_follows_the_registries() {
     }
     assert!(
         stale.is_empty(),
-        "docs/reference has drifted; OVERSIM_UPDATE=1 cargo test -p oversim-explain --test reference: {stale:?}"
+        "docs/reference has drifted; OVERSIM_UPDATE=1 cargo test -p oversim-explain --test reference: \
+            {stale:?}"
     );
 }
 

@@ -19,13 +19,15 @@ const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
 /// Longest text about a machine, in characters.
 const MAX_ABOUT: usize = 4_000;
-/// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is raised by a small
-/// factor or lowered; a core differs from its neighbours by two orders of magnitude at most.
+/// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is
+/// raised by a small factor or lowered; a core differs from its neighbours by two orders of magnitude at
+/// most.
 const DISTANCES: (u64, u64) = (1_000, 100_000);
 const TURBO: (u64, u64) = (100, 4_000);
 const CORE_SPEEDS: (u64, u64) = (10, 10_000);
 
-/// Reads a machine file; `source` is the number that places carry. Values it leaves out are those of a synthetic machine.
+/// Reads a machine file; `source` is the number that places carry. Values it leaves out are those of a
+/// synthetic machine.
 ///
 /// # Errors
 /// All that is wrong with it.

@@ -1,4 +1,5 @@
-//! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from values.
+//! The parameter table of machines, the generic values of synthetic ones, and the making of a `Machine` from
+//! values.
 
 use notation::declare::{Duration, Factor, Percent, Rate, Size};
 use notation::parameter::Values;
@@ -15,9 +16,9 @@ const MAX_RATE: u64 = 1_000_000_000_000;
 const MAX_CACHE: u64 = 1 << 40;
 
 parameters! {
-    /// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on two
-    /// cores of a virtual Xeon server under Linux 6.18 (medians), the rest typical of servers of the 2020s; see
-    /// [`GENERIC_NOTES`].
+    /// Parameters of every machine. The defaults are those of a synthetic machine of today: costs measured on
+    /// two cores of a virtual Xeon server under Linux 6.18 (medians), the rest typical of servers of the
+    /// 2020s; see [`GENERIC_NOTES`].
     pub struct Parameters {
         /// Speed of a core relative to the nominal core of the workload catalogue (Opteron 8350, 2.0 GHz).
         core_speed: Factor = 1_000, in 1..=100_000;
@@ -49,8 +50,8 @@ parameters! {
         /// Like `smt_compute`, when both threads are fully memory-bound. In between, the factor follows the
         /// mean of their memory-bound shares.
         smt_memory: Factor = 850, in 1..=1_000;
-        /// Relative speed of a hardware thread while a sibling polls or works in the kernel. The factor applies
-        /// once for each such sibling.
+        /// Relative speed of a hardware thread while a sibling polls or works in the kernel. The factor
+        /// applies once for each such sibling.
         smt_poll: Factor = 900, in 1..=1_000;
         /// Exponent p of the contention model, in which memory accesses slow down by the factor (1 +
         /// load^p)^(1/p). A large p makes the knee of the curve sharp.
@@ -58,11 +59,11 @@ parameters! {
         /// Demand from which a task counts as fully memory-bound, as a share of a memory controller's
         /// bandwidth.
         bound_demand: Factor = 167, in 1..=10_000;
-        /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any two
-        /// nodes.
+        /// Use the machine's list of distances, if it has one. `false` applies `remote_factor` between any
+        /// two nodes.
         distances: bool = true;
-        /// Use the machine's list of turbo steps, if it has one. `false` keeps the same clock for any number of
-        /// busy cores.
+        /// Use the machine's list of turbo steps, if it has one. `false` keeps the same clock for any number
+        /// of busy cores.
         turbo: bool = true;
         /// Number of slow cores per package, for an asymmetric machine. The last cores of each package run at
         /// `slow_speed`. 0 means none.
@@ -107,8 +108,8 @@ parameters! {
     }
 }
 
-/// Where the generic values come from: parameter, source, whether it is uncertain. "Measured" means: median on two cores
-/// of a virtual Xeon server under Linux 6.18.
+/// Where the generic values come from: parameter, source, whether it is uncertain. "Measured" means: median
+/// on two cores of a virtual Xeon server under Linux 6.18.
 pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("core_speed", "the nominal core, so that times are comparable across machines", true),
     (
@@ -125,7 +126,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("crossbar_bandwidth", "point-to-point links: no central crossbar", false),
     (
         "cache_exponent",
-        "off: published figures cannot separate the effects of bandwidth and of cache capacity; 0.5 is the square-root \
+        "off: published figures cannot separate the effects of bandwidth and of cache capacity; 0.5 is the \
+            square-root \
             rule of cache misses (Hartstein et al., On the nature of cache miss behavior, 2006)",
         true,
     ),
@@ -149,7 +151,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("wake", "measured: futex wake on the same core", false),
     (
         "sleep",
-        "measured: one leg of a futex ping-pong on one core takes 2.3 us, minus the wake, the switch and three polls \
+        "measured: one leg of a futex ping-pong on one core takes 2.3 us, minus the wake, the switch and \
+            three polls \
             (0.6-1.5 us in other cases)",
         true,
     ),
@@ -221,7 +224,8 @@ pub(crate) const fn cores_per_package(topology: &Topology) -> u64 {
     (topology.span(Level::Package) / topology.span(Level::Core)) as u64
 }
 
-/// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor of slow cores.
+/// The speed of each core in billionths of the nominal one: `core_speed`, the entry of the list, the factor
+/// of slow cores.
 fn core_speeds_of(
     topology: &Topology,
     values: &Parameters,

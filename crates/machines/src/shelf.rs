@@ -1,4 +1,5 @@
-//! The machines by name, read from the embedded data files, and the resolution of names and synthetic descriptions.
+//! The machines by name, read from the embedded data files, and the resolution of names and synthetic
+//! descriptions.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -50,7 +51,8 @@ pub struct Entry {
     pub topology: Topology,
     /// The kernel it ran in the literature, or runs; the shelf of kernels may lack it.
     pub kernel: Option<String>,
-    /// Its values of [`crate::Parameters`]; they are the table's defaults too, so [`Values::changed`] lists overrides only.
+    /// Its values of [`crate::Parameters`]; they are the table's defaults too, so [`Values::changed`] lists
+    /// overrides only.
     pub values: Values,
     /// Its distances, turbo steps and speeds of cores.
     pub lists: Lists,
@@ -113,7 +115,8 @@ pub fn resolve(text: &str) -> Result<Entry, String> {
         return Err(broken.clone());
     }
     Err(format!(
-        "unknown machine `{text}`; the known machines are {}, or write a description such as `package:2 numa:1 core:8`{}",
+        "unknown machine `{text}`; the known machines are {}, or write a description such as `package:2 \
+            numa:1 core:8`{}",
         names().collect::<Vec<_>>().join(", "),
         hint(text, names())
     ))

@@ -4,8 +4,8 @@ use sim_core::machine::{Level, Topology};
 
 use notation::suggest::hint;
 
-/// Names of the levels, as hwloc's synthetic descriptions spell them, and the level each stands for; the first
-/// name of a level is the usual one. `machine` (always 1) may open a description.
+/// Names of the levels, as hwloc's synthetic descriptions spell them, and the level each stands for; the
+/// first name of a level is the usual one. `machine` (always 1) may open a description.
 pub const LEVEL_NAMES: &[(&str, Option<Level>)] = &[
     ("machine", None),
     ("package", Some(Level::Package)),
@@ -31,7 +31,8 @@ const MAX_TEXT: usize = 256;
 /// above. Names are case-insensitive. A level left out has one instance per instance of the level above.
 ///
 /// # Errors
-/// A sentence: an unknown level (with the nearest name), a missing or bad count, or a tree the machine model refuses.
+/// A sentence: an unknown level (with the nearest name), a missing or bad count, or a tree the machine model
+/// refuses.
 pub fn parse_topology(text: &str) -> Result<Topology, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("a machine description has at most {MAX_TEXT} characters"));

@@ -216,7 +216,8 @@ impl<T: Field> Field for PerApp<T> {
     }
 }
 
-/// Declares an enum whose variants are the words of a parameter: `enum Measure { Share = "share", Work = "work" }`.
+/// Declares an enum whose variants are the words of a parameter: `enum Measure { Share = "share", Work =
+/// "work" }`.
 #[macro_export]
 macro_rules! choices {
     ($(#[$about:meta])* $vis:vis enum $name:ident {
@@ -258,9 +259,10 @@ macro_rules! choices {
 
 /// Declares parameters: a struct with one field for each, `name: Type = default, in smallest..=largest;`.
 ///
-/// The documentation of a field is the text of the parameter. Defaults and ranges are numbers in the unit of the type
-/// (a variant for a choice); the functions of [`amount`] may write them. The struct has an associated constant for each
-/// declaration under the name of the field, `TABLE` with all of them, and `From<&Values>`.
+/// The documentation of a field is the text of the parameter. Defaults and ranges are numbers in the unit of
+/// the type (a variant for a choice); the functions of [`amount`] may write them. The struct has an
+/// associated constant for each declaration under the name of the field, `TABLE` with all of them, and
+/// `From<&Values>`.
 #[macro_export]
 macro_rules! parameters {
     ($(#[$about:meta])* $vis:vis struct $name:ident {

@@ -23,7 +23,8 @@ impl Unreadable {
         Sources::new(name, &self.text).render(std::slice::from_ref(&self.problem))
     }
 
-    /// A file is longer than `most` bytes; `what` is what it is to hold, and `size` is its length if that is known.
+    /// A file is longer than `most` bytes; `what` is what it is to hold, and `size` is its length if that is
+    /// known.
     #[must_use]
     pub fn too_long(what: &str, size: Option<u64>, most: u64) -> Self {
         let size = size.filter(|size| *size > most);
@@ -49,7 +50,8 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Box<Unreadable>> {
     })
 }
 
-/// The encoding of a file whose characters have two or four bytes: by its mark, or by the zero bytes of plain letters.
+/// The encoding of a file whose characters have two or four bytes: by its mark, or by the zero bytes of plain
+/// letters.
 fn wide(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),

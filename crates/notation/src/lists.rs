@@ -22,8 +22,8 @@ impl List {
         self.items
     }
 
-    /// Adds what a text stands for: one or more parts between commas, none above `max` nor below `min`; of [`Kind::Cpus`]
-    /// each at most once, ranges included.
+    /// Adds what a text stands for: one or more parts between commas, none above `max` nor below `min`; of
+    /// [`Kind::Cpus`] each at most once, ranges included.
     ///
     /// # Errors
     /// A sentence that says what is wrong and, where that helps, how to write it.

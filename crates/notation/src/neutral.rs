@@ -113,7 +113,8 @@ pub fn markdown(text: &str) -> String {
     done
 }
 
-/// As [`markdown`], for a text at the beginning of a paragraph: it opens no heading, list, quotation or block of code.
+/// As [`markdown`], for a text at the beginning of a paragraph: it opens no heading, list, quotation or block
+/// of code.
 #[must_use]
 pub fn markdown_paragraph(text: &str) -> String {
     let text = markdown(text.trim_start());
@@ -141,7 +142,8 @@ fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
-/// A text in XML, SVG or HTML, between tags or as the value of an attribute in quotation marks. Line feeds stay.
+/// A text in XML, SVG or HTML, between tags or as the value of an attribute in quotation marks. Line feeds
+/// stay.
 #[must_use]
 pub fn xml(text: &str) -> String {
     let mut done = String::with_capacity(text.len());
@@ -177,7 +179,8 @@ mod tests {
     use super::*;
 
     /// One of each kind that is not seen.
-    const NASTY: &str = "\0\u{7}\u{1b}]0;x\u{7f}\u{85}\u{9b}\u{ad}\u{61c}\u{200b}\u{200e}\u{2028}\u{202e}\u{2066}\u{feff}\u{e0041}";
+    const NASTY: &str = "\0\u{7}\u{1b}]0;x\u{7f}\u{85}\u{9b}\u{ad}\
+        \u{61c}\u{200b}\u{200e}\u{2028}\u{202e}\u{2066}\u{feff}\u{e0041}";
 
     #[test]
     fn what_is_not_seen_is_shown() {

@@ -1,5 +1,5 @@
-//! Declared parameters: every policy, kernel, runtime, machine and workload states its parameters as a table, from
-//! which scenarios are checked, `oversim list` and the reference pages are made.
+//! Declared parameters: every policy, kernel, runtime, machine and workload states its parameters as a table,
+//! from which scenarios are checked, `oversim list` and the reference pages are made.
 
 use std::ops::RangeInclusive;
 
@@ -22,14 +22,14 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `true` or `false`; held as 1 or 0.
     Flag,
-    /// Cpus in an order, each once: `0-3,8`, `0-15:4` or `[0, 2, 4]`. The range of the parameter is that of one cpu; the
-    /// default is the empty list.
+    /// Cpus in an order, each once: `0-3,8`, `0-15:4` or `[0, 2, 4]`. The range of the parameter is that of
+    /// one cpu; the default is the empty list.
     Cpus,
-    /// Whole numbers in an order: `[12, 4]` or `12,4`. The range of the parameter is that of one number; the default is the
-    /// empty list.
+    /// Whole numbers in an order: `[12, 4]` or `12,4`. The range of the parameter is that of one number; the
+    /// default is the empty list.
     Counts,
-    /// A value of this kind for all applications, or one for each: `{ cg: VALUE, ft: VALUE }`; applications that are not
-    /// named have the default.
+    /// A value of this kind for all applications, or one for each: `{ cg: VALUE, ft: VALUE }`; applications
+    /// that are not named have the default.
     PerApp(&'static Self),
 }
 
@@ -162,15 +162,16 @@ impl Values {
         Ok(at)
     }
 
-    /// The number of a parameter for all applications, for lists of parameters; none when the table lacks it or the
-    /// value is an empty list. Programs read values through the struct that declares them.
+    /// The number of a parameter for all applications, for lists of parameters; none when the table lacks it
+    /// or the value is an empty list. Programs read values through the struct that declares them.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         let at = self.table.iter().position(|p| p.name == name)?;
         self.rows[at].all.first().copied()
     }
 
-    /// The value of a parameter for all applications, as a scenario would write it; none when the table lacks it.
+    /// The value of a parameter for all applications, as a scenario would write it; none when the table lacks
+    /// it.
     #[must_use]
     pub fn shown(&self, name: &str) -> Option<String> {
         let (p, row) = self.table.iter().zip(&self.rows).find(|(p, _)| p.name == name)?;

@@ -1,7 +1,7 @@
 //! Long texts in Markdown files: the sections of a file by their headings.
 
-/// The text below a heading, up to the next heading of any level: each paragraph on one line, an empty line between two.
-/// Empty when the file has no such heading.
+/// The text below a heading, up to the next heading of any level: each paragraph on one line, an empty line
+/// between two. Empty when the file has no such heading.
 #[must_use]
 pub fn section(file: &str, heading: &str) -> String {
     let title = |line: &str| line.starts_with('#').then(|| line.trim_start_matches('#').trim() == heading);

@@ -12,8 +12,8 @@ pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
     format!("unknown {what} `{word}`; {what}s are {}{}", names.join(", "), hint(word, names.iter().copied()))
 }
 
-/// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may differ;
-/// case is ignored). The first of equally near ones wins.
+/// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may
+/// differ; case is ignored). The first of equally near ones wins.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word);

@@ -1,5 +1,5 @@
-//! Values as people write them: `100ms`, `2MiB`, `4.5GB/s`, `15%`, `1.3`. Everything is held in whole numbers;
-//! a bare number where a unit is due is an error that shows how to write it.
+//! Values as people write them: `100ms`, `2MiB`, `4.5GB/s`, `15%`, `1.3`. Everything is held in whole
+//! numbers; a bare number where a unit is due is an error that shows how to write it.
 
 use std::str::FromStr;
 
@@ -52,7 +52,8 @@ pub fn expected(kind: Kind) -> String {
     }
 }
 
-/// A regular expression that every legal text of the kind matches (for the JSON Schema); `None` where the JSON type suffices.
+/// A regular expression that every legal text of the kind matches (for the JSON Schema); `None` where the
+/// JSON type suffices.
 #[must_use]
 pub const fn pattern(kind: Kind) -> Option<&'static str> {
     match kind {

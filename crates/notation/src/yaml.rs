@@ -1,5 +1,5 @@
-//! The one place that reads YAML: one document, no duplicate keys, strict booleans, bounded size; as a value of a type
-//! or as a tree whose every node knows its place.
+//! The one place that reads YAML: one document, no duplicate keys, strict booleans, bounded size; as a value
+//! of a type or as a tree whose every node knows its place.
 
 use std::fmt;
 
@@ -75,7 +75,8 @@ fn invisible(node: &Node, text: &str) -> Option<Diagnostic> {
     }
 }
 
-/// The error about an invisible character: at this character where the text has it as it is, else at the node.
+/// The error about an invisible character: at this character where the text has it as it is, else at the
+/// node.
 fn invisible_in(words: &str, place: Place, text: &str) -> Option<Diagnostic> {
     let (_, c) = neutral::first_invisible(words)?;
     let place = match text.get(place.start..place.end).and_then(|written| written.find(c)) {

@@ -4,9 +4,9 @@
 
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load};
 use pictures::canvas::{Letters, font};
 use pictures::figures::{Drawn, Figure, draw, names};
+use scenario::{Overrides, load};
 
 const SCENARIO: &str = "\
 name: small
@@ -237,7 +237,8 @@ fn figure(results: &Results, name: &str) -> Figure {
 /// A program alone, swept as given.
 fn swept(sweep: &str, policies: &str) -> Results {
     results(&format!(
-        "name: swept\nmachine: \"core:4\"\nbaseline: none\nrepeat: 2\npolicies: [{policies}]\nsweep: {{ {sweep} }}\napps:\n  \
+        "name: swept\nmachine: \"core:4\"\nbaseline: none\nrepeat: 2\npolicies: [{policies}]\nsweep: {{ \
+            {sweep} }}\napps:\n  \
          code: {{ workload: {{ spmd: {{ work: 40ms, intervals: 20, spread: 20% }} }}, runtime: block }}\n"
     ))
 }
@@ -267,7 +268,8 @@ fn two_parameters_make_a_grid_with_names_at_its_edges() {
 
 #[test]
 fn three_parameters_are_a_grid_of_curves_and_four_are_refused() {
-    let three = "apps.code.workload.grain: [500us, 2ms, 8ms], threads_per_core: [1, 2], apps.code.runtime: [spin, block]";
+    let three = "apps.code.workload.grain: [500us, 2ms, 8ms], threads_per_core: [1, 2], apps.code.runtime: \
+        [spin, block]";
     let drawn = drawn(&swept(three, "LOAD, PIN"));
     for figure in &drawn.figures {
         check(figure, "three");
@@ -309,7 +311,8 @@ fn durations_lie_on_a_numeric_axis() {
 
 #[test]
 fn one_program_has_no_throughput_but_copies_of_it_have() {
-    let alone = "name: lone\nmachine: \"core:4\"\npolicies: [LOAD, PIN]\napps:\n  code: { workload: { spmd: { work: 40ms } } }\n";
+    let alone = "name: lone\nmachine: \"core:4\"\npolicies: [LOAD, PIN]\napps:\n  code: { workload: { spmd: \
+        { work: 40ms } } }\n";
     let why = |text: &str| draw(&results(text), &["throughput".to_owned()]).omitted;
     assert_eq!(why(alone)[0].why, "needs two applications");
     assert!(why(&alone.replace("} } }", "} }, copies: 2 }")).is_empty());
@@ -398,7 +401,8 @@ fn run_times_of_different_work_come_with_a_warning() {
 #[test]
 fn titles_take_two_lines_whatever_the_names() {
     let mut results = swept(
-        "apps.code.runtime: [{openmp: {block_time: 200ms}}, {openmp: {block_time: infinite}}], threads_per_core: [1, 2]",
+        "apps.code.runtime: [{openmp: {block_time: 200ms}}, {openmp: {block_time: infinite}}], \
+            threads_per_core: [1, 2]",
         "PIN, LOAD",
     );
     results.provenance.sweep[1].path = "a.very.long.path.of_a_parameter_whose_name_is_long".into();

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use experiment::plan::Experiment;
-use experiment::scenario::{Overrides, load};
 use pictures::timeline::message::{PARTS, Part, Run, message, parts, share};
 use pictures::timeline::states::{Mix, Owner, State};
 use pictures::timeline::{Aim, Medium, Request, Subject, Timeline, record};
+use scenario::plan::Experiment;
+use scenario::{Overrides, load};
 
 /// Random recordings per test.
 fn swarm() -> u64 {

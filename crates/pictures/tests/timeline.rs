@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use experiment::plan::{Experiment, RunPlan};
-use experiment::scenario::{Overrides, load};
 use pictures::timeline::draw;
 use pictures::timeline::states::State;
 use pictures::timeline::{Aim, Medium, Request, Subject, Timeline, record, terminal};
+use scenario::plan::{Experiment, RunPlan};
+use scenario::{Overrides, load};
 use trace::slices::Slice;
 
 /// Five threads on four cores; SPEED moves them about, PIN does not.

@@ -18,7 +18,8 @@ pub struct Choice {
     pub entry: &'static Entry,
     /// The values; the table is the entry's.
     pub values: Values,
-    /// The kernel-level policy beneath a user-level one; none: the kernel's own ([`kernel_policy`]) with its defaults.
+    /// The kernel-level policy beneath a user-level one; none: the kernel's own ([`kernel_policy`]) with its
+    /// defaults.
     pub over: Option<Box<Self>>,
     /// How its decisions are disturbed: values of [`crate::Perturbation`]. What stands beneath has its own.
     pub perturb: Option<Values>,

@@ -3,7 +3,8 @@
 /// A level of the hierarchy; every cpu has one domain of each level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DomainLevel {
-    /// The kernel's name of the level: SMT, MC, CPU, NODE, ALLNODES, PKG, NUMA; GROUP and TOP (FreeBSD), LGROUP and ROOT (Solaris).
+    /// The kernel's name of the level: SMT, MC, CPU, NODE, ALLNODES, PKG, NUMA; GROUP and TOP (FreeBSD),
+    /// LGROUP and ROOT (Solaris).
     pub name: &'static str,
     /// Cpus of one domain, at least 2.
     pub span: u32,
@@ -13,13 +14,15 @@ pub struct DomainLevel {
     pub group_cpus: u32,
     /// Power (capacity) of one group; 1,024 = one task at full speed.
     pub power: u64,
-    /// Shortest balancing interval, milliseconds; it doubles while the domain is balanced. 0: no periodic balancing by level.
+    /// Shortest balancing interval, milliseconds; it doubles while the domain is balanced. 0: no periodic
+    /// balancing by level.
     pub min_interval_ms: u64,
     /// Longest balancing interval, milliseconds.
     pub max_interval_ms: u64,
     /// Factor on the interval of a busy cpu; 1 = none.
     pub busy_factor: u64,
-    /// Load of the busiest group over the local one, per cent, up to which nothing is moved (125 = 25 % more); 100 = any.
+    /// Load of the busiest group over the local one, per cent, up to which nothing is moved (125 = 25 %
+    /// more); 100 = any.
     pub imbalance_pct: u64,
     /// What the balancer does at this level, in the kernel's words without prefix.
     pub flags: Vec<&'static str>,

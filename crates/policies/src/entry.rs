@@ -1,4 +1,5 @@
-//! What a policy says of itself: its entry on the shelf, and the scenarios that show what it is good and bad at.
+//! What a policy says of itself: its entry on the shelf, and the scenarios that show what it is good and bad
+//! at.
 
 use notation::parameter::{Parameter, Values};
 use notation::prose::section;

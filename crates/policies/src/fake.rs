@@ -165,7 +165,8 @@ impl FakeSystem {
         policy.runnable(self, task, cpu);
     }
 
-    /// One application whose tasks are runnable, `counts[cpu]` on each cpu; returns its tasks' ids in that order.
+    /// One application whose tasks are runnable, `counts[cpu]` on each cpu; returns its tasks' ids in that
+    /// order.
     pub(crate) fn fill(&mut self, policy: &mut dyn Policy, counts: &[u32]) -> Vec<TaskId> {
         let app = self.add_app(counts.iter().sum(), false);
         let tasks: Vec<TaskId> = self.apps[app.index()].task_ids().collect();

@@ -1,7 +1,7 @@
 //! The scheduling policies: one file (or folder) per policy, one list of them all.
 //!
-//! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of the one
-//! that belongs to the scenario's kernel.
+//! Kernel policies place and balance tasks by themselves; user-level ones set affinities and timers on top of
+//! the one that belongs to the scenario's kernel.
 
 mod choice;
 mod domain_level;

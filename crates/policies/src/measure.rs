@@ -1,4 +1,5 @@
-//! What a user-level balancer can measure of the threads of its application, and how it deals them to cores at first.
+//! What a user-level balancer can measure of the threads of its application, and how it deals them to cores
+//! at first.
 
 use std::collections::BTreeMap;
 
@@ -63,9 +64,10 @@ pub(crate) fn speed(gained: Span, real: Span) -> Option<u64> {
     scaled.checked_div(u128::from(real.ns())).map(|speed| speed as u64)
 }
 
-/// The position among `cpus` (in ascending order) of the core of each thread: full rounds in cpu order; threads that are
-/// left over, or all if they are fewer, go to the first hardware threads of cores first, and to the nodes in proportion to
-/// their cpus (Sainte-Lagué's rule), so that the nodes fill evenly even where a mask leaves some of them fewer cpus.
+/// The position among `cpus` (in ascending order) of the core of each thread: full rounds in cpu order;
+/// threads that are left over, or all if they are fewer, go to the first hardware threads of cores first, and
+/// to the nodes in proportion to their cpus (Sainte-Lagué's rule), so that the nodes fill evenly even where a
+/// mask leaves some of them fewer cpus.
 pub(crate) fn deal(machine: &Machine, cpus: &[CpuId], threads: usize) -> Vec<usize> {
     let per_core = machine.topology.span(Level::Core);
     let class = |cpu: CpuId| (cpu.0 % per_core, machine.node_of(cpu));

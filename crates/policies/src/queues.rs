@@ -1,5 +1,5 @@
-//! Lengths of all queues, kept up to date from the hooks: idle and overloaded cpus by group, and the next cpu in
-//! order with so few or so many tasks, found in time that grows with the logarithm of the number of cpus.
+//! Lengths of all queues, kept up to date from the hooks: idle and overloaded cpus by group, and the next cpu
+//! in order with so few or so many tasks, found in time that grows with the logarithm of the number of cpus.
 
 use std::ops::Range;
 
@@ -31,7 +31,8 @@ pub(crate) struct Queues {
 pub(crate) struct Lengths {
     /// Leaves, a power of two.
     leaves: u32,
-    /// Shortest and longest; beyond the last cpu the two are the wrong way round, so that nothing is found there.
+    /// Shortest and longest; beyond the last cpu the two are the wrong way round, so that nothing is found
+    /// there.
     nodes: Vec<(u32, u32)>,
 }
 
@@ -86,7 +87,8 @@ impl Lengths {
         }
     }
 
-    /// The first (or last) cpu within `cpus` below a node that has `first` as its first leaf and `size` leaves.
+    /// The first (or last) cpu within `cpus` below a node that has `first` as its first leaf and `size`
+    /// leaves.
     fn find(
         &self,
         wanted: Wanted,
@@ -178,8 +180,8 @@ impl Queues {
         })
     }
 
-    /// Before searches: brings lengths up to date that no hook has reported yet. The counts of idle and overloaded
-    /// cpus follow the hooks only.
+    /// Before searches: brings lengths up to date that no hook has reported yet. The counts of idle and
+    /// overloaded cpus follow the hooks only.
     pub(crate) fn refresh(&mut self, view: &dyn View) {
         if std::mem::take(&mut self.changed) {
             self.seen = 0;

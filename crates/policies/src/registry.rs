@@ -80,7 +80,8 @@ impl PolicyShelf {
     }
 }
 
-/// The policy that is the placement and balancing of an operating system: user-level policies are stacked on it.
+/// The policy that is the placement and balancing of an operating system: user-level policies are stacked on
+/// it.
 ///
 /// # Panics
 /// When the operating system names a policy that does not exist. A test tries all of them.

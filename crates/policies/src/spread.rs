@@ -1,4 +1,5 @@
-//! Small helpers shared by policies: allowed cpus, integer division of cpus, shuffles from a counter-based stream.
+//! Small helpers shared by policies: allowed cpus, integer division of cpus, shuffles from a counter-based
+//! stream.
 
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::{Level, Topology};
@@ -61,7 +62,8 @@ impl Draws {
         Self { key: rng::key(seed, purpose, entity), next: 0 }
     }
 
-    /// A uniform number below `bound` (at least 1); the bias of the fixed-point product is below bound / 2^32.
+    /// A uniform number below `bound` (at least 1); the bias of the fixed-point product is below bound /
+    /// 2^32.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next += 1;
         let draw = u128::from(rng::draw(self.key, self.next));

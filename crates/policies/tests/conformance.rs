@@ -1,4 +1,5 @@
-//! What every policy on the shelf must keep to, on a small scenario: two uneven programs, a hog, a late start.
+//! What every policy on the shelf must keep to, on a small scenario: two uneven programs, a hog, a late
+//! start.
 
 use std::sync::Arc;
 
@@ -67,7 +68,8 @@ fn app(name: &str, tasks: u32, steps: u32, work: Span, wait: WaitMode) -> AppSpe
     AppSpec::new(name, tasks, program, runtime)
 }
 
-/// A spinning, a yielding (or otherwise waiting) and a blocking program, uneven thread counts, a late start and a pinned hog.
+/// A spinning, a yielding (or otherwise waiting) and a blocking program, uneven thread counts, a late start
+/// and a pinned hog.
 fn apps(wait: WaitMode) -> Vec<AppSpec> {
     let mut late = app("late", 3, 20, Span::from_ms(10), WaitMode::Block);
     late.start = Time::from_ns(50_000_000);
@@ -166,7 +168,8 @@ fn every_policy_runs_on_every_shape_under_the_balancing_of_every_kernel() {
 fn every_choice_of_every_parameter_runs() {
     for entry in ALL {
         for parameter in entry.parameters {
-            // The ends of small ranges are legal values that somebody will use; long ranges are sampled at their least.
+            // The ends of small ranges are legal values that somebody will use; long ranges are sampled at
+            // their least.
             let few = parameter.max <= 3 || matches!(parameter.kind.of_one(), Kind::Choice(_));
             let values = if few { (parameter.min..=parameter.max).collect() } else { vec![parameter.min] };
             for value in values {
@@ -211,7 +214,8 @@ fn every_user_level_policy_stands_on_every_kernel_level_one() {
         ALL.iter().partition(|entry| entry.level == policies::Level::InKernel);
     for (entry, beneath) in user.iter().flat_map(|user| kernels.iter().map(move |kernel| (*user, *kernel))) {
         let choice = Choice { over: Some(Box::new(Choice::new(beneath))), ..Choice::new(entry) };
-        // Polls are simulated one by one under policies that order the queues: there the program sleeps instead.
+        // Polls are simulated one by one under policies that order the queues: there the program sleeps
+        // instead.
         let (machine, apps) = (machine(TWO_SOCKETS), apps(WaitMode::Yield));
         let order = choice.build(&machine, &cfs_kernel(&machine, "linux-2.6.28"), &apps).order();
         let wait = if order == Order::Policy { WaitMode::Block } else { WaitMode::Yield };

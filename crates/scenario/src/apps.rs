@@ -50,14 +50,15 @@ pub(crate) struct App {
     pub(crate) copies: Copies,
     /// The application of the scenario whose end it waits for.
     pub(crate) after: Option<usize>,
-    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without baseline.
+    /// Alone, one thread per core (fewer when it has fewer); `None` for a background application and without
+    /// baseline.
     pub(crate) alone: Option<AppSpec>,
     /// The part of its iterations that is simulated, 0 to 1; `None` for workloads without such a parameter.
     pub(crate) scale: Option<f64>,
 }
 
-/// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its name was
-/// wrong) everything is checked that can be, for one core. `baseline`: each is also wanted alone.
+/// All applications; `per_core` is the scenario's default number of threads per core. Without a machine (its
+/// name was wrong) everything is checked that can be, for one core. `baseline`: each is also wanted alone.
 pub(crate) fn all(
     reader: &mut Reader,
     node: &Node,

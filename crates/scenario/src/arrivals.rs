@@ -32,8 +32,8 @@ pub(crate) fn check_admission(
     }
 }
 
-/// All applications of a run with this seed, copies written out, and for each which application of the scenario it is a
-/// copy of. Copies of `cg` are called `cg-1`, `cg-2` and so on.
+/// All applications of a run with this seed, copies written out, and for each which application of the
+/// scenario it is a copy of. Copies of `cg` are called `cg-1`, `cg-2` and so on.
 pub(crate) fn expand(apps: &[App], seed: u64) -> (Vec<AppSpec>, Vec<usize>) {
     let (mut specs, mut entries): (Vec<AppSpec>, Vec<usize>) = (Vec::new(), Vec::new());
     // The last copy of each application so far.

@@ -144,7 +144,8 @@ impl BuiltIn {
         lines.map(bare).collect::<Vec<_>>().join("\n").trim().to_owned()
     }
 
-    /// Its text as a separate file, with this name where it is valid. `schema` is the file that an editor checks it with.
+    /// Its text as a separate file, with this name where it is valid. `schema` is the file that an editor
+    /// checks it with.
     #[must_use]
     pub fn copy(&self, name: &str, schema: Option<&str>) -> String {
         let name = if is_word(name) { name } else { self.name };

@@ -42,8 +42,8 @@ impl Axis {
 pub struct Configuration {
     /// `threads_per_core=2`; several settings are joined by `, `; empty without a sweep.
     pub label: String,
-    /// Its values: a number in base units, a truth value or a name for each path. A value with parameters, such as a runtime, has
-    /// one entry for its name and one for each parameter.
+    /// Its values: a number in base units, a truth value or a name for each path. A value with parameters,
+    /// such as a runtime, has one entry for its name and one for each parameter.
     pub settings: Settings,
     /// For each axis the position of its value.
     pub places: Vec<usize>,
@@ -94,8 +94,8 @@ fn all_factors(values: &[(Unit, f64)]) -> bool {
 /// Keys whose value is a name with optional parameters.
 const CHOICES: [&str; 5] = ["machine", "kernel", "workload", "runtime", "over"];
 
-/// A number with its unit, in the base unit; `None` for anything else. Quantities carry their unit, so the text alone defines
-/// the kind.
+/// A number with its unit, in the base unit; `None` for anything else. Quantities carry their unit, so the
+/// text alone defines the kind.
 fn quantity(text: &str) -> Option<(Unit, f64)> {
     let text = text.trim();
     if text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit()) {

@@ -83,7 +83,8 @@ pub fn load_with(
 fn document(text: &str) -> Result<Node, Diagnostic> {
     let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if text.lines().all(bare) {
-        let hint = "a scenario has at least the keys `name`, `machine`, `apps` and `policies`; `oversim init` writes one to start from";
+        let hint = "a scenario has at least the keys `name`, `machine`, `apps` and `policies`; `oversim \
+            init` writes one to start from";
         return Err(Diagnostic::new(Place::NONE, "the scenario is empty").hint(hint));
     }
     yaml::tree(0, text)

@@ -19,10 +19,11 @@ const NOT_IN_RUNS: [&str; 3] = ["name", "about", "best_partition"];
 /// What the command line changes in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
-    /// `path=value` pairs, applied in order; paths as in `sweep:` and also `name`, `about`, `baseline`, `seed`, `repeat`. A swept path
-    /// keeps this value only.
+    /// `path=value` pairs, applied in order; paths as in `sweep:` and also `name`, `about`, `baseline`,
+    /// `seed`, `repeat`. A swept path keeps this value only.
     pub set: Vec<String>,
-    /// `path=a,b,c`: an axis of the sweep with these values, in place of the one of that path or behind the others.
+    /// `path=a,b,c`: an axis of the sweep with these values, in place of the one of that path or behind the
+    /// others.
     pub sweep: Vec<String>,
     /// One more axis, as in `sweep`; or the path of an axis of the scenario, `path`, whose values stay.
     pub vary: Option<String>,
@@ -42,7 +43,8 @@ pub struct Overrides {
     /// Warn of settings and axes without effect ([`Experiment::warnings`]); each setting takes another
     /// reading of the scenario.
     pub warn: bool,
-    /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no limit.
+    /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no
+    /// limit.
     pub limit: Option<Limit>,
 }
 
@@ -113,8 +115,8 @@ impl Overrides {
         Err(Diagnostic::new(at, message).hint(hint))
     }
 
-    /// Sentences about what has no effect: settings that leave all runs as they are, axes whose values make no difference.
-    /// `load` reads the scenario with other overrides.
+    /// Sentences about what has no effect: settings that leave all runs as they are, axes whose values make
+    /// no difference. `load` reads the scenario with other overrides.
     pub(super) fn without_effect(
         &self,
         experiment: &Experiment,

@@ -1,8 +1,9 @@
 //! Dotted paths into a scenario, as `sweep:` and `--set` use them.
 //!
 //! `threads_per_core`, `horizon`, `machine`, `kernel` and other plain keys; `machine.<parameter>`,
-//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`, `apps.<app>.runtime.<parameter>` and
-//! `policies.<label>.<parameter>`, `policies.<label>.over`, `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
+//! `kernel.<parameter>`, `admission.<limit>`, `apps.<app>.<key>`, `apps.<app>.workload.<parameter>`,
+//! `apps.<app>.runtime.<parameter>` and `policies.<label>.<parameter>`, `policies.<label>.over`,
+//! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::suggest::nearest;
@@ -147,7 +148,8 @@ pub(crate) fn label_of(item: &Node) -> Option<&str> {
     }
 }
 
-/// The entry `upper` with the policy of the entry `beneath` under it, labelled after the names given for both.
+/// The entry `upper` with the policy of the entry `beneath` under it, labelled after the names given for
+/// both.
 pub(crate) fn stacked(mut upper: Node, mut beneath: Node, place: Place, above: &str, below: &str) -> Node {
     if let Content::Map(entries) = &mut beneath.content {
         entries.retain(|entry| !["as", "over"].contains(&entry.key.as_str()));

@@ -13,7 +13,8 @@ use sim_core::program::AppSpec;
 
 use crate::configuration::{Axis, Configuration};
 
-/// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the scenario.
+/// The policy index of a dedicated baseline run ([`RunPlan::alone`]), which belongs to no policy of the
+/// scenario.
 pub const NO_POLICY: usize = usize::MAX;
 
 /// A resolved scenario: nothing in it can be wrong any more.
@@ -27,7 +28,8 @@ pub struct Experiment {
     pub scenario_text: String,
     /// The swept paths with their values; empty without a sweep.
     pub axes: Vec<Axis>,
-    /// The combinations of their values in the order written, the first path slowest; exactly one without a sweep.
+    /// The combinations of their values in the order written, the first path slowest; exactly one without a
+    /// sweep.
     pub configurations: Vec<Configuration>,
     /// Labels of the policies in the order written, all different.
     pub policies: Vec<String>,
@@ -37,7 +39,8 @@ pub struct Experiment {
     pub shortened: Vec<Shortened>,
     /// Names of the applications in the order written, background ones included.
     pub apps: Vec<String>,
-    /// For each application, whether it is a background one (hog, daemon): it has no run time and no baseline.
+    /// For each application, whether it is a background one (hog, daemon): it has no run time and no
+    /// baseline.
     pub background: Vec<bool>,
     /// Seed of the first replicate.
     pub seed: u64,
@@ -112,8 +115,8 @@ pub struct RunPlan {
     pub configuration: usize,
     /// Index in [`Experiment::policies`]; [`NO_POLICY`] for a baseline run.
     pub policy: usize,
-    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all configurations and policies
-    /// (common random numbers).
+    /// Replicate, from 0; its seed is the experiment's plus this number, the same for all configurations and
+    /// policies (common random numbers).
     pub replicate: u32,
     /// The configurations this run belongs to: its own, or for a baseline run all those that differ only in
     /// the number of threads.

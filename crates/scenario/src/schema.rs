@@ -19,7 +19,8 @@ pub fn schema_with(known: &PolicyShelf) -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "oversim scenario",
-        "description": "A simulated experiment: applications that share a machine, under several scheduling policies.",
+        "description": "A simulated experiment: applications that share a machine, under several scheduling \
+            policies.",
         "type": "object",
         "required": required.collect::<Vec<_>>(),
         "additionalProperties": false,

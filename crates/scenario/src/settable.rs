@@ -1,4 +1,5 @@
-//! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a shell.
+//! The paths that `--set` and `--sweep` accept in a given scenario, with their meaning: for completion in a
+//! shell.
 
 use ::policies::{Perturbation, PolicyShelf};
 use machines::os;

@@ -35,7 +35,8 @@ impl<'a> Combination<'a> {
         Self { configuration: next, settings }
     }
 
-    /// What this configuration changes in a scenario: the keys that its paths reach into, with their new values.
+    /// What this configuration changes in a scenario: the keys that its paths reach into, with their new
+    /// values.
     pub(crate) fn edits(&self, root: &Node) -> Node {
         let mut edits = Node::empty_map(root.place);
         for (axis, value) in &self.settings {

@@ -1,5 +1,5 @@
-//! Wrong scenario files and what is said about them: each `tests/wrong/NAME.yaml` has its messages in `NAME.txt`.
-//! OVERSIM_UPDATE=1 rewrites the messages; read the difference before it is kept.
+//! Wrong scenario files and what is said about them: each `tests/wrong/NAME.yaml` has its messages in
+//! `NAME.txt`. OVERSIM_UPDATE=1 rewrites the messages; read the difference before it is kept.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! What the command line changes in a scenario: `--set` on a swept path, `--sweep`, and warnings of what has no effect.
+//! What the command line changes in a scenario: `--set` on a swept path, `--sweep`, and warnings of what has
+//! no effect.
 
 use scenario::plan::Experiment;
 use scenario::{Overrides, load};

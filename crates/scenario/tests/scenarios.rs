@@ -96,7 +96,8 @@ fn points_are_all_combinations_and_runs_are_in_order() {
 fn baselines_run_alone_and_serve_all_points_that_differ_in_threads_only() {
     let experiment = resolved(MIX, &Overrides::default());
     let baselines: Vec<_> = experiment.runs.iter().take_while(|run| run.alone.is_some()).collect();
-    // Two foreground applications, two ticks, three replicates; the number of threads per core makes no difference.
+    // Two foreground applications, two ticks, three replicates; the number of threads per core makes no
+    // difference.
     assert_eq!(baselines.len(), 2 * 2 * 3);
     for run in &baselines {
         assert_eq!((run.apps.len(), run.policy, run.policy_choice.entry.name), (1, NO_POLICY, "PIN"));
@@ -147,7 +148,8 @@ fn overrides_use_the_paths_of_sweeps() {
 
 #[test]
 fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage() {
-    let text = "name: s\nmachine: { nehalem: { smt_compute: 62% } }\napps: { a: { workload: { spmd: { spread: 15% } } } }\npolicies: [LOAD]\nsweep: { machine.smt_memory: [0.5, 65.5%] }\n";
+    let text = "name: s\nmachine: { nehalem: { smt_compute: 62% } }\napps: { a: { workload: { spmd: { \
+        spread: 15% } } } }\npolicies: [LOAD]\nsweep: { machine.smt_memory: [0.5, 65.5%] }\n";
     let experiment = resolved(text, &Overrides::default());
     let smt: Vec<(u32, u32)> = experiment
         .runs
@@ -171,7 +173,8 @@ fn a_percentage_is_accepted_for_a_factor_and_a_bare_number_is_not_a_percentage()
 
 #[test]
 fn machines_can_be_described_and_swept() {
-    let text = "name: s\nmachine: { 'core:2 pu:2': { tick: 1us } }\napps: { a: { workload: spmd } }\npolicies: [LOAD]\nsweep: { machine: ['core:2 pu:2', barcelona] }\nbaseline: none\n";
+    let text = "name: s\nmachine: { 'core:2 pu:2': { tick: 1us } }\napps: { a: { workload: spmd } \
+        }\npolicies: [LOAD]\nsweep: { machine: ['core:2 pu:2', barcelona] }\nbaseline: none\n";
     let experiment = resolved(text, &Overrides::default());
     let shapes: Vec<(u32, u32)> =
         experiment.runs.iter().map(|run| (run.machine.cpus(), run.apps[0].tasks)).collect();

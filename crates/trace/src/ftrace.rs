@@ -79,7 +79,8 @@ impl<'a> Ftrace<'a> {
         }
         writeln!(
             out,
-            "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   |||||     |         |"
+            "#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n#              | |         |   \
+                |||||     |         |"
         )?;
         let threads = cast.threads().into_iter();
         let mut threads: Vec<_> =

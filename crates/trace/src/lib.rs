@@ -16,8 +16,8 @@ mod story;
 use std::io::{self, Write};
 use std::path::Path;
 
-use experiment::plan::RunPlan;
 use experiment::run::simulate_one;
+use scenario::plan::RunPlan;
 use sim_core::outcome::RunReport;
 
 pub use collect::Tracer;

@@ -1,5 +1,6 @@
 //! The messages of Perfetto's trace format that are written here, declared by hand: field numbers from its
-//! `trace_packet.proto`, `track_event.proto`, `track_descriptor.proto`, `generic_task.proto` and `trace_attributes.proto`.
+//! `trace_packet.proto`, `track_event.proto`, `track_descriptor.proto`, `generic_task.proto` and
+//! `trace_attributes.proto`.
 
 use prost::Message;
 

@@ -198,7 +198,8 @@ fn in_one_place(cpus: &BTreeMap<u32, Vec<Ran>>) -> BTreeMap<u32, Vec<Ran>> {
     all
 }
 
-/// A task that is replaced by another one of its name at once has two slices in the trace and one in what was observed.
+/// A task that is replaced by another one of its name at once has two slices in the trace and one in what was
+/// observed.
 fn merged(cpus: &BTreeMap<u32, Vec<Ran>>) -> BTreeMap<u32, Vec<Ran>> {
     let mut all = cpus.clone();
     for slices in all.values_mut() {

@@ -19,7 +19,8 @@ impl Trouble {
     }
 }
 
-/// One value per replicate. Replicates of different cells belong together: replicate i has the same seed everywhere.
+/// One value per replicate. Replicates of different cells belong together: replicate i has the same seed
+/// everywhere.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series(pub Vec<f64>);
 
@@ -42,8 +43,8 @@ impl Series {
         self.with(other, |a, b| a / b)
     }
 
-    /// How much longer this takes than the other, in per cent: its mean over the other's mean, minus one. One value per replicate
-    /// of this one, so that the mean is the ratio of mean run times.
+    /// How much longer this takes than the other, in per cent: its mean over the other's mean, minus one. One
+    /// value per replicate of this one, so that the mean is the ratio of mean run times.
     #[must_use]
     pub fn gain_over(&self, other: &Self) -> Self {
         let mean = other.mean();
@@ -107,8 +108,8 @@ impl Point {
 /// What the simulator says.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
-    /// Quantities in the unit of the claim: one for a number; all that a bound, a range or a maximum speaks of; for an ordering the
-    /// differences that must not be negative.
+    /// Quantities in the unit of the claim: one for a number; all that a bound, a range or a maximum speaks
+    /// of; for an ordering the differences that must not be negative.
     Points(Vec<Point>),
     /// A statement that holds or does not, and the numbers that show it.
     Holds(bool, String),

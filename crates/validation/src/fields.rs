@@ -79,7 +79,8 @@ pub fn classes(claim: &Claim) -> Vec<char> {
 /// The NPB codes.
 pub const NPB: [&str; 8] = ["ep", "ft", "is", "sp", "mg", "cg", "bt", "lu"];
 
-/// NPB codes named in a text, with their class if it is written as `cg-B` or `bt.A`; each once, in the order written.
+/// NPB codes named in a text, with their class if it is written as `cg-B` or `bt.A`; each once, in the order
+/// written.
 #[must_use]
 pub fn codes(text: &str) -> Vec<(String, Option<char>)> {
     let mut found: Vec<(String, Option<char>)> = Vec::new();
@@ -98,7 +99,8 @@ pub fn codes(text: &str) -> Vec<(String, Option<char>)> {
     found
 }
 
-/// The yield modes of the kernel that a claim names, in our words (`posix`, `default`); `posix` when it says nothing.
+/// The yield modes of the kernel that a claim names, in our words (`posix`, `default`); `posix` when it says
+/// nothing.
 #[must_use]
 pub fn yields(claim: &Claim) -> Vec<&'static str> {
     let text = claim.yields.to_lowercase();

@@ -32,7 +32,8 @@ pub fn wanted(claims: &[Claim], quick: bool) -> Vec<Cell> {
     lab.into_wanted()
 }
 
-/// Runs what the claims ask for, and with `grids` all other cells of the studies that answer them; judges the claims.
+/// Runs what the claims ask for, and with `grids` all other cells of the studies that answer them; judges the
+/// claims.
 ///
 /// # Errors
 /// The threads cannot be started, or a study's file is wrong.
@@ -67,7 +68,8 @@ fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
     Ok(())
 }
 
-/// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and machine.
+/// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and
+/// machine.
 fn mean_of_table(claim: &Claim, claims: &[Claim]) -> Option<f64> {
     let same = |other: &&Claim| {
         other.form == Form::Average

@@ -1,4 +1,5 @@
-//! The score: how many claims of each group are reproduced, how far off, and whether the order of a table is right.
+//! The score: how many claims of each group are reproduced, how far off, and whether the order of a table is
+//! right.
 
 use serde::Serialize;
 
@@ -17,10 +18,11 @@ pub struct Group {
     pub n: usize,
     /// Reproduced ones among them.
     pub passed: usize,
-    /// Median of the absolute errors of its numbers, in shares of the tolerance: at most 1 is within it. `None` without numbers.
+    /// Median of the absolute errors of its numbers, in shares of the tolerance: at most 1 is within it.
+    /// `None` without numbers.
     pub median_abs_error: Option<f64>,
-    /// Spearman's rank correlation of published and simulated numbers, the mean over its metrics with at least five cells, weighted by
-    /// their cells.
+    /// Spearman's rank correlation of published and simulated numbers, the mean over its metrics with at
+    /// least five cells, weighted by their cells.
     pub rank_correlation: Option<f64>,
     /// Claims marked uncertain.
     pub uncertain: usize,

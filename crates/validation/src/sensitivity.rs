@@ -13,7 +13,8 @@ use crate::reproduce::reproduce;
 use crate::studies::{self, Study};
 use crate::verdict::Finding;
 
-/// The claims whose dependence is shown: the number each publication is quoted for. Named by id, as they are of the shipped file.
+/// The claims whose dependence is shown: the number each publication is quoted for. Named by id, as they are
+/// of the shipped file.
 pub const HEADLINES: [&str; 12] = [
     "upc-dedicated-avg-tigerton",
     "upc-dedicated-avg-barcelona",

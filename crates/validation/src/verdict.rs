@@ -35,8 +35,8 @@ pub struct Finding {
     pub points: Vec<Point>,
     /// Published and simulated number of each part, for comparisons over a table.
     pub pairs: Vec<(f64, f64)>,
-    /// Simulated minus published number (the worst of several), in the unit of the claim; beyond a bound or the wrong way round
-    /// as a positive number, 0 where a bound or an order holds. `None` for statements.
+    /// Simulated minus published number (the worst of several), in the unit of the claim; beyond a bound or
+    /// the wrong way round as a positive number, 0 where a bound or an order holds. `None` for statements.
     pub error: Option<f64>,
     /// What decided, in a few words; for `uncovered` and runs that did not complete the reason.
     pub reason: String,

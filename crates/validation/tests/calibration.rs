@@ -7,8 +7,8 @@ use validation::calibration::measurements::measurements;
 use validation::calibration::residuals::{TARGET, table};
 use validation::calibration::{derive, document, files, residuals};
 
-/// Programs with an input that does not come back within the target: how far off it may be, per cent, and the entry of the
-/// document's list of reasons that explains it.
+/// Programs with an input that does not come back within the target: how far off it may be, per cent, and the
+/// entry of the document's list of reasons that explains it.
 const EXCUSED: [(&str, f64, &str); 4] = [
     // No serial part that does not slow is compatible with its three times.
     ("mgrid", 6.0, "**mgrid**"),
@@ -20,7 +20,8 @@ const EXCUSED: [(&str, f64, &str); 4] = [
     ("mix", 10.0, "**PARbench jobs"),
 ];
 
-/// `OVERSIM_UPDATE=1` rewrites the data files and the residual table (`oversim calibrate --write .` the rest too).
+/// `OVERSIM_UPDATE=1` rewrites the data files and the residual table (`oversim calibrate --write .` the rest
+/// too).
 #[test]
 fn committed_profiles_and_residuals_are_those_the_measurements_give() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -71,8 +72,9 @@ fn derived_values_are_near_those_computed_by_hand() {
         assert!((0.88..1.02).contains(&(derived / by_law)), "{code}: {derived} GB/s");
     }
     let omp = |program| workloads::spec_omp::profile(program).unwrap();
-    // d B / 3 on a core of speed 1.2: swim at its cap of 5.0 GB/s. In the X4440's caches (exponent 0.1) demand grows by m = n^0.1 with
-    // n threads, so what waits for memory takes m h(m n d / 3): T_g / T_s = r h(2 r y) / h(y), r = 2^0.1, y = 3^0.1 d.
+    // d B / 3 on a core of speed 1.2: swim at its cap of 5.0 GB/s. In the X4440's caches (exponent 0.1)
+    // demand grows by m = n^0.1 with n threads, so what waits for memory takes m h(m n d / 3): T_g / T_s = r
+    // h(2 r y) / h(y), r = 2^0.1, y = 3^0.1 d.
     assert!((omp("swim").demand as f64 * 1.2 / 1e9 - 5.0).abs() < 0.05);
     let r = 2_f64.powf(0.1);
     let slower = (324.8 / 259.15 / r).powi(4);
@@ -88,7 +90,7 @@ fn derived_values_are_near_those_computed_by_hand() {
     for program in workloads::spec_omp::PROGRAMS.iter().filter(|p| **p != "galgel") {
         assert!(omp(program).serial_share < 1_000 && omp(program).per_task.ns() == 0, "{program}");
     }
-    // By hand 0.045 of the time; its parallel part is stretched by about 2 where serial sections are not, so twice as much
-    // of the work.
+    // By hand 0.045 of the time; its parallel part is stretched by about 2 where serial sections are not, so
+    // twice as much of the work.
     assert!((700..1_000).contains(&omp("equake").serial_share), "{:?}", omp("equake"));
 }

@@ -1,11 +1,12 @@
-//! Claims are resolved by their fields: all that are shipped, and others of the same groups about other machines, programs,
-//! pairs, degrees, kernels, threads and queues. Which cells they ask for is planned here and read as scenarios, not simulated.
+//! Claims are resolved by their fields: all that are shipped, and others of the same groups about other
+//! machines, programs, pairs, degrees, kernels, threads and queues. Which cells they ask for is planned here
+//! and read as scenarios, not simulated.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read what is shipped has failed")]
 
 use std::collections::BTreeMap;
 
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 use validation::answer::Trouble;
 use validation::claims::{self, Claim};
 use validation::lab::{Cell, Lab};

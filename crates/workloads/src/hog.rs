@@ -18,8 +18,8 @@ const LONGEST: u64 = PIECE << 31;
 parameters! {
     /// Parameters of `hog`.
     struct Parameters {
-        /// Work of each task at nominal speed. `infinite` computes without end, in the background: the run ends
-        /// when the other applications have ended.
+        /// Work of each task at nominal speed. `infinite` computes without end, in the background: the run
+        /// ends when the other applications have ended.
         work: Duration = u64::MAX, in 1..=u64::MAX;
         /// Memory traffic of a task while it computes alone at nominal speed.
         demand: Rate = 0, in 0..=MAX_RATE;

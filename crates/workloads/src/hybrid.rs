@@ -31,10 +31,13 @@ parameters! {
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybrid",
-    summary: "MPI between processes, OpenMP within: barriers inside each process, and at times one between the processes",
-    source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on clusters of \
+    summary: "MPI between processes, OpenMP within: barriers inside each process, and at times one between \
+        the processes",
+    source: "the masteronly style of Rabenseifner, Hager, Jost, Hybrid MPI/OpenMP parallel programming on \
+        clusters of \
         multi-core SMP nodes, PDP 2009",
-    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: mpi }",
+    example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: \
+        mpi }",
     parameters: Parameters::TABLE,
     build,
 };

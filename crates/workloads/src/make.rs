@@ -14,8 +14,8 @@ use crate::variation::LONGEST;
 parameters! {
     /// Parameters of `make`.
     struct Parameters {
-        /// Mean work of one job. The work of each part is exponential. The default is uncertain (compiling a C
-        /// file took 0.1 to 2 s in 2010).
+        /// Mean work of one job. The work of each part is exponential. The default is uncertain (compiling a
+        /// C file took 0.1 to 2 s in 2010).
         compute: Duration = ms(500), in us(1)..=LONGEST;
         /// Mean wait for the disk after each part of a job, exponential. The default is uncertain (one disk
         /// access).

@@ -19,8 +19,9 @@ use crate::spmd::inline::serial_part;
 pub const KERNELS: &[&str] = Job::WORDS;
 /// A kernel below this memory-bound share (1/65,536; 2 %) works in its caches.
 const CACHED: u32 = 1_311;
-/// How often a kernel that works in its caches occurs in a job for each other one: then the job makes 500 million memory
-/// references and 510 million floating-point operations a second, as the published jobs do (500 and 500).
+/// How often a kernel that works in its caches occurs in a job for each other one: then the job makes 500
+/// million memory references and 510 million floating-point operations a second, as the published jobs do
+/// (500 and 500).
 const CACHED_TIMES: usize = 5;
 
 const FILE: &str = "parbench.yaml";
@@ -60,11 +61,11 @@ parameters! {
         work: Duration = s(200), in 1..=s(1_000_000);
         /// Number of kernel executions. Each ends with a barrier.
         kernels: u32 = 5_000, in 1..=100_000_000;
-        /// Half-width of the variation of the work between two barriers. The default is 0% because a synthetic
-        /// kernel is a loop of equal iterations that are divided evenly.
+        /// Half-width of the variation of the work between two barriers. The default is 0% because a
+        /// synthetic kernel is a loop of equal iterations that are divided evenly.
         variation: Percent = 0, in 0..=percent(100);
-        /// Share of the job to simulate. It covers the first kernels, in whole rounds of the mix, at least one
-        /// round.
+        /// Share of the job to simulate. It covers the first kernels, in whole rounds of the mix, at least
+        /// one round.
         scale: Percent = percent(100), in 1..=percent(100);
     }
 }
@@ -72,10 +73,13 @@ parameters! {
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "parbench",
-    summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, with a barrier after each",
-    source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming Environments \
+    summary: "PARbench jobs: synthetic kernels from cache-resident to memory-bound, with a barrier after \
+        each",
+    source: "Janda, Nagel, Trenkler, Analyzing the Interaction of OpenMP Programs Within Multiprogramming \
+        Environments \
         on a Sun Fire E25K System with PARbench, Tables 1 to 3",
-    example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, tasks: 8 }",
+    example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, \
+        tasks: 8 }",
     parameters: Parameters::TABLE,
     build,
 };
@@ -166,8 +170,8 @@ pub fn kernel(name: &str) -> Result<Kernel, String> {
     catalogue()?.kernels.get(name).copied().ok_or_else(|| format!("{FILE} has no kernel `{name}`"))
 }
 
-/// The first `count` kernels of a job that executes `kernels` in turn: what calibration runs. `work` is that of all
-/// threads at nominal speed, `serial_share` in hundredths of a per cent.
+/// The first `count` kernels of a job that executes `kernels` in turn: what calibration runs. `work` is that
+/// of all threads at nominal speed, `serial_share` in hundredths of a per cent.
 ///
 /// # Errors
 /// A sentence: a kernel that is too long for one operation.
@@ -213,7 +217,8 @@ fn cycle(job: Job) -> Result<Vec<Kernel>, String> {
     Ok(mix(&all))
 }
 
-/// The order in which a mixed job executes these kernels, those that work in their caches five times as often.
+/// The order in which a mixed job executes these kernels, those that work in their caches five times as
+/// often.
 #[must_use]
 pub fn mix(all: &[Kernel]) -> Vec<Kernel> {
     let (cached, bound): (Vec<Kernel>, Vec<Kernel>) = all.iter().partition(|k| k.bound < CACHED);

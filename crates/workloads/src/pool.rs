@@ -33,9 +33,11 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "pool",
     summary: "a fixed amount of work in chunks that tasks take one after another until none is left",
-    source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. The model has \
+    source: "work stealing (Blumofe and Leiserson, J. ACM 46, 1999): Cilk, TBB, dynamic loops of OpenMP. \
+        The model has \
         one pool, so it does not matter from which task a task steals",
-    example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: hog, cpus: [0] }",
+    example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: \
+        hog, cpus: [0] }",
     parameters: Parameters::TABLE,
     build,
 };

@@ -1,4 +1,5 @@
-//! What calibration derives for a program (work, memory demand, serial sections), and the data files it is read from.
+//! What calibration derives for a program (work, memory demand, serial sections), and the data files it is
+//! read from.
 
 use std::collections::BTreeMap;
 
@@ -138,8 +139,9 @@ pub(crate) fn read(file: &str, text: &str) -> Result<BTreeMap<String, Derived>, 
     records.into_iter().map(derive).collect()
 }
 
-/// Half-width of the variation of the work between two synchronisations, hundredths of a per cent, for every catalogued
-/// code. No input determines it: chosen once on the mean gain of 6 % of the POSIX yield (Iancu et al., IPDPS 2010).
+/// Half-width of the variation of the work between two synchronisations, hundredths of a per cent, for every
+/// catalogued code. No input determines it: chosen once on the mean gain of 6 % of the POSIX yield (Iancu et
+/// al., IPDPS 2010).
 pub(crate) const VARIATION: u64 = 1_500;
 
 /// The same as a half-width of the simulator.

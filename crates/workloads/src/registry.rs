@@ -14,7 +14,8 @@ pub struct Context<'a> {
     pub tasks: u32,
     /// Name of the runtime; catalogued codes have other synchronisation counts for each programming model.
     pub runtime: &'a str,
-    /// Name of the machine. Catalogued codes draw from memory what was measured on it, where it was; its caches decide.
+    /// Name of the machine. Catalogued codes draw from memory what was measured on it, where it was; its
+    /// caches decide.
     pub machine: &'a str,
 }
 
@@ -31,7 +32,8 @@ pub struct Built {
     pub team: u32,
     /// Its tasks are unrelated processes, whatever the runtime says.
     pub processes: bool,
-    /// Number of tasks when the scenario says nothing; 0 = as many as there are cores, one if in the background.
+    /// Number of tasks when the scenario says nothing; 0 = as many as there are cores, one if in the
+    /// background.
     pub tasks: u32,
 }
 

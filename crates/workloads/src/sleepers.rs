@@ -27,7 +27,8 @@ pub(crate) const INTERACTIVE: Entry = Entry {
     name: "interactive",
     summary: "users who think, request a short piece of work and wait for it",
     source: "the time-sharing model with exponential think and service times (Scherr 1967)",
-    example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 }\nhogs: { workload: hog, tasks: 16 }",
+    example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 \
+        }\nhogs: { workload: hog, tasks: 16 }",
     parameters: Interactive::TABLE,
     build: |values, _| {
         let Interactive { think, burst, requests } = values.into();
@@ -39,8 +40,8 @@ pub(crate) const INTERACTIVE: Entry = Entry {
 parameters! {
     /// Parameters of `services`.
     struct Services {
-        /// Share of the time that a service works when it has a cpu to itself. The default (five services of 55
-        /// %) is uncertain.
+        /// Share of the time that a service works when it has a cpu to itself. The default (five services of
+        /// 55 %) is uncertain.
         busy: Percent = percent(55), in 1..=9_999;
         /// Mean time of one burst on a core of the speed `core`, exponential. Uncertain.
         burst: Duration = ms(20), in 1..=LONGEST;
@@ -54,9 +55,11 @@ parameters! {
 pub(crate) const SERVICES: Entry = Entry {
     name: "services",
     summary: "busy services of a node: several processes that work in exponential bursts, in the background",
-    source: "operating-system services next to batch jobs on shared nodes; noise in bursts longer than an interval costs \
+    source: "operating-system services next to batch jobs on shared nodes; noise in bursts longer than an \
+        interval costs \
         most (Petrini, Kerbyson, Pakin, SC 2003)",
-    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, cpus: [15] }",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, \
+        cpus: [15] }",
     parameters: Services::TABLE,
     build: services,
 };
@@ -71,8 +74,8 @@ fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
     Ok(Built { background: true, processes: true, tasks: 5, ..Built::even(program) })
 }
 
-/// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds, the work at
-/// nominal speed.
+/// Sleep and work in turn, `times` times (0 = for ever), both exponential with these means in nanoseconds,
+/// the work at nominal speed.
 fn bursts(times: u32, pause: u64, burst: u64) -> Result<Program, String> {
     let spread = Spread::EXPONENTIAL;
     let work = Work::from_span(Span::from_ns(burst));

@@ -54,7 +54,8 @@ pub(crate) const CRITICAL: Entry = Entry {
     name: "critical-section",
     summary: "tasks that compute and then take the same lock, one after the other",
     source: "the lock-holder pre-emption problem (Ousterhout 1982; Zahorjan, Lazowska, Eager 1991)",
-    example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: 8 }",
+    example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: \
+        8 }",
     parameters: Critical::TABLE,
     build: critical,
 };
@@ -94,7 +95,8 @@ pub(crate) const DAEMON: Entry = Entry {
     name: "daemon",
     summary: "sleeps and computes alternately, without end, in the background",
     source: "operating-system noise (Petrini, Kerbyson, Pakin, SC 2003)",
-    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { burst: 2ms, pause: 18ms } }, cpus: [3] }",
+    example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { \
+        burst: 2ms, pause: 18ms } }, cpus: [3] }",
     parameters: Daemon::TABLE,
     build: daemon,
 };

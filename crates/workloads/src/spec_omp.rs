@@ -1,4 +1,5 @@
-//! `spec-omp`: the eleven programs of SPEC OMP 2001 (medium), from the data files `data/spec_omp.yaml` and `spec_omp_profiles.yaml`.
+//! `spec-omp`: the eleven programs of SPEC OMP 2001 (medium), from the data files `data/spec_omp.yaml` and
+//! `spec_omp_profiles.yaml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -54,14 +55,14 @@ parameters! {
         /// Program, from bandwidth-bound (swim, mgrid) to compute-bound (apsi, ammp). galgel gets slower with
         /// more threads.
         program: Code = Code::Swim;
-        /// Work of one of 12 threads between two barriers, which determines the number of parallel regions. No
-        /// input determines the value: it is 20 ms for all programs.
+        /// Work of one of 12 threads between two barriers, which determines the number of parallel regions.
+        /// No input determines the value: it is 20 ms for all programs.
         region: Duration = ms(20), in us(1)..=s(60);
         /// Half-width of the variation of the work between two barriers, as for `npb`.
         variation: Percent = VARIATION, in 0..=percent(100);
         /// Time that each task spends filling its arrays, in regions of 20 ms, before the measured part. Its
-        /// pages lie where the task runs at the end of that time. The default corresponds to 70 MB per thread:
-        /// 17,000 page faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.
+        /// pages lie where the task runs at the end of that time. The default corresponds to 70 MB per
+        /// thread: 17,000 page faults of 1 to 2 us and a loop. It is the same for all programs and uncertain.
         init: Duration = ms(100), in 0..=s(60);
         /// Share of the run to simulate. It covers the first regions, for quick tests.
         scale: Percent = percent(100), in 1..=percent(100);
@@ -72,7 +73,8 @@ parameters! {
 pub(crate) const ENTRY: Entry = Entry {
     name: "spec-omp",
     summary: "SPEC OMP 2001: wupwise, swim, mgrid, applu, galgel, equake, apsi, gafort, fma3d, art, ammp",
-    source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP 2010, Tables 1 and 2",
+    source: "SPEC OMPM2001; Yan et al., How OpenMP Applications Get More Benefit from Many-Core Era, IWOMP \
+        2010, Tables 1 and 2",
     example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
     parameters: Parameters::TABLE,
     build,
@@ -132,7 +134,8 @@ pub fn profile(program: &str) -> Result<Profile, String> {
     Ok(derived.ok_or_else(|| format!("{PROFILES_FILE} has no program `{program}`"))?.profile)
 }
 
-/// A program with this profile instead of the one in the data file, cut to at most `most` regions (calibration).
+/// A program with this profile instead of the one in the data file, cut to at most `most` regions
+/// (calibration).
 ///
 /// # Errors
 /// A sentence: no such program.
@@ -150,7 +153,8 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     Ok(Built::even(initialised(&trial.program, values.init.ns())?))
 }
 
-/// The program behind an initialisation of `ns` nanoseconds. Its pages follow the task at no price, as those it has yet to touch.
+/// The program behind an initialisation of `ns` nanoseconds. Its pages follow the task at no price, as those
+/// it has yet to touch.
 fn initialised(program: &Program, ns: u64) -> Result<Program, String> {
     let regions = ns / INIT_REGION;
     let untouched = MemoryProfile { pages: Pages::NextTouch, ..MemoryProfile::NONE };

@@ -10,7 +10,8 @@ use sim_core::policy::{CpuChoice, Placement, Policy, System, View, Why};
 pub const ENTRY: Entry = Entry {
     name: "STEAL",
     summary: "an idle cpu takes a waiting task from the longest queue",
-    source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM 1999",
+    source: "own, after Blumofe, Leiserson: Scheduling multithreaded computations by work stealing, JACM \
+        1999",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("policy.md"),

@@ -2,8 +2,8 @@
 
 use experiment::result::Results;
 use experiment::run::run;
-use experiment::scenario::{Overrides, load_with};
 use policies::PolicyShelf;
+use scenario::{Overrides, load_with};
 
 const SCENARIO: &str = include_str!("../scenario.yaml");
 

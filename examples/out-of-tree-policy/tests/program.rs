@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use experiment::scenario::{Overrides, load_with};
 use policies::PolicyShelf;
+use scenario::{Overrides, load_with};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_out-of-tree-policy");
 const SCENARIO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenario.yaml");

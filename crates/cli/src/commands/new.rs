@@ -45,7 +45,7 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 const RESERVED: &str = "\
 abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
 examples experiment extern false final fn for gen if impl in incremental let loop macro match mod \
-move mut notation override oversim policies priv proc-macro pub ref return self sim-core static std \
+move mut notation override oversim policies priv proc-macro pub ref return scenario self sim-core static std \
 struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
 /// Words with another meaning where a scenario names a policy.

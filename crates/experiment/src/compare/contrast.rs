@@ -92,9 +92,9 @@ pub struct Contrast {
     pub verdict: Verdict,
     /// True when b is slower by more than the threshold.
     pub too_slow: bool,
-    /// Without a significant difference: about how many pairs show a difference of the observed size with a probability of 80 %.
-    /// `null` when the verdict is another one, when the observed difference is not larger than the threshold, and when more than
-    /// 10,000 pairs are needed.
+    /// Without a significant difference: about how many pairs show a difference of the observed size with a
+    /// probability of 80 %. `null` when the verdict is another one, when the observed difference is not
+    /// larger than the threshold, and when more than 10,000 pairs are needed.
     pub pairs_needed: Option<u32>,
 }
 
@@ -137,7 +137,8 @@ pub fn policies(of: Named<'_>, wanted: &Wanted) -> Result<Contrasts, String> {
     };
     if others.is_empty() {
         return Err(format!(
-            "{first} is the only policy, and a comparison needs two: name another one, as in `--policy {first},PIN`"
+            "{first} is the only policy, and a comparison needs two: name another one, as in `--policy \
+                {first},PIN`"
         ));
     }
     contrasts(of, of, &others.iter().map(|other| (first.clone(), other.clone())).collect::<Vec<_>>(), wanted)
@@ -378,12 +379,14 @@ fn nothing(a: Named<'_>, b: Named<'_>) -> String {
     let ((from_a, to_a), (from_b, to_b)) = (seeds(p.seed, p.repeat), seeds(q.seed, q.repeat));
     if to_a < from_b || to_b < from_a {
         return format!(
-            "the two results have no seed in common, so there are no pairs: {} has seeds {from_a} to {to_a}, {} has {from_b} to {to_b}; run both with the same --seed",
+            "the two results have no seed in common, so there are no pairs: {} has seeds {from_a} to \
+                {to_a}, {} has {from_b} to {to_b}; run both with the same --seed",
             a.file, b.file
         );
     }
     format!(
-        "the two results have no measurement in common: {} has configurations [{}] and applications {}, {} has configurations [{}] and applications {}",
+        "the two results have no measurement in common: {} has configurations [{}] and applications {}, {} \
+            has configurations [{}] and applications {}",
         a.file,
         labels_of(p),
         p.apps.join(", "),
@@ -399,13 +402,15 @@ fn remarks(a: Named<'_>, b: Named<'_>, unpaired: usize) -> Vec<String> {
     let same = std::ptr::eq(a.results, b.results);
     if !same && p.model != q.model {
         remarks.push(format!(
-            "The two results come from different versions of the model ({} and {}), which may cause differences.",
+            "The two results come from different versions of the model ({} and {}), which may cause \
+                differences.",
             p.model, q.model
         ));
     }
     if !same && p.generator != q.generator {
         remarks.push(format!(
-            "The two results have different random numbers ({} and {}), so the runs of a pair do not have the same random work.",
+            "The two results have different random numbers ({} and {}), so the runs of a pair do not have \
+                the same random work.",
             p.generator, q.generator
         ));
     }

@@ -1,4 +1,5 @@
-//! Policies against the first policy of the scenario, paired by replicate: every pair ran the same random work.
+//! Policies against the first policy of the scenario, paired by replicate: every pair ran the same random
+//! work.
 
 pub mod contrast;
 mod paired;
@@ -68,9 +69,11 @@ pub struct Comparison {
     pub policy: String,
     /// Geometric mean over the replicates of T(baseline) / T(policy): 2 means twice as fast.
     pub ratio: f64,
-    /// 95 % confidence interval of the ratio (Student's t on its logarithm); `None` with fewer than two pairs.
+    /// 95 % confidence interval of the ratio (Student's t on its logarithm); `None` with fewer than two
+    /// pairs.
     pub ci95: Option<[f64; 2]>,
-    /// Two-sided p-value of "both are equally fast" (paired t-test on the logarithms); `None` with fewer than two pairs.
+    /// Two-sided p-value of "both are equally fast" (paired t-test on the logarithms); `None` with fewer than
+    /// two pairs.
     pub p: Option<f64>,
     /// Number of replicates that both have.
     pub pairs: usize,

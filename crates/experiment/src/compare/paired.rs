@@ -1,4 +1,5 @@
-//! Statistics of pairs: two quantities measured with the same random numbers, their difference, and how certain it is.
+//! Statistics of pairs: two quantities measured with the same random numbers, their difference, and how
+//! certain it is.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,8 +29,8 @@ impl Ratio {
         Self { mean: 1.0 / self.mean, ci95: self.ci95.map(|[lo, hi]| [1.0 / hi, 1.0 / lo]) }
     }
 
-    /// The mean with its interval in brackets, `1.34 (1.29 to 1.39)`: as many decimals as show on which side of 1 mean and ends lie,
-    /// and a digit of the half-width.
+    /// The mean with its interval in brackets, `1.34 (1.29 to 1.39)`: as many decimals as show on which side
+    /// of 1 mean and ends lie, and a digit of the half-width.
     #[must_use]
     pub fn written(self) -> String {
         let digits =
@@ -64,10 +65,11 @@ pub(super) struct Paired {
     pub(super) means: [f64; 2],
     /// b - a over the pairs.
     pub(super) difference: Summary,
-    /// a / b over the pairs; `None` when one of the values is not positive or the interval exceeds what a number can hold.
+    /// a / b over the pairs; `None` when one of the values is not positive or the interval exceeds what a
+    /// number can hold.
     pub(super) ratio: Option<Ratio>,
-    /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a ratio); `None` with
-    /// fewer than two pairs.
+    /// Two-sided p-value of "there is no difference" (paired t-test, on the logarithms where there is a
+    /// ratio); `None` with fewer than two pairs.
     pub(super) p: Option<f64>,
     /// About how many pairs show a difference of this size with a probability of 80 %.
     pub(super) needed: Option<u32>,

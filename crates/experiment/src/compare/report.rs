@@ -111,7 +111,8 @@ fn probability(p: f64) -> String {
     }
 }
 
-/// The beginning of a line within its configuration: policy where both sides have the same, application, metric.
+/// The beginning of a line within its configuration: policy where both sides have the same, application,
+/// metric.
 fn place(one: &Contrast) -> String {
     let policy = if one.policy_a == one.policy_b { one.policy_a.as_str() } else { "" };
     let app = if one.app == ALL_APPS { "all programs" } else { &one.app };
@@ -163,7 +164,8 @@ fn conclusion(all: &Contrasts) -> String {
         all.contrasts.iter().filter_map(|one| one.pairs_needed.filter(|needed| *needed as usize > one.pairs));
     if let Some(most) = needed.max() {
         text += &format!(
-            "\n`needed`: with this number of pairs a difference of the observed size is significant with a probability of 80 %; \
+            "\n`needed`: with this number of pairs a difference of the observed size is significant with a \
+                probability of 80 %; \
 `--repeat {most}` is enough for all."
         );
     }

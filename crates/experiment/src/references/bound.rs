@@ -1,12 +1,13 @@
 //! The lower bound: no schedule on this machine ends sooner.
 //!
-//! The two classical bounds of scheduling theory (Graham, 1966): all work over all speed, and the longest chain of work
-//! at the speed of the fastest cpu. Memory, barriers, switches and start-up are left out, so that it holds for every policy.
+//! The two classical bounds of scheduling theory (Graham, 1966): all work over all speed, and the longest
+//! chain of work at the speed of the fastest cpu. Memory, barriers, switches and start-up are left out, so
+//! that it holds for every policy.
 
 use super::fluid::{Arrival, Job, Stay};
 
-/// Earliest start and end of each foreground job, whose tasks do `want` seconds of work per second at most, and the earliest end
-/// of all, on a machine that does `capacity` of it.
+/// Earliest start and end of each foreground job, whose tasks do `want` seconds of work per second at most,
+/// and the earliest end of all, on a machine that does `capacity` of it.
 pub(crate) fn stays(jobs: &[Job], capacity: f64) -> (Vec<Option<Stay>>, f64) {
     let mut stays: Vec<Option<Stay>> = Vec::new();
     for job in jobs {

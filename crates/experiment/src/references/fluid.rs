@@ -1,7 +1,8 @@
-//! The fair share: every runnable task gets its part of the machine at every instant, and sharing has no cost.
+//! The fair share: every runnable task gets its part of the machine at every instant, and sharing has no
+//! cost.
 //!
-//! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N tasks that all
-//! want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.
+//! Generalised processor sharing (Kleinrock, 1967; Parekh and Gallager, 1993) with a ceiling per task: of N
+//! tasks that all want a cpu, each runs at M / N. It is what proportional-share schedulers aim at.
 
 use std::collections::VecDeque;
 
@@ -223,7 +224,8 @@ mod tests {
 
     #[test]
     fn the_survivor_gets_the_machine() {
-        // Two cpus, two jobs of two tasks: half speed each until the first has done its 2 cpu-seconds at t = 2.
+        // Two cpus, two jobs of two tasks: half speed each until the first has done its 2 cpu-seconds at t =
+        // 2.
         assert_eq!(ends(&[job(2, 2.0), job(2, 6.0)], 2.0), [Some(2.0), Some(4.0)]);
     }
 

@@ -1,4 +1,5 @@
-//! References that the results of policies are compared with: the fair share of the machine, a lower bound, the best partition.
+//! References that the results of policies are compared with: the fair share of the machine, a lower bound,
+//! the best partition.
 
 mod bound;
 mod fluid;
@@ -31,7 +32,8 @@ pub struct Reference {
 /// The fair share.
 pub const FAIR_SHARE: Reference = Reference {
     label: labels::FAIR_SHARE,
-    about: "an ideal scheduler that divides the cpus evenly among all tasks at every instant, at no cost: each application \
+    about: "an ideal scheduler that divides the cpus evenly among all tasks at every instant, at no cost: \
+        each application \
 advances as in its dedicated run, slowed down by its share of the cpus",
     policy: NO_POLICY - 1,
 };
@@ -39,14 +41,17 @@ advances as in its dedicated run, slowed down by its share of the cpus",
 /// The lower bound.
 pub const LOWER_BOUND: Reference = Reference {
     label: labels::LOWER_BOUND,
-    about: "the shortest possible time: all work divided by the speed of all cpus, or the longest chain of work on the fastest cpus that it may use",
+    about: "the shortest possible time: all work divided by the speed of all cpus, or the longest chain of \
+        work on the fastest cpus that it may use",
     policy: NO_POLICY - 2,
 };
 
-/// The best static partition; only where the experiment asks for the search ([`scenario::plan::Experiment::best_partition`]).
+/// The best static partition; only where the experiment asks for the search
+/// ([`scenario::plan::Experiment::best_partition`]).
 pub const BEST_PARTITION: Reference = Reference {
     label: labels::BEST_PARTITION,
-    about: "each application pinned on separate cores, in the division that ends first in a search by simulation",
+    about: "each application pinned on separate cores, in the division that ends first in a search by \
+        simulation",
     policy: NO_POLICY - 3,
 };
 
@@ -82,8 +87,9 @@ pub(crate) struct Reading {
     pub(crate) makespan: Option<f64>,
 }
 
-/// The values of the references for the applications of a run that completed. `dedicated`: by entry of the scenario; without
-/// one for each foreground application the fair share is that of the nominal work, without memory contention and waiting.
+/// The values of the references for the applications of a run that completed. `dedicated`: by entry of the
+/// scenario; without one for each foreground application the fair share is that of the nominal work, without
+/// memory contention and waiting.
 pub(crate) fn read(plan: &RunPlan, run: &RunReport, dedicated: &BTreeMap<usize, Dedicated>) -> [Reading; 2] {
     let size = Size::of(&plan.machine);
     let nominal: Vec<Job> =
@@ -124,9 +130,11 @@ const NS_PER_S: f64 = 1e9;
 /// What a machine can do at most.
 #[derive(Clone, PartialEq, Debug)]
 struct Size {
-    /// Seconds of nominal work per second of each core with one busy hardware thread, at the highest turbo clock.
+    /// Seconds of nominal work per second of each core with one busy hardware thread, at the highest turbo
+    /// clock.
     cores: Vec<f64>,
-    /// What hardware threads of a core do together against one alone, by the number of busy ones, at their best.
+    /// What hardware threads of a core do together against one alone, by the number of busy ones, at their
+    /// best.
     together: Vec<f64>,
 }
 
@@ -182,8 +190,8 @@ fn job(spec: &AppSpec, app: &AppReport, size: &Size) -> Job {
     Job { arrival, tasks: spec.tasks, weight: f64::from(spec.weight), want, demand }
 }
 
-/// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs as much cpu time for each second of
-/// nominal work.
+/// The same by its dedicated run: it can keep as many cpus busy as it did there, and needs as much cpu time
+/// for each second of nominal work.
 fn as_alone(job: Job, dedicated: Option<&Dedicated>) -> Job {
     dedicated.map_or(job, |alone| {
         let want = alone.cpus / f64::from(job.tasks).max(alone.tasks);
@@ -211,8 +219,8 @@ fn duty(spec: &AppSpec) -> f64 {
     if busy > 0.0 { busy / (busy + asleep) } else { 1.0 }
 }
 
-/// A time on a scale from that of the first policy (0) to the fair share (100), in per cent; `None` when the two differ by less
-/// than one per cent of the fair share.
+/// A time on a scale from that of the first policy (0) to the fair share (100), in per cent; `None` when the
+/// two differ by less than one per cent of the fair share.
 pub(crate) fn recovered(first: f64, other: f64, ideal: f64) -> Option<f64> {
     let gap = first - ideal;
     (gap > 0.01 * ideal).then(|| (first - other) / gap * 100.0)

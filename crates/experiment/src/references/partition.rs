@@ -1,7 +1,8 @@
 //! The best static partition of the cores among the applications, searched by simulation.
 //!
-//! Space sharing leaves cores idle when programs end at different times; how much depends on the cut. The search moves cores
-//! from whoever ends early to whoever ends last, in steps that get smaller, until no step helps.
+//! Space sharing leaves cores idle when programs end at different times; how much depends on the cut. The
+//! search moves cores from whoever ends early to whoever ends last, in steps that get smaller, until no step
+//! helps.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +38,8 @@ pub(crate) struct Found {
     pub(crate) runs: Vec<(RunPlan, RunReport)>,
 }
 
-/// Searches every configuration; none at configurations where the cores cannot be divided: fewer cores than applications, one application
-/// alone, or applications that are tied to cpus by the scenario.
+/// Searches every configuration; none at configurations where the cores cannot be divided: fewer cores than
+/// applications, one application alone, or applications that are tied to cpus by the scenario.
 ///
 /// # Errors
 /// The reason for which the simulator refuses a run.
@@ -97,8 +98,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A shorter cut than `best`: `step` cores go to the application that ends last, from the others in the order of their
-    /// ends.
+    /// A shorter cut than `best`: `step` cores go to the application that ends last, from the others in the
+    /// order of their ends.
     fn better(&mut self, best: &[u32], step: u32, time: u64) -> Result<Option<(Vec<u32>, u64)>, String> {
         let ends: Vec<u64> = {
             let report = &self.tried[best];

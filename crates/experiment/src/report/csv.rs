@@ -47,7 +47,8 @@ pub(super) fn text(text: &str) -> String {
     neutral::cell(text).into_owned()
 }
 
-/// The values of the swept parameters in the order of their columns; empty where a configuration has no such parameter.
+/// The values of the swept parameters in the order of their columns; empty where a configuration has no such
+/// parameter.
 pub(super) fn settings<'a>(settings: &'a Settings, swept: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     swept.iter().map(|path| match settings.get(path) {
         Some(value @ Setting::Text(_)) => text(&value.to_string()),

@@ -45,7 +45,8 @@ pub struct View<'a> {
     pub colour: bool,
     /// All tables in place of the answer.
     pub full: bool,
-    /// How the user named the scenario, for the commands that are recommended; none when they could not run again.
+    /// How the user named the scenario, for the commands that are recommended; none when they could not run
+    /// again.
     pub subject: Option<&'a str>,
 }
 

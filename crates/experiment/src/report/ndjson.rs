@@ -1,4 +1,5 @@
-//! NDJSON: provenance, cells, comparisons, partitions, notes and replays as one object per line, each with its `kind`.
+//! NDJSON: provenance, cells, comparisons, partitions, notes and replays as one object per line, each with
+//! its `kind`.
 
 use std::io::{self, Write};
 

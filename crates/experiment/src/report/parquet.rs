@@ -1,4 +1,5 @@
-//! Parquet: the rows and columns of the tidy CSV with their types; where they come from is key-value metadata.
+//! Parquet: the rows and columns of the tidy CSV with their types; where they come from is key-value
+//! metadata.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,8 +29,8 @@ const TYPES: [DataType; COLUMNS.len()] = [
     DataType::Float64,
 ];
 
-/// Rows handed to the writer at once: enough to make calls rare, few enough that their texts stay far below the 2 GiB of an
-/// array of texts.
+/// Rows handed to the writer at once: enough to make calls rare, few enough that their texts stay far below
+/// the 2 GiB of an array of texts.
 const BATCH: usize = 65_536;
 
 /// What a metadata key starts with, so that it meets no other program's.
@@ -38,7 +39,8 @@ const PREFIX: &str = "oversim.";
 /// A measured value: its cell, replicate and seed.
 type Sample<'a> = (&'a Cell, u32, u64, f64);
 
-/// Writes the file. The writer of the library wants an end that may change threads, so the file is made in memory.
+/// Writes the file. The writer of the library wants an end that may change threads, so the file is made in
+/// memory.
 pub(super) fn write(results: &Results, out: &mut dyn Write, _view: &View<'_>) -> io::Result<()> {
     out.write_all(&encoded(results)?)?;
     out.flush()

@@ -1,4 +1,5 @@
-//! The comparison of the policies at one configuration of the sweep as a grid of strings, for text and Markdown alike.
+//! The comparison of the policies at one configuration of the sweep as a grid of strings, for text and
+//! Markdown alike.
 
 use crate::metrics::ALL_APPS;
 use crate::references::REFERENCES;
@@ -54,17 +55,25 @@ pub(super) fn legend(results: &Results) -> String {
     format!("{LEGEND}{partition}{COLUMNS}")
 }
 
-const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core. fair-share: an ideal \
-    scheduler divides the cpus evenly among all tasks at every instant at no cost. lower-bound: no schedule ends sooner. ";
+const LEGEND: &str = "dedicated: each application runs alone, pinned, with one thread per core. fair-share: \
+    an ideal \
+    scheduler divides the cpus evenly among all tasks at every instant at no cost. lower-bound: no \
+    schedule ends sooner. ";
 
 const BEST_PARTITION: &str = "best-partition: the best static partition that the search found. ";
 
-const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run. throughput: run times of the dedicated \
-    runs one after the other over the makespan; above 1, sharing finishes earlier. recovered: how much of the difference in \
-    makespan between the first policy and the fair share a policy recovers. variation: largest over smallest run time of the \
-    seeds, minus 1, of the application that varies most. The columns from useful work to idle show where the cpu time went, \
-    in % of cpus x makespan: work of the programs, stalls on memory, access to memory of other nodes, hardware threads that \
-    share a core, waiting (polling and yielding), context switches, other (cache refills, migrations, first writes to pages, \
+const COLUMNS: &str = "slowdown: run time over the run time of the dedicated run. throughput: run times of \
+    the dedicated \
+    runs one after the other over the makespan; above 1, sharing finishes earlier. recovered: how much of \
+    the difference in \
+    makespan between the first policy and the fair share a policy recovers. variation: largest over \
+    smallest run time of the \
+    seeds, minus 1, of the application that varies most. The columns from useful work to idle show where \
+    the cpu time went, \
+    in % of cpus x makespan: work of the programs, stalls on memory, access to memory of other nodes, \
+    hardware threads that \
+    share a core, waiting (polling and yielding), context switches, other (cache refills, migrations, \
+    first writes to pages, \
     kernel, policy daemons), idle.";
 
 impl Comparison {

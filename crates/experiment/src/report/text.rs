@@ -1,4 +1,5 @@
-//! Text: one table per configuration of the sweep that compares the policies, then what the tables show in sentences.
+//! Text: one table per configuration of the sweep that compares the policies, then what the tables show in
+//! sentences.
 
 use std::io::{self, Write};
 
@@ -144,8 +145,10 @@ pub(super) fn replay_line(results: &Results) -> Option<String> {
     let (applied, illegal) = (sum(|run| run.applied), sum(|run| run.illegal));
     let (unreached, unforeseen) = (sum(|run| run.unreached), sum(|run| run.unforeseen));
     Some(format!(
-        "A replayed schedule decided in place of the policies. {same} of {} runs equal the recorded ones. Of {} decisions \
-         {illegal} were illegal and {unreached} were never reached. {unforeseen} placements were not recorded.",
+        "A replayed schedule decided in place of the policies. {same} of {} runs equal the recorded ones. \
+            Of {} decisions \
+         {illegal} were illegal and {unreached} were never reached. {unforeseen} placements were not \
+         recorded.",
         runs.len(),
         applied + illegal + unreached,
     ))

@@ -1,5 +1,5 @@
-//! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is documented in
-//! `docs/results.md`.
+//! The result of an experiment: cells, comparisons, notes and where they come from. Its JSON form is
+//! documented in `docs/results.md`.
 
 mod check;
 mod older;
@@ -115,7 +115,8 @@ impl Results {
         self.notes.is_empty()
     }
 
-    /// The statistics of one cell. This searches all cells; [`crate::statements::Table`] is the index for many of them.
+    /// The statistics of one cell. This searches all cells; [`crate::statements::Table`] is the index for
+    /// many of them.
     #[must_use]
     pub fn get(&self, configuration: &str, policy: &str, app: &str, metric: &str) -> Option<&Summary> {
         let mut cells = self.cells.iter();

@@ -1,4 +1,5 @@
-//! Results of the version before: their JSON with the names of this version, and the sweep read from the labels.
+//! Results of the version before: their JSON with the names of this version, and the sweep read from the
+//! labels.
 
 use notation::yaml;
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
@@ -73,7 +74,8 @@ fn rename(entry: &mut Map<String, Value>, configurations: &[Configuration], cell
     }
 }
 
-/// Axes and configurations from labels such as `threads_per_core=1, machine.turbo=on`; labels of another form become one axis.
+/// Axes and configurations from labels such as `threads_per_core=1, machine.turbo=on`; labels of another form
+/// become one axis.
 fn sweep(labels: &[String]) -> (Vec<Axis>, Vec<Configuration>) {
     let read: Option<Vec<Vec<(String, String)>>> = labels.iter().map(|label| settings(label)).collect();
     let alike = |all: &Vec<Vec<(String, String)>>| {

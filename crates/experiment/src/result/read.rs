@@ -47,7 +47,8 @@ fn understood(name: &str, text: &str) -> Result<Results, String> {
         }
         Some(other) if other.starts_with(FAMILY) => {
             return Err(format!(
-                "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}` and `{OLDER}`: run its scenario again"
+                "{name} is an `{other}` of another version of oversim. This one reads `{SCHEMA}` and \
+                    `{OLDER}`: run its scenario again"
             ));
         }
         Some(other) => return Err(format!("{name} is an `{other}` and not a result: {wanted}")),

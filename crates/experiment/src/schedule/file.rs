@@ -260,7 +260,8 @@ fn soon(at: Time) -> u64 {
     at.ns().min(MAX_INSTANT)
 }
 
-/// `0-3,8,`, `5`, `all`. A comma after a single cpu marks a set of one cpu, so that reading restores the same value.
+/// `0-3,8,`, `5`, `all`. A comma after a single cpu marks a set of one cpu, so that reading restores the same
+/// value.
 fn ranges(affinity: &Affinity) -> String {
     let set = match affinity {
         Affinity::All => return "all".into(),

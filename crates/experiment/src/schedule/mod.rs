@@ -1,4 +1,5 @@
-//! Schedules: every decision of every run of an experiment, recorded, and replayed on the same experiment or another one.
+//! Schedules: every decision of every run of an experiment, recorded, and replayed on the same experiment or
+//! another one.
 
 mod file;
 pub(crate) mod replayed;
@@ -125,8 +126,8 @@ pub fn record(
     Ok((results, recording))
 }
 
-/// Runs an experiment whose policies do what a recording says, each run what the run of the same configuration, policy and
-/// replicate did. `sha256` is that of the recording's file, for the record.
+/// Runs an experiment whose policies do what a recording says, each run what the run of the same
+/// configuration, policy and replicate did. `sha256` is that of the recording's file, for the record.
 ///
 /// # Errors
 /// The recording comes from another version of the model or lacks a run; or as [`crate::run::run`].

@@ -315,7 +315,8 @@ fn best_of_each(table: &Table<'_>, extremes: &Extremes<'_>) -> Vec<Line> {
     lines
 }
 
-/// The application with the largest slowdown under each policy at the configuration of the best: smallest and largest.
+/// The application with the largest slowdown under each policy at the configuration of the best: smallest and
+/// largest.
 fn worst_hit(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
     let configuration = extremes.best.configuration;
     if table.results.foreground().count() < 2 || table.policies().len() < 2 {

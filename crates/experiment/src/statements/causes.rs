@@ -95,7 +95,8 @@ pub fn whole(share: f64) -> i64 {
     libm::round(share * 100.0) as i64
 }
 
-/// `From gang to LOAD, in points: useful work -31, waiting +17.` Points are those of the percentages beside it.
+/// `From gang to LOAD, in points: useful work -31, waiting +17.` Points are those of the percentages beside
+/// it.
 fn sentence(worst: &Standing<'_>, best: &Standing<'_>, first: &[f64], second: &[f64]) -> String {
     let mut changes: Vec<(usize, i64)> =
         (0..PARTS.len()).map(|at| (at, whole(second[at]) - whole(first[at]))).filter(|c| c.1 != 0).collect();

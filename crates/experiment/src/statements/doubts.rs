@@ -1,4 +1,5 @@
-//! What limits the trust in a result: seeds, runs that did not complete, uncertain inputs, shortened programs.
+//! What limits the trust in a result: seeds, runs that did not complete, uncertain inputs, shortened
+//! programs.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +63,9 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     if repeat < 2 {
         let differ = all.len() > 1;
         return differ.then(|| {
-            "There is one seed, so there are no intervals. Small differences may be chance: try --repeat 5.".to_owned()
+            "There is one seed, so there are no intervals. Small differences may be chance: try --repeat \
+                5."
+            .to_owned()
         });
     }
     let widest =

@@ -1,4 +1,5 @@
-//! What the numbers of one configuration show: fastest and slowest policy of each program, throughput, recovered gap, variation.
+//! What the numbers of one configuration show: fastest and slowest policy of each program, throughput,
+//! recovered gap, variation.
 
 use super::ranking::{self, Goal, level_with};
 use super::table::{self, Table};

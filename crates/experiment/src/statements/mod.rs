@@ -1,5 +1,5 @@
-//! Statements: every sentence and figure title about a result, derived from its cells in one place. Reports and figures only print
-//! them, and a property test holds each against the table it is about.
+//! Statements: every sentence and figure title about a result, derived from its cells in one place. Reports
+//! and figures only print them, and a property test holds each against the table it is about.
 
 pub mod answer;
 pub mod causes;

@@ -1,4 +1,5 @@
-//! What policies are ranked by, and their order at each configuration with everything that cannot be distinguished.
+//! What policies are ranked by, and their order at each configuration with everything that cannot be
+//! distinguished.
 
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;

@@ -17,7 +17,8 @@ pub struct Spot {
     pub place: String,
 }
 
-/// `Slowdown: from 1.68 (cg under gang) to 4.31 (cg under LOAD)`; the only value alone. `None` without values.
+/// `Slowdown: from 1.68 (cg under gang) to 4.31 (cg under LOAD)`; the only value alone. `None` without
+/// values.
 #[must_use]
 pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
     let least = spots.iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
@@ -32,7 +33,8 @@ pub fn range(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option
     Some(format!("{what}: from {low} ({}) to {high} ({})", least.place, most.place))
 }
 
-/// `Run time / shortest of the column: up to 1.89 (code under LOAD with code.grain=500us)`, of values that are 1 at the least.
+/// `Run time / shortest of the column: up to 1.89 (code under LOAD with code.grain=500us)`, of values that
+/// are 1 at the least.
 #[must_use]
 pub fn most(what: &str, spots: &[Spot], show: impl Fn(f64) -> String) -> Option<String> {
     let most = spots.iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))?;
@@ -338,29 +340,35 @@ mod tests {
             ]
         );
         let all = forms(
-            "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1); largest loss at 4 %: waiting, 96 %",
+            "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1); largest loss at 4 %: waiting, \
+                96 %",
         );
         assert_eq!(
             all[1..],
             [
-                "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...); largest loss at 4 %: waiting, 96 %",
+                "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...); largest loss at 4 %: \
+                    waiting, 96 %",
                 "Useful share: from 4 % (PIN with a=2) to 90 % (LOAD with a=1)",
                 "Useful share: from 4 % (PIN with ...) to 90 % (LOAD with ...)",
                 "Useful share: from 4 % to 90 %",
             ]
         );
         let all = forms(
-            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN, A and B), most 4.31 under LOAD (cg)",
+            "Largest slowdown of a program: least 2.06 under gang (ft with t=4; level: PIN, A and B), most \
+                4.31 under LOAD (cg)",
         );
         assert_eq!(
             all[1..],
             [
-                "Largest slowdown of a program: least 2.06 under gang (ft with ...; level: PIN, A and B), most 4.31 under LOAD (cg)",
-                "Largest slowdown of a program: least 2.06 under gang (level: 3 others), most 4.31 under LOAD",
+                "Largest slowdown of a program: least 2.06 under gang (ft with ...; level: PIN, A and B), \
+                    most 4.31 under LOAD (cg)",
+                "Largest slowdown of a program: least 2.06 under gang (level: 3 others), most 4.31 under \
+                    LOAD",
             ]
         );
         let all = forms(
-            "Run time over n: most change for a under P, 1.00 s to 2.00 s (highest at 17); least for b under P, 1.00 s",
+            "Run time over n: most change for a under P, 1.00 s to 2.00 s (highest at 17); least for b \
+                under P, 1.00 s",
         );
         assert_eq!(all.last().unwrap(), "Run time over n: most change for a under P, 1.00 s to 2.00 s");
         assert_eq!(forms("Short"), ["Short"]);

@@ -80,7 +80,8 @@ fn is_extreme(all: &[(Case, &Summary)], case: &Case, largest: bool) -> Verdict {
     })
 }
 
-/// `PIN with x=1: 93 % of sequential throughput; slowdown cg 1.79. A is level with it.`; the case and the rest.
+/// `PIN with x=1: 93 % of sequential throughput; slowdown cg 1.79. A is level with it.`; the case and the
+/// rest.
 fn standing<'t>(oracle: &Oracle<'_>, text: &'t str) -> Result<(Case, &'t str), String> {
     let (app, metric, _) = goal(oracle);
     let (case, rest) = oracle.case(text).ok_or("no case")?;
@@ -558,7 +559,8 @@ fn variation(oracle: &Oracle<'_>, configuration: usize, text: &str) -> Verdict {
     holds(&names, value, tolerance, low)
 }
 
-/// The ranking of a result with one configuration marks exactly the policies that are best or level with the best.
+/// The ranking of a result with one configuration marks exactly the policies that are best or level with the
+/// best.
 pub(crate) fn marks(oracle: &Oracle<'_>, text: &str) -> Verdict {
     let (app, metric, _) = goal(oracle);
     let mut lines = text

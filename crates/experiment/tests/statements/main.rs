@@ -1,4 +1,5 @@
-//! No sentence contradicts its table: every statement and figure title about thousands of random results is read back and recomputed.
+//! No sentence contradicts its table: every statement and figure title about thousands of random results is
+//! read back and recomputed.
 //!
 //! `OVERSIM_SWARM=100000` makes as many results, `OVERSIM_SEED=7` begins there.
 

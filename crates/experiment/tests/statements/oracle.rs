@@ -1,5 +1,5 @@
-//! Reads sentences back and holds them against the cells: what a sentence states is recomputed here from the means and intervals, in
-//! the simplest way, and what it leaves out is found.
+//! Reads sentences back and holds them against the cells: what a sentence states is recomputed here from the
+//! means and intervals, in the simplest way, and what it leaves out is found.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +100,8 @@ impl<'a> Oracle<'a> {
         self.results.get(label, policy, app, metric)
     }
 
-    /// Whether two means cannot be distinguished, as documented: their intervals share a point, or both have the same three digits.
+    /// Whether two means cannot be distinguished, as documented: their intervals share a point, or both have
+    /// the same three digits.
     pub(crate) fn level(a: &Summary, b: &Summary) -> bool {
         let ends = |s: &Summary| s.ci95.unwrap_or([s.mean, s.mean]);
         let ([a_lo, a_hi], [b_lo, b_hi]) = (ends(a), ends(b));

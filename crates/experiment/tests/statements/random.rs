@@ -1,4 +1,5 @@
-//! Random results: policies, programs, sweeps, seeds, ties, gaps and missing runs, as no scenario would make them all.
+//! Random results: policies, programs, sweeps, seeds, ties, gaps and missing runs, as no scenario would make
+//! them all.
 
 use std::sync::Arc;
 

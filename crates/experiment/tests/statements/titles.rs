@@ -164,7 +164,8 @@ fn part(oracle: &Oracle<'_>, case: &Case, part: usize) -> Option<f64> {
     PARTS[part].metrics.iter().map(|m| Some(oracle.get(case.1, &case.0, "all", m)?.mean)).sum()
 }
 
-/// `Useful share of the cpu time: from 23 % (LOAD with x=1) to 57 % (gang); largest loss at 23 %: waiting, 33 %`.
+/// `Useful share of the cpu time: from 23 % (LOAD with x=1) to 57 % (gang); largest loss at 23 %: waiting, 33
+/// %`.
 fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
     let whole = |share: f64| (share * 100.0).round();
     let all: Vec<(Case, f64)> = oracle
@@ -215,8 +216,8 @@ fn breakdown(oracle: &Oracle<'_>, title: &str) -> Verdict {
     ensure((whole(own) - value).abs() < 0.5 && own >= largest, || format!("the largest loss is {largest}"))
 }
 
-/// Shorter forms of a title state nothing else: their numbers and words are those of the title in this order, and policies that are
-/// level stay named or counted.
+/// Shorter forms of a title state nothing else: their numbers and words are those of the title in this order,
+/// and policies that are level stay named or counted.
 pub(crate) fn shorter(title: &str) -> Verdict {
     for form in titles::forms(title) {
         let mut rest = title;

@@ -4,8 +4,8 @@ use experiment::result::Results;
 use experiment::run::run;
 use scenario::{Overrides, load};
 
-/// The results of `scenarios/NAME.yaml` with these settings (`path=value`); under these policies, or all if none is named;
-/// with so many replicates, or those of the file.
+/// The results of `scenarios/NAME.yaml` with these settings (`path=value`); under these policies, or all if
+/// none is named; with so many replicates, or those of the file.
 pub(crate) fn results(name: &str, policies: &[&str], set: &[&str], repeat: Option<u32>) -> Results {
     let path = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));

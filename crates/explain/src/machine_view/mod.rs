@@ -45,8 +45,8 @@ pub struct View {
     pub nodes: u32,
     /// The tree, outermost level first; the machine is uniform, so each level is described once.
     pub levels: Vec<LevelRow>,
-    /// Factor on the time of an access from each node (row) to each (column); `None` where the list is absent:
-    /// then `remote_factor` holds between any two nodes.
+    /// Factor on the time of an access from each node (row) to each (column); `None` where the list is
+    /// absent: then `remote_factor` holds between any two nodes.
     pub distances: Option<Vec<Vec<String>>>,
     /// Factor on the clock of a package by its busy cores: the first for one; empty = 1 always.
     pub turbo: Vec<String>,
@@ -114,7 +114,8 @@ pub struct DomainRow {
     pub group_cpus: u32,
     /// Power of a group; 1,024 = one task at full speed.
     pub power: u64,
-    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has no separate interval.
+    /// Shortest and longest interval of periodic balancing, in milliseconds; 0: the level has no separate
+    /// interval.
     pub interval_ms: (u64, u64),
     /// Factor on the interval of a busy cpu.
     pub busy_factor: u64,
@@ -124,8 +125,8 @@ pub struct DomainRow {
     pub flags: Vec<String>,
 }
 
-/// The machine of a name, a file's path or a synthetic description, under a kernel (`None`: its own, if that is built
-/// in).
+/// The machine of a name, a file's path or a synthetic description, under a kernel (`None`: its own, if that
+/// is built in).
 ///
 /// # Errors
 /// What is wrong with the name, the file or the description.
@@ -179,7 +180,8 @@ fn factors(thousandths: &[u32]) -> Vec<String> {
     thousandths.iter().map(|factor| notation::parameter::Kind::Factor.show(u64::from(*factor))).collect()
 }
 
-/// The levels that the description names or that hold something: packages and nodes hold memory, cores their caches.
+/// The levels that the description names or that hold something: packages and nodes hold memory, cores their
+/// caches.
 fn levels(entry: &Entry) -> Vec<LevelRow> {
     let tree = &entry.topology;
     let mut shown: Vec<Level> = tree.levels().iter().map(|(level, _)| *level).collect();

@@ -1,4 +1,5 @@
-//! A machine as text: the tree with equal parts written once, memory, speeds, costs with their sources, and the domains.
+//! A machine as text: the tree with equal parts written once, memory, speeds, costs with their sources, and
+//! the domains.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,8 @@ const MAX_MATRIX: usize = 16;
 /// Most runs of equal cores that are printed.
 const MAX_RUNS: usize = 8;
 
-/// The groups of values, in the order printed: heading and parameters. Values of no group are printed in the last one.
+/// The groups of values, in the order printed: heading and parameters. Values of no group are printed in the
+/// last one.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Shape and kernel", &["topology", "kernel"]),
     ("Speed", &["core_speed", "smt_compute", "smt_memory", "smt_poll", "lists.turbo", "lists.core_speeds"]),

@@ -23,9 +23,9 @@ parameters! {
         tick_skew: bool = false;
         /// Time slice of a thread with at most one rival (another runnable thread on its cpu): 12 ticks.
         slice: Duration = SLICE_TICKS * STAT_TICK, in SHORTEST..=LONGEST;
-        /// Shortest time slice. The slice is divided by the number of rivals, but not below this value. Six or
-        /// more rivals always give this value. FreeBSD 7.3 does not divide the slice (default). FreeBSD 10 and
-        /// later go down to 2 ticks (15.748ms).
+        /// Shortest time slice. The slice is divided by the number of rivals, but not below this value. Six
+        /// or more rivals always give this value. FreeBSD 7.3 does not divide the slice (default). FreeBSD 10
+        /// and later go down to 2 ticks (15.748ms).
         min_slice: Duration = SLICE_TICKS * STAT_TICK, in SHORTEST..=LONGEST;
         /// Threads with an interactivity score below this value are interactive and run first
         /// (kern.sched.interact).
@@ -38,7 +38,8 @@ parameters! {
 /// The entry of the shelf.
 pub(super) const FREEBSD_7: Entry = Entry {
     name: "freebsd-7",
-    summary: "ULE: interactive threads run first, all others round robin; a yield puts the caller at the end of the \
+    summary: "ULE: interactive threads run first, all others round robin; a yield puts the caller at the \
+        end of the \
 queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
     example: "{ freebsd-7: { interactive: 0 } }",

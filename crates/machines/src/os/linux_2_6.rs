@@ -16,8 +16,8 @@ choices! {
 parameters! {
     /// Parameters of `linux-2.6.28`.
     struct Parameters {
-        /// Effect of sched_yield. `default` updates the caller's virtual runtime and picks the next task again
-        /// (sched_compat_yield = 0). `posix` puts the caller behind all other tasks of its queue
+        /// Effect of sched_yield. `default` updates the caller's virtual runtime and picks the next task
+        /// again (sched_compat_yield = 0). `posix` puts the caller behind all other tasks of its queue
         /// (sched_compat_yield = 1).
         r#yield: Yields = Yields::Default;
         /// Period of the timer tick. 1ms corresponds to HZ = 1000.
@@ -25,15 +25,16 @@ parameters! {
         /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
         /// all cpus tick at the same time.
         tick_skew: bool = true;
-        /// Period in which each task runs once, as long as only a few tasks are runnable. 0s uses the kernel's
-        /// own scaling: 20ms x (1 + log2 cpus), at most 200ms.
+        /// Period in which each task runs once, as long as only a few tasks are runnable. 0s uses the
+        /// kernel's own scaling: 20ms x (1 + log2 cpus), at most 200ms.
         latency: Duration = 0, in 0..=LONGEST;
         /// Shortest time slice. 0s uses the kernel's own scaling: 4ms x (1 + log2 cpus), at most 200ms.
         min_granularity: Duration = 0, in 0..=LONGEST;
-        /// A woken task pre-empts the current one if its virtual runtime is smaller by more than this value. 0s
-        /// uses the kernel's own scaling: 5ms x (1 + log2 cpus).
+        /// A woken task pre-empts the current one if its virtual runtime is smaller by more than this value.
+        /// 0s uses the kernel's own scaling: 5ms x (1 + log2 cpus).
         wakeup_granularity: Duration = 0, in 0..=LONGEST;
-        /// A woken task is placed up to one latency before the queue's minimum virtual runtime (FAIR_SLEEPERS).
+        /// A woken task is placed up to one latency before the queue's minimum virtual runtime
+        /// (FAIR_SLEEPERS).
         sleeper_credit: bool = true;
         /// A new task starts one time slice (in 2.6.27 one period) behind the queue's minimum virtual runtime
         /// (START_DEBIT).
@@ -58,7 +59,8 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
 /// The entry of the release before.
 pub(super) const LINUX_2_6_27: Entry = Entry {
     name: "linux-2.6.27",
-    summary: "like linux-2.6.28, but a new task starts a whole period late and only the woken task is preferred",
+    summary: "like linux-2.6.28, but a new task starts a whole period late and only the woken task is \
+        preferred",
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: Parameters::TABLE,

@@ -20,14 +20,14 @@ parameters! {
         /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
         /// all cpus tick at the same time.
         tick_skew: bool = false;
-        /// Each tick of each cpu is late by a random time up to this value, but by less than one tick. 0s puts
-        /// all ticks exactly on the grid.
+        /// Each tick of each cpu is late by a random time up to this value, but by less than one tick. 0s
+        /// puts all ticks exactly on the grid.
         tick_jitter: Duration = us(10), in 0..=LONGEST;
         /// A task that goes to sleep after it has received more than its share keeps competing until the
         /// scheduler would pick it (DELAY_DEQUEUE).
         delayed_dequeue: bool = true;
-        /// A task that returns to a queue is placed as far behind or ahead of the others as it was when it left
-        /// (PLACE_LAG).
+        /// A task that returns to a queue is placed as far behind or ahead of the others as it was when it
+        /// left (PLACE_LAG).
         place_lag: bool = true;
         /// A picked task is protected from pre-emption for its whole slice instead of only 0.7ms
         /// (RUN_TO_PARITY).
@@ -38,9 +38,11 @@ parameters! {
 /// The entry of the shelf.
 pub(super) const LINUX_6_18: Entry = Entry {
     name: "linux-6.18",
-    summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that gives up the \
+    summary: "Earliest eligible virtual deadline first (EEVDF, 2025): lag, delayed dequeue, a yield that \
+        gives up the \
 slice",
-    source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the lateness of ticks \
+    source: "Linux 6.18, kernel/sched/fair.c; yield of commit 79104becf42b; the tick period and the \
+        lateness of ticks \
 are measured",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: Parameters::TABLE,

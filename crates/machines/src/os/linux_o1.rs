@@ -29,7 +29,8 @@ parameters! {
 /// The entry of the shelf.
 pub(super) const LINUX_2_6_18: Entry = Entry {
     name: "linux-2.6.18",
-    summary: "O(1) scheduler: active and expired arrays, priority bonus for sleepers; a yield moves the caller to the \
+    summary: "O(1) scheduler: active and expired arrays, priority bonus for sleepers; a yield moves the \
+        caller to the \
 expired array",
     source: "Linux 2.6.18, kernel/sched.c",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",

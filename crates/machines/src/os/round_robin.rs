@@ -24,7 +24,8 @@ parameters! {
 /// The entry of the shelf.
 pub(super) const ROUND_ROBIN: Entry = Entry {
     name: "round-robin",
-    summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of the queue",
+    summary: "every task runs for one quantum, one after the other; a yield puts the caller at the end of \
+        the queue",
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: Parameters::TABLE,

@@ -21,8 +21,8 @@ parameters! {
         /// If true, the ticks of the cpus are spread over half a period. If false, all cpus tick at the same
         /// time, because one clock interrupt serves all of them.
         tick_skew: bool = false;
-        /// Dispatch table: `default` (quanta of 20 to 200 ms), or `server`, the table for large servers (340 to
-        /// 400 ms).
+        /// Dispatch table: `default` (quanta of 20 to 200 ms), or `server`, the table for large servers (340
+        /// to 400 ms).
         table: Table = Table::Default;
         /// Time between two updates. An update raises the priority of all threads that have gone without a
         /// whole quantum.
@@ -32,7 +32,8 @@ parameters! {
         /// Every sleep earns the priority of a sleeper (System V Release 4). If false, only a sleep during
         /// which an update happens earns it (2005 source).
         every_sleep: bool = true;
-        /// Priority of the first thread of a program. It is the priority of the shell that starts the program.
+        /// Priority of the first thread of a program. It is the priority of the shell that starts the
+        /// program.
         start: u8 = 59, in 0..=59;
     }
 }
@@ -40,7 +41,8 @@ parameters! {
 /// The entry of the shelf.
 pub(super) const SOLARIS_9: Entry = Entry {
     name: "solaris-9",
-    summary: "time-sharing class: sixty priorities that fall with cpu use and rise with sleep; a yield puts the caller \
+    summary: "time-sharing class: sixty priorities that fall with cpu use and rise with sleep; a yield puts \
+        the caller \
 behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
     example: "{ solaris-9: { table: server } }",

@@ -68,8 +68,8 @@ pub fn shortened(text: &str, letters: impl Into<Letters>, most: f64) -> String {
     String::new()
 }
 
-/// `text`, or as much of its beginning and its end as fits into `most` pixels with three dots between: names that differ at
-/// their ends stay different.
+/// `text`, or as much of its beginning and its end as fits into `most` pixels with three dots between: names
+/// that differ at their ends stay different.
 #[must_use]
 pub fn squeezed(text: &str, letters: impl Into<Letters>, most: f64) -> String {
     let letters = letters.into();

@@ -4,8 +4,8 @@ use crate::canvas::axis::{Axis, Kind};
 use crate::canvas::font;
 use crate::canvas::palette::{GRID, MUTED, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters};
-use experiment::configuration::plain;
 use experiment::sweep::{Sweep, Varied};
+use scenario::configuration::plain;
 
 use crate::figures::frame::LABEL;
 
@@ -181,7 +181,7 @@ fn scale(values: &[f64], log: bool) -> Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::configuration::Axis as Swept;
+    use scenario::configuration::Axis as Swept;
 
     fn along(values: &[&str]) -> Along {
         let values = values.iter().map(|value| (*value).to_owned()).collect();

@@ -84,7 +84,7 @@ impl Facets {
         match facet {
             Facet::Axis(axis) => {
                 let varied = &self.sweep.varied[axis];
-                let value = experiment::configuration::plain(&varied.axis.values[value]);
+                let value = scenario::configuration::plain(&varied.axis.values[value]);
                 if of { format!("{}={value}", varied.short) } else { value }
             }
             Facet::Policy => self.policies[value].clone(),
@@ -135,7 +135,8 @@ impl Layout {
         let swept = plane.sweep().varied.len();
         if swept > MOST_AXES {
             return Err(format!(
-                "{swept} parameters are swept and a picture shows at most {MOST_AXES}: fix some with --set PATH=VALUE"
+                "{swept} parameters are swept and a picture shows at most {MOST_AXES}: fix some with --set \
+                    PATH=VALUE"
             ));
         }
         let facets = Facets {

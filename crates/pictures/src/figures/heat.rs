@@ -2,10 +2,10 @@
 //! configurations of the sweep.
 
 use crate::canvas::axis::extremes;
-use experiment::configuration::plain;
 use experiment::metrics::ALL_APPS;
 use experiment::statements::ranking::{self, Goal};
 use experiment::statements::titles::{self, Spot};
+use scenario::configuration::plain;
 
 use super::Attempt;
 use crate::figures::figure::{Figure, Table};
@@ -51,14 +51,19 @@ impl Measure {
             Self::Slowdown => "Run time over that of the application alone".into(),
             Self::Time => "Mean run time".into(),
             Self::OfColumn if ranking::work_differs(&plane.index) => {
-                "Each run time is divided by the shortest one of its column, because the work differs between columns".into()
+                "Each run time is divided by the shortest one of its column, because the work differs \
+                    between columns"
+                    .into()
             }
             Self::OfColumn => {
-                "Each run time is divided by the shortest one of its column, because the work of the columns cannot be compared"
+                "Each run time is divided by the shortest one of its column, because the work of the \
+                    columns cannot be compared"
                     .into()
             }
             Self::OfProgram => {
-                "Each run time is divided by the shortest one of the same program under the same policy".into()
+                "Each run time is divided by the shortest one of the same program under the same \
+                    policy"
+                    .into()
             }
         }
     }
@@ -72,7 +77,8 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
     };
     if map.panels.len() > MOST_MAPS || map.columns() > MOST_COLUMNS {
         return Err(format!(
-            "{} maps of {} columns do not fit one picture (at most {MOST_MAPS} of {MOST_COLUMNS}): sweep fewer values, or fix \
+            "{} maps of {} columns do not fit one picture (at most {MOST_MAPS} of {MOST_COLUMNS}): sweep \
+                fewer values, or fix \
              some with --set",
             map.panels.len(),
             map.columns()

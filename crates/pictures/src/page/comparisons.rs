@@ -20,7 +20,8 @@ pub(super) fn comparisons(view: &View<'_>) -> Markup {
         } @else {
             p {
                 "With each seed all policies run the same random work, so they are compared pair by pair. "
-                "p is the probability of a difference at least this large if there were none (paired t-test). "
+                "p is the probability of a difference at least this large if there were none (paired \
+                    t-test). "
                 "Below 0.05 a difference counts as real. The largest differences come first."
             }
             (fastest.markup())

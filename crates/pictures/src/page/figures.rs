@@ -33,7 +33,8 @@ fn one(figure: &Figure) -> Markup {
                 details class="data" {
                     summary { "Numbers of the figure " (figure.name) }
                     @if data.rows.len() > MOST_ROWS {
-                        p { "The first " (MOST_ROWS) " of " (data.rows.len()) " rows. The CSV of `oversim plot` has all." }
+                        p { "The first " (MOST_ROWS) " of " (data.rows.len()) " rows. The CSV of `oversim \
+                            plot` has all." }
                     }
                     (Grid::new(&figure.title, head, rows).markup())
                 }

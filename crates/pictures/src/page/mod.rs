@@ -12,10 +12,10 @@ mod subject;
 mod view;
 
 use experiment::PolicyShelf;
-use experiment::plan::Experiment;
 use experiment::result::Results;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::neutral;
+use scenario::plan::Experiment;
 
 use crate::canvas::Picture;
 use crate::figures::Drawn;
@@ -160,7 +160,8 @@ impl Grid {
                     @for row in rows {
                         tr {
                             @for (at, entry) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (entry) } } @else { td class=[class(at)] { (entry) } }
+                                @if at == 0 { th scope="row" { (entry) } }
+                                @else { td class=[class(at)] { (entry) } }
                             }
                         }
                     }
@@ -172,7 +173,9 @@ impl Grid {
                 table {
                     caption { (self.caption) }
                     thead {
-                        tr { @for (at, name) in self.head.iter().enumerate() { th scope="col" class=[class(at)] { (name) } } }
+                        tr { @for (at, name) in self.head.iter().enumerate() {
+                            th scope="col" class=[class(at)] { (name) }
+                        } }
                     }
                     (body(&self.rows))
                     @if !self.last.is_empty() { (body(&self.last)) }
@@ -212,5 +215,6 @@ fn strings(all: &[&str]) -> Vec<String> {
 
 /// Texts of several paragraphs.
 fn paragraphs(text: &str) -> Markup {
-    html! { @for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) { p { (paragraph) } } }
+    let paragraphs = text.split("\n\n").map(str::trim).filter(|p| !p.is_empty());
+    html! { @for paragraph in paragraphs { p { (paragraph) } } }
 }

@@ -24,7 +24,8 @@ pub(super) fn tables(view: &View<'_>) -> Markup {
             p { (report::legend(view.results)) }
         }
         h3 { "Where the cpu time went" }
-        p { "Mean share of the time of all cpus until all programs end, in per cent. Each row sums to 100, apart from rounding." }
+        p { "Mean share of the time of all cpus until all programs end, in per cent. Each row sums to 100, \
+            apart from rounding." }
         (breakdown(view).markup())
         details {
             summary { "What the parts mean" }
@@ -91,7 +92,8 @@ pub(super) fn references(view: &View<'_>) -> Markup {
             }
         }
         @for best in &view.results.best_partitions {
-            @let cores: Vec<String> = best.cores.iter().map(|(app, cores)| format!("{app}: cores {cores}")).collect();
+            @let cores: Vec<String> = best.cores.iter().map(|(app, cores)| format!("{app}: cores \
+                {cores}")).collect();
             p {
                 "Best static partition" @if !best.configuration.is_empty() { " with " (best.configuration) }
                 ": " (cores.join("; ")) " (of " (best.tried) " tried)."

@@ -35,7 +35,8 @@ pub(super) fn origin(story: &Story<'_>) -> Markup {
         ("Form of results", story.results.schema.clone()),
     ];
     html! {
-        p { "The same scenario, changes and version give the same bytes on every machine. This command makes the page again:" }
+        p { "The same scenario, changes and version give the same bytes on every machine. This command \
+            makes the page again:" }
         pre { code { (story.command) } }
         dl class="facts" { @for (name, value) in &rows { dt { (name) } dd { (value) } } }
         details {
@@ -61,7 +62,8 @@ pub(super) fn notes(results: &Results) -> Markup {
     let rows: Vec<Vec<String>> = results.notes.iter().map(row).collect();
     let head = strings(&["Policy", "Configuration", "Seed", "Outcome", "What happened"]);
     html! {
-        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count in no number." } }
+        p { strong { (rows.len()) " of " (results.provenance.runs) " runs did not complete and count in no \
+            number." } }
         (Grid::new("Runs that did not complete", head, rows).markup())
     }
 }

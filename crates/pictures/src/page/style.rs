@@ -3,18 +3,22 @@
 /// The style sheet. Text and background contrast by at least 7 to 1, links by 4.5 to 1 (WCAG 2.2) in both
 /// themes.
 pub(super) const CSS: &str = "
-:root { --ink: #1a1a1a; --paper: #ffffff; --muted: #565656; --grid: #d9d9d9; --link: #005a8f; --panel: #f5f6f8;
+:root { --ink: #1a1a1a; --paper: #ffffff; --muted: #565656; --grid: #d9d9d9; --link: #005a8f; --panel: \
+#f5f6f8;
   --shade: rgb(0 0 0 / .28); }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #ececec; --paper: #16181c; --muted: #b4b8bf; --grid: #41454d; --link: #7cc4f2; --panel: #20242a;
+  :root { --ink: #ececec; --paper: #16181c; --muted: #b4b8bf; --grid: #41454d; --link: #7cc4f2; --panel: \
+  #20242a;
     --shade: rgb(255 255 255 / .3); }
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1rem 1.25rem 3rem; max-width: 76rem; color: var(--ink); background: var(--paper);
+body { margin: 0 auto; padding: 1rem 1.25rem 3rem; max-width: 76rem; color: var(--ink); background: \
+var(--paper);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.9rem; margin: .5rem 0 .25rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-bottom: .25rem; border-bottom: 2px solid var(--grid); }
+h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-bottom: .25rem; border-bottom: 2px solid \
+var(--grid); }
 h3 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
 p { max-width: 46rem; }
 .about { font-size: 1.15rem; margin-top: 0; }
@@ -23,11 +27,13 @@ a:focus-visible, summary:focus-visible, button:focus-visible, .scroll:focus-visi
   outline: 3px solid var(--link); outline-offset: 2px; }
 main:focus { outline: none; }
 .skip { position: absolute; left: -100rem; }
-.skip:focus { left: 1rem; top: .5rem; padding: .4rem .8rem; background: var(--paper); border: 2px solid var(--link); z-index: 2; }
+.skip:focus { left: 1rem; top: .5rem; padding: .4rem .8rem; background: var(--paper); border: 2px solid \
+var(--link); z-index: 2; }
 nav { background: var(--panel); border-radius: .4rem; padding: .5rem 1rem; }
 nav ol { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 nav a { display: inline-block; padding: .15rem 0; }
-dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .75rem 0 1rem; max-width: 60rem; }
+dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .75rem 0 1rem; \
+max-width: 60rem; }
 dl.facts dt { color: var(--muted); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 ul.answers { padding-left: 1.2rem; max-width: 50rem; }
@@ -39,7 +45,8 @@ ul.answers li { margin: .2rem 0; }
 .scroll.more { border-right: 2px dashed var(--muted); }
 table { border-collapse: separate; border-spacing: 0; font-size: .9rem; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { padding: .25rem .45rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: top; white-space: nowrap; }
+th, td { padding: .25rem .45rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: \
+top; white-space: nowrap; }
 td.long { white-space: normal; min-width: 16rem; }
 thead th { border-bottom: 2px solid var(--muted); vertical-align: bottom; white-space: normal; }
 tbody th { font-weight: 600; }
@@ -70,12 +77,15 @@ figcaption p { margin: .25rem 0; }
 }
 details { margin: .5rem 0; }
 details.data table { font-size: .78rem; }
-summary { cursor: pointer; color: var(--link); width: fit-content; padding: .15rem .25rem; overflow-wrap: anywhere; }
-pre { background: var(--panel); padding: .75rem 1rem; border-radius: .4rem; overflow-x: auto; font: .85rem/1.45 ui-monospace, monospace; }
+summary { cursor: pointer; color: var(--link); width: fit-content; padding: .15rem .25rem; overflow-wrap: \
+anywhere; }
+pre { background: var(--panel); padding: .75rem 1rem; border-radius: .4rem; overflow-x: auto; font: \
+.85rem/1.45 ui-monospace, monospace; }
 code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; color: var(--muted); font-size: .9rem; }
 @media print {
-  :root { --ink: #000000; --paper: #ffffff; --muted: #444444; --grid: #bbbbbb; --link: #000000; --panel: #ffffff; }
+  :root { --ink: #000000; --paper: #ffffff; --muted: #444444; --grid: #bbbbbb; --link: #000000; --panel: \
+  #ffffff; }
   html { color-scheme: light; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav, footer, .skip, .cue, details.data { display: none; }

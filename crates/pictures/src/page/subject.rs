@@ -1,10 +1,10 @@
 //! What was simulated, in words: machine, kernel, applications, policies, sweep.
 
 use experiment::number::plural;
-use experiment::plan::RunPlan;
 use explain::{Block, Page, find_with};
 use maud::{Markup, html};
 use notation::yaml::{Content, Node, tree};
+use scenario::plan::RunPlan;
 
 use super::{Grid, Story, paragraphs, strings};
 use crate::figures::words;

@@ -271,7 +271,8 @@ mod tests {
         let runs = runs.map(|(place, total)| Run { place, total, done: None });
         assert_eq!(
             message(&runs, &["cg".to_owned()]),
-            "Waiting threads use 96 % of the cpu time with runtime=spin, less than 1 % with yield, 0 % with block."
+            "Waiting threads use 96 % of the cpu time with runtime=spin, less than 1 % with yield, 0 % with \
+                block."
         );
     }
 

@@ -2,10 +2,10 @@
 //! repeat exactly, so nothing need be kept in between.
 
 use experiment::decisions::Words;
-use experiment::plan::RunPlan;
 use experiment::run::simulate_one;
 use notation::lists;
 use rayon::prelude::*;
+use scenario::plan::RunPlan;
 use sim_core::ids::CpuId;
 use sim_core::machine::Machine;
 use sim_core::outcome::Outcome;

@@ -1,5 +1,5 @@
-//! `DWRR`: distributed weighted round robin: every thread runs one slice per round, and no cpu begins a round while work of
-//! the last one waits elsewhere.
+//! `DWRR`: distributed weighted round robin: every thread runs one slice per round, and no cpu begins a round
+//! while work of the last one waits elsewhere.
 //!
 //! Source: Li, Baumberger, Hahn, "Efficient and scalable multiprocessor fair scheduling using distributed
 //! weighted round-robin" (PPoPP 2009). Constants, and what is marked below as a reading of the paper, are
@@ -22,7 +22,8 @@ use takeable::{Takeable, next_round};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "DWRR",
-    summary: "distributed weighted round robin: one slice per thread and round; cpus that finish a round take threads from \
+    summary: "distributed weighted round robin: one slice per thread and round; cpus that finish a round \
+        take threads from \
 others",
     source: "Li, Baumberger, Hahn: Distributed Weighted Round-Robin, PPoPP 2009 (constants uncertain)",
     level: Level::InKernel,
@@ -56,8 +57,8 @@ parameters! {
         /// Cpu time per round of a thread of nice 0 (the round slice unit), checked at timer ticks. The value
         /// of 100 ms is uncertain.
         base: Duration = ms(100), in us(100)..=s(100);
-        /// Maximum number of threads taken at one end of a round. DWRR stops before the other queue becomes the
-        /// shorter one (the paper's number is uncertain).
+        /// Maximum number of threads taken at one end of a round. DWRR stops before the other queue becomes
+        /// the shorter one (the paper's number is uncertain).
         take: u64 = 1, in 1..=1_000;
         /// The cpu to take from (uncertain). `busiest`: the cpu from which most threads can be taken.
         /// `nearest`: the next cpu by number that has any.

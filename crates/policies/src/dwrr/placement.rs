@@ -22,7 +22,8 @@ impl Dwrr {
         CpuChoice::new(cpu, why.with("tasks on the cpu it comes from", view.nr_running(from).into()))
     }
 
-    /// Where a woken thread goes: its last cpu if that is idle, an idle one near it, any idle one, its last one.
+    /// Where a woken thread goes: its last cpu if that is idle, an idle one near it, any idle one, its last
+    /// one.
     pub(super) fn woken(&self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
         let length = view.nr_running(previous).into();
         let cpus = view.machine().cpus();

@@ -28,7 +28,8 @@ pub(super) struct Takeable {
     highest: u64,
     cpus: PerCpu<Here>,
     bounds: [Lengths; LIMITS],
-    /// Bands are what has been asked for, so that a thread that waits for the next round does not run while others may.
+    /// Bands are what has been asked for, so that a thread that waits for the next round does not run while
+    /// others may.
     trusts: bool,
     /// Cpus that are touched.
     touched: Vec<CpuId>,
@@ -69,7 +70,8 @@ impl Takeable {
         }
     }
 
-    /// A task may run that has another priority than its round asks for: actions no longer take effect at once.
+    /// A task may run that has another priority than its round asks for: actions no longer take effect at
+    /// once.
     pub(super) fn distrust(&mut self) {
         if std::mem::replace(&mut self.trusts, false) {
             (0..self.cpus.len() as u32).for_each(|cpu| self.settle(CpuId(cpu)));

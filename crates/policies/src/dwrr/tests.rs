@@ -51,7 +51,8 @@ fn three_on_two_take_turns() {
     assert_eq!((system.moves.len(), rounds(&policy), priorities(&system)), (1, [2, 1], vec![0, 0, 1]));
     // What was used too much is missing in the next round.
     assert_eq!(policy.known(tasks[0]).due, 200 * MS);
-    // The other one ends its round at once when its last active thread sleeps: the expired one is active again.
+    // The other one ends its round at once when its last active thread sleeps: the expired one is active
+    // again.
     system.leave(&mut policy, tasks[1], TaskState::Sleeping);
     policy.dispatch(&mut system, CpuId(1));
     assert_eq!((rounds(&policy), priorities(&system)), ([2, 2], vec![0, 0, 0]));

@@ -1,8 +1,9 @@
-//! The Ousterhout matrix: slots (rows) of gangs on columns (cpus); where a new gang goes, and how slots become fewer.
+//! The Ousterhout matrix: slots (rows) of gangs on columns (cpus); where a new gang goes, and how slots
+//! become fewer.
 //!
-//! Packing: Feitelson, "Packing schemes for gang scheduling" (JSSPP 1996); the buddy scheme is distributed hierarchical
-//! control, Feitelson and Rudolph (IEEE Computer 1990). Moving gangs to other columns: Zhang, Franke, Moreira,
-//! Sivasubramaniam (IEEE TPDS 14(3), 2003).
+//! Packing: Feitelson, "Packing schemes for gang scheduling" (JSSPP 1996); the buddy scheme is distributed
+//! hierarchical control, Feitelson and Rudolph (IEEE Computer 1990). Moving gangs to other columns: Zhang,
+//! Franke, Moreira, Sivasubramaniam (IEEE TPDS 14(3), 2003).
 
 use notation::choices;
 use sim_core::ids::{AppId, CpuId, TaskId};
@@ -13,7 +14,8 @@ choices! {
     pub(super) enum Packing {
         /// The first slot with enough free columns, and the first of them.
         FirstFit = "first-fit",
-        /// Blocks of a power of two of columns: the least loaded block, and the first slot in which all of it is free.
+        /// Blocks of a power of two of columns: the least loaded block, and the first slot in which all of it
+        /// is free.
         Buddy = "buddy",
     }
 }
@@ -34,7 +36,8 @@ pub(super) struct Gang {
     pub(super) priority: Option<u8>,
     /// Cpu time of all its tasks when its turn began.
     pub(super) before: Option<Span>,
-    /// Part of the time of its columns that it used in its own turns, in thousandths; none before the first one.
+    /// Part of the time of its columns that it used in its own turns, in thousandths; none before the first
+    /// one.
     pub(super) demand: Option<u64>,
 }
 
@@ -217,8 +220,9 @@ impl Matrix {
         }
     }
 
-    /// How the gangs of a slot can go to free columns of other slots, so that one slot less remains. Emptier slots are
-    /// dissolved first, fuller ones filled first; the larger gang chooses first and keeps the columns it can.
+    /// How the gangs of a slot can go to free columns of other slots, so that one slot less remains. Emptier
+    /// slots are dissolved first, fuller ones filled first; the larger gang chooses first and keeps the
+    /// columns it can.
     pub(super) fn dissolve(&self) -> Option<(usize, Vec<Move>)> {
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
         order.sort_by_key(|slot| self.slots[*slot].filled());
@@ -281,7 +285,8 @@ impl Matrix {
     }
 }
 
-/// The blocks of a power of two of columns in which `width` tasks find a column each; the last one may be cut short.
+/// The blocks of a power of two of columns in which `width` tasks find a column each; the last one may be cut
+/// short.
 fn blocks(allowed: &[CpuId], width: usize) -> impl Iterator<Item = &[CpuId]> {
     allowed.chunks(width.next_power_of_two()).filter(move |block| block.len() >= width)
 }

@@ -23,8 +23,10 @@ use parameters::{Alternates, Parameters, QuantumBy, SHORTEST};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gang",
-    summary: "gang scheduling: time slots alternate between applications, and all tasks of an application run at the same time",
-    source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and Feitelson, TPDS 2003; \
+    summary: "gang scheduling: time slots alternate between applications, and all tasks of an application \
+        run at the same time",
+    source: "Ousterhout, ICDCS 1982; Feitelson and Rudolph, JPDC 1992; Feitelson, JSSPP 1996; Wiseman and \
+        Feitelson, TPDS 2003; \
 Zhang, Franke, Moreira and Sivasubramaniam, TPDS 2003",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
@@ -192,7 +194,8 @@ impl Scheduler {
         })
     }
 
-    /// Removes an application and makes slots fewer where that is asked for. Returns whether the active slot went.
+    /// Removes an application and makes slots fewer where that is asked for. Returns whether the active slot
+    /// went.
     fn remove(&mut self, system: &mut dyn System, app: AppId) -> bool {
         let Some((slot, emptied)) = self.matrix.remove(app) else {
             return false;
@@ -214,8 +217,8 @@ impl Scheduler {
         lost_active
     }
 
-    /// A slot has gone: the active one keeps its turn, or the one after it has moved to its place; after the last comes
-    /// the first. Returns whether it was the active one.
+    /// A slot has gone: the active one keeps its turn, or the one after it has moved to its place; after the
+    /// last comes the first. Returns whether it was the active one.
     fn forget_slot(&mut self, slot: usize) -> bool {
         let was_active = self.active == slot;
         if self.active > slot {

@@ -1,10 +1,10 @@
 //! Paired gangs: a slot that uses its cpus little takes its turn together with one that uses them much, and
-//! each cpu runs the one that is ready. Source: Wiseman, Feitelson, "Paired gang scheduling" (IEEE TPDS 14(6),
-//! 2003).
+//! each cpu runs the one that is ready. Source: Wiseman, Feitelson, "Paired gang scheduling" (IEEE TPDS
+//! 14(6), 2003).
 //!
-//! Which gangs match is measured: the cpu time of a gang over the time of its columns, in turns it had for itself. The
-//! limit of what two may need together, and when they are measured again, are choices made here; the paper's own
-//! rules could not be checked.
+//! Which gangs match is measured: the cpu time of a gang over the time of its columns, in turns it had for
+//! itself. The limit of what two may need together, and when they are measured again, are choices made here;
+//! the paper's own rules could not be checked.
 
 use sim_core::policy::System;
 use sim_core::time::{Span, Time};
@@ -41,7 +41,8 @@ impl Pairs {
         self.matched(matrix);
     }
 
-    /// All slots have had their turn: pairs are made after a cycle apart, and dissolved when their time is over.
+    /// All slots have had their turn: pairs are made after a cycle apart, and dissolved when their time is
+    /// over.
     pub(super) fn cycle(&mut self, matrix: &Matrix) {
         if self.left == 0 {
             self.matched(matrix);

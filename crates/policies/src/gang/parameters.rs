@@ -27,23 +27,23 @@ parameters! {
         /// of tasks; `quantum` is then the length for one task per cpu, and a slot lasts at least 100 us. A
         /// task then gets the same time in a large gang as in a small one (a choice made here).
         quantum_by: QuantumBy = QuantumBy::Equal;
-        /// Columns of a new gang. `first-fit`: the first free ones of the first slot that has enough. `buddy`:
-        /// a whole block whose size is a power of two, the one with the fewest tasks (distributed hierarchical
-        /// control, Feitelson and Rudolph, IEEE Computer 1990).
+        /// Columns of a new gang. `first-fit`: the first free ones of the first slot that has enough.
+        /// `buddy`: a whole block whose size is a power of two, the one with the fewest tasks (distributed
+        /// hierarchical control, Feitelson and Rudolph, IEEE Computer 1990).
         packing: Packing = Packing::FirstFit;
         /// Which tasks fill idle cells. `jobs-first`: applications that fit as a whole come first. `any`: all
         /// tasks are equal. `none`: no tasks (strict gangs).
         alternates: Alternates = Alternates::JobsFirst;
         /// Merge slots with disjoint columns when an application ends (Feitelson, JSSPP 1996).
         unification: bool = true;
-        /// When an application ends, move gangs to free columns of other slots if that saves a slot (Zhang and
-        /// others, TPDS 2003; moving only then is a choice made here).
+        /// When an application ends, move gangs to free columns of other slots if that saves a slot (Zhang
+        /// and others, TPDS 2003; moving only then is a choice made here).
         migration: bool = false;
         /// A slot that leaves its cpus idle runs together with a busy one (Wiseman and Feitelson, TPDS 2003).
         pairing: bool = false;
         /// Two slots are paired if together they use at most this share of a cpu, each measured while it runs
-        /// unpaired. At 150% a slot that always computes keeps half of the cpu next to its partner, as much as
-        /// with alternating slots. Uncertain: the paper's own limit could not be checked.
+        /// unpaired. At 150% a slot that always computes keeps half of the cpu next to its partner, as much
+        /// as with alternating slots. Uncertain: the paper's own limit could not be checked.
         pair_limit: Percent = percent(150), in 0..=percent(200);
         /// Cycles of all slots for which pairs last, before every slot is measured unpaired for one cycle (a
         /// choice made here).

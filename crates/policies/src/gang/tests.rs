@@ -160,7 +160,8 @@ fn buddies_get_whole_blocks() {
 
 #[test]
 fn the_least_loaded_block_makes_slots_unite() {
-    // 4, 3 and 4 on 8 columns; the second one ends. First fit had put the third one on the first four columns.
+    // 4, 3 and 4 on 8 columns; the second one ends. First fit had put the third one on the first four
+    // columns.
     for (settings, third, united) in [(vec![], 0, false), (vec![BUDDY], 4, true)] {
         let (mut system, mut gang) = with(8, &settings);
         let apps = start(&mut system, &mut *gang, &[4, 3, 4]);
@@ -270,7 +271,8 @@ fn turns(
 fn gangs_that_sleep_are_paired_with_gangs_that_compute() {
     let (mut system, mut gang) = with(2, &[STRICT, ("pairing", 1), ("pair_cycles", 2)]);
     let apps = start(&mut system, &mut *gang, &[2, 2, 2]);
-    // Measured apart for a cycle: 100%, 30%, 60%. The lightest goes with the heaviest; 130% is within the limit.
+    // Measured apart for a cycle: 100%, 30%, 60%. The lightest goes with the heaviest; 130% is within the
+    // limit.
     let seen = turns(&mut system, &mut *gang, &apps, &[100, 30, 60], 10);
     assert_eq!(seen[..3], [vec![0], vec![1], vec![2]]);
     // Two cycles of two turns, then apart again.

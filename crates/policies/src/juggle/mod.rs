@@ -1,4 +1,5 @@
-//! `JUGGLE`: proactive user-level balancing: every interval the threads that are behind take the places of those ahead.
+//! `JUGGLE`: proactive user-level balancing: every interval the threads that are behind take the places of
+//! those ahead.
 //!
 //! Source: Hofmeyr, Colmenares, Iancu, Kubiatowicz, "Juggle: Proactive Load Balancing on Multicore Computers"
 //! (HPDC 2011).
@@ -61,7 +62,8 @@ parameters! {
     struct Parameters {
         /// Time between two rounds (0.1 s as in SPEED; unverified).
         interval: Duration = ms(100), in ms(1)..=s(100);
-        /// Two threads swap when one is ahead of the other by more than this share of an interval (unverified).
+        /// Two threads swap when one is ahead of the other by more than this share of an interval
+        /// (unverified).
         threshold: Percent = percent(10), in 0..=percent(1000);
         /// How to measure progress. `share`: the cpu time that a thread has received, polling included.
         /// `progress`: the work that it has done, as hardware counters report it.

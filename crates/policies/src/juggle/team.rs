@@ -188,8 +188,8 @@ impl Team {
         }
     }
 
-    /// A core of the domain to which a thread on a slow core can go without giving another one back: a free one, if it
-    /// loses more than the threshold where it is; else a fast one with at least two threads fewer.
+    /// A core of the domain to which a thread on a slow core can go without giving another one back: a free
+    /// one, if it loses more than the threshold where it is; else a fast one with at least two threads fewer.
     fn vacancy(&self, rules: &Rules, room: &Room, thread: usize) -> Option<usize> {
         let mine = &self.cores[self.threads[thread].core];
         let loss = FULL.saturating_sub(mine.speed) * 10_000 / FULL;

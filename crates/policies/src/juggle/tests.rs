@@ -1,4 +1,5 @@
-//! `JUGGLE` against queues whose cpu time is shared equally: equal progress, bounds, vacancies, domains, costs.
+//! `JUGGLE` against queues whose cpu time is shared equally: equal progress, bounds, vacancies, domains,
+//! costs.
 
 use super::*;
 use crate::fake::{self, FakeSystem, POLLS, run, start};

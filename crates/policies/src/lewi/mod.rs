@@ -1,4 +1,5 @@
-//! `LEWI`: cpus whose owners all wait are lent to tasks that stand in a queue elsewhere, until an owner goes on.
+//! `LEWI`: cpus whose owners all wait are lent to tasks that stand in a queue elsewhere, until an owner goes
+//! on.
 //!
 //! Idea: a process that waits in a message call does not need its cores, its neighbours do. Source: "Lend
 //! When Idle" of the Dynamic Load Balancing library: Garcia, Corbalan, Labarta, "LeWI: A Runtime Balancing
@@ -31,7 +32,8 @@ mod tests;
 pub(crate) const ENTRY: Entry = Entry {
     name: "LEWI",
     summary: "Lend When Idle: cpus whose tasks wait are lent to queued tasks of other cpus, and reclaimed",
-    source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP 2009",
+    source: "Garcia, Corbalan, Labarta: LeWI: A Runtime Balancing Algorithm for Nested Parallelism, ICPP \
+        2009",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
     text: include_str!("lewi.md"),
@@ -308,7 +310,8 @@ impl Lewi {
         self.unlent.get(&process).is_none_or(|unlent| *unlent < 2)
     }
 
-    /// The task to be lent a cpu, and its own cpu: from the most overloaded one that has it queued, the nearest first.
+    /// The task to be lent a cpu, and its own cpu: from the most overloaded one that has it queued, the
+    /// nearest first.
     fn candidate(&mut self, system: &mut dyn System, to: CpuId) -> Option<(TaskId, CpuId)> {
         let here = self.cpus[to].guests.len() as u32;
         let (rings, mut cursor) = (rings(&system.machine().topology, to), Overloaded::START);

@@ -7,7 +7,8 @@ use std::ops::Range;
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, PerCpu, Topology};
 
-/// The cpus by how many work there. One on which nothing was found to take is left out until something happens there.
+/// The cpus by how many work there. One on which nothing was found to take is left out until something
+/// happens there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overloaded {
     by_count: BTreeMap<u32, BTreeSet<CpuId>>,

@@ -1,4 +1,5 @@
-//! `LGROUP`: placement of Solaris: a home board (locality group) per thread, idle cpus anywhere, steals within microseconds.
+//! `LGROUP`: placement of Solaris: a home board (locality group) per thread, idle cpus anywhere, steals
+//! within microseconds.
 //!
 //! Source: illumos (of 2005 and later) lgrp.c `lgrp_choose`, disp.c `setbackdq`, `disp_lowpri_cpu`,
 //! `disp_getwork`, and the sun4u Starcat platform file; that Solaris 9 had the same constants is uncertain.
@@ -25,7 +26,8 @@ use crate::spread::{Draws, first_allowed};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LGROUP",
-    summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at once",
+    summary: "Solaris's placement: a home locality group per thread, idle cpus first, idle cpus steal at \
+        once",
     source: "illumos lgrp.c, disp.c and sun4u starcat platform file; Solaris 9 alike (uncertain)",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
@@ -58,8 +60,8 @@ parameters! {
         /// Load in threads above which a program expands to another group (lgrp_expand_proc_thresh: 3 x 65516
         /// on Starcat, else 62250).
         threshold: Factor = 3_000, in 0..=1_000_000;
-        /// Threads by which the load of the other group must be lower (lgrp_expand_proc_diff: 65516 on Starcat,
-        /// else 60000).
+        /// Threads by which the load of the other group must be lower (lgrp_expand_proc_diff: 65516 on
+        /// Starcat, else 60000).
         difference: Factor = 1_000, in 0..=1_000_000;
         /// A thread that ran within this time keeps its cpu (rechoose_interval, 3 clock ticks).
         rechoose: Duration = ms(30), in 0..=s(10);
@@ -187,8 +189,8 @@ impl Lgroup {
         best
     }
 
-    /// `setbackdq` of a thread that is created or wakes. Where the source leaves it in the queue of a cpu that does not take it
-    /// for an idle one to steal within microseconds, it goes to that idle cpu directly.
+    /// `setbackdq` of a thread that is created or wakes. Where the source leaves it in the queue of a cpu
+    /// that does not take it for an idle one to steal within microseconds, it goes to that idle cpu directly.
     fn dispatch(&mut self, view: &dyn View, task: TaskId, last: Option<CpuId>) -> CpuChoice {
         self.queues.refresh(view);
         let home = self.home(view, task);
@@ -227,8 +229,9 @@ impl Lgroup {
         why.with("threads on the cpu", view.nr_running(cpu).into())
     }
 
-    /// `disp_lowpri_cpu`: the cpu at home with the lowest priority if that is idle or lower than the thread's, else the one of
-    /// all others, else the best one at home, where it will wait. Among equals at home the search begins with `hint`.
+    /// `disp_lowpri_cpu`: the cpu at home with the lowest priority if that is idle or lower than the
+    /// thread's, else the one of all others, else the best one at home, where it will wait. Among equals at
+    /// home the search begins with `hint`.
     fn lowest(&self, view: &dyn View, task: TaskId, home: u32, hint: Option<CpuId>) -> (CpuId, &'static str) {
         let (start, cpus, mine) =
             (home * self.span, view.machine().cpus(), view.task(task).dispatch_priority);
@@ -275,8 +278,9 @@ impl Lgroup {
         priority <= 0 && self.queues.idle() == 0
     }
 
-    /// `setbackdq` balances: the next cpu of the group if fewer wait there. Threads of priority 16 and more bear two more
-    /// (`RUNQ_MATCH_PRI`, `RUNQ_MAX_DIFF`); threads of all priorities are counted, not only its own.
+    /// `setbackdq` balances: the next cpu of the group if fewer wait there. Threads of priority 16 and more
+    /// bear two more (`RUNQ_MATCH_PRI`, `RUNQ_MAX_DIFF`); threads of all priorities are counted, not only its
+    /// own.
     fn balanced(
         &self,
         view: &dyn View,
@@ -353,8 +357,8 @@ impl Lgroup {
         best.map_or_else(|| first_allowed(view, task), |(_, cpu)| cpu)
     }
 
-    /// A thread that runs away from home looks for a cpu at home whenever its quantum ends (`ts_tick`, `setbackdq`,
-    /// `cpu_choose`): from now on it is looked after.
+    /// A thread that runs away from home looks for a cpu at home whenever its quantum ends (`ts_tick`,
+    /// `setbackdq`, `cpu_choose`): from now on it is looked after.
     fn look_after(&mut self, system: &mut dyn System, task: TaskId) {
         if self.thread(task).watched {
             return;

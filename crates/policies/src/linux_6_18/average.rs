@@ -1,7 +1,9 @@
-//! Decayed averages of load and of busy time (PELT): half-life 32 ms, integers, brought up to date when looked at.
+//! Decayed averages of load and of busy time (PELT): half-life 32 ms, integers, brought up to date when
+//! looked at.
 //!
-//! Source: kernel/sched/pelt.c of Linux 6.x: periods of 1,024 us, y^32 = 1/2. A task's average follows its weight while it
-//! is runnable and fades while it sleeps; a cpu's is the sum of those of the tasks that belong to it.
+//! Source: kernel/sched/pelt.c of Linux 6.x: periods of 1,024 us, y^32 = 1/2. A task's average follows its
+//! weight while it is runnable and fades while it sleeps; a cpu's is the sum of those of the tasks that
+//! belong to it.
 
 use sim_core::time::Time;
 

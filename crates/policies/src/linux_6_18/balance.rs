@@ -1,4 +1,5 @@
-//! Pulling tasks: `sched_balance_domains`, `sched_balance_rq`, `sched_balance_newidle`, active balancing of Linux 6.x.
+//! Pulling tasks: `sched_balance_domains`, `sched_balance_rq`, `sched_balance_newidle`, active balancing of
+//! Linux 6.x.
 
 use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::CpuSet;
@@ -9,7 +10,8 @@ use super::busiest::{Amount, Finding, Situation};
 use super::domains::{BUSY_FACTOR, Kind, UNIT};
 use super::{Linux618, rules};
 
-/// A domain whose tasks are all pinned balances ever more rarely, down to this interval (`MAX_PINNED_INTERVAL`).
+/// A domain whose tasks are all pinned balances ever more rarely, down to this interval
+/// (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
 
 /// The end of an attempt at one level.
@@ -209,8 +211,8 @@ impl Linux618 {
         !hot || self.progress[level][me].failed > domain.cache_nice_tries()
     }
 
-    /// Active balancing: the stopper of `busiest` hands over its oldest waiting task, or the one it displaced.
-    /// `failed`: the attempts that failed, and `cache_nice_tries` of the level.
+    /// Active balancing: the stopper of `busiest` hands over its oldest waiting task, or the one it
+    /// displaced. `failed`: the attempts that failed, and `cache_nice_tries` of the level.
     fn push(
         &mut self,
         system: &mut dyn System,
@@ -260,8 +262,8 @@ impl Linux618 {
 }
 
 impl Amount {
-    /// What is left after a task of this load and utilisation, if it may go: one much larger than the amount stays,
-    /// though less so after each failure.
+    /// What is left after a task of this load and utilisation, if it may go: one much larger than the amount
+    /// stays, though less so after each failure.
     fn after(self, load: u64, utilisation: u64, failed: u32) -> Option<Self> {
         let halved = |value: u64| value >> failed.min(63);
         match self {

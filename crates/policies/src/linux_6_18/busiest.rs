@@ -92,8 +92,8 @@ impl Stats {
     }
 }
 
-/// What is left of an imbalance between memory nodes (`adjust_numa_imbalance`): a pair of communicating tasks may stay
-/// together while the receiver has few tasks.
+/// What is left of an imbalance between memory nodes (`adjust_numa_imbalance`): a pair of communicating tasks
+/// may stay together while the receiver has few tasks.
 pub(super) const fn numa_imbalance(imbalance: u64, running: u64, slack: u64) -> u64 {
     if running <= slack && imbalance <= 2 { 0 } else { imbalance }
 }
@@ -159,8 +159,8 @@ impl Linux618 {
         found.unwrap_or(Finding::Balanced)
     }
 
-    /// The cpu that balances for its group (`should_we_balance`): the first idle one, on an idle core if there is one,
-    /// else the first.
+    /// The cpu that balances for its group (`should_we_balance`): the first idle one, on an idle core if
+    /// there is one, else the first.
     fn designated(&self, view: &dyn View, domain: &Domain, me: CpuId) -> CpuId {
         let group = domain.local(me);
         let idle = |cpu: u32| view.nr_running(CpuId(cpu)) == 0;

@@ -114,8 +114,8 @@ impl Domain {
     }
 }
 
-/// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or node when
-/// it has a shared cache, else the core.
+/// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or
+/// node when it has a shared cache, else the core.
 pub(crate) fn cache_span(machine: &Machine) -> u32 {
     let topology = &machine.topology;
     let named = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
@@ -126,8 +126,8 @@ pub(crate) fn cache_span(machine: &Machine) -> u32 {
     }
 }
 
-/// The domains above each cpu, lowest first, without levels of one group. A package that holds several NUMA nodes is a
-/// NUMA level.
+/// The domains above each cpu, lowest first, without levels of one group. A package that holds several NUMA
+/// nodes is a NUMA level.
 pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     let topology = &machine.topology;
     let (package, node) = (topology.span(Level::Package), topology.span(Level::Node));
@@ -155,8 +155,8 @@ pub(super) fn build(machine: &Machine) -> Vec<Domain> {
     domains
 }
 
-/// `imb_numa_nr`: an eighth of a node with one last-level cache, or the number of its caches, at least one, times the
-/// nodes of the level over those of the lowest one (two).
+/// `imb_numa_nr`: an eighth of a node with one last-level cache, or the number of its caches, at least one,
+/// times the nodes of the level over those of the lowest one (two).
 fn numa_slack(node: u32, cache: u32, span: u32) -> u64 {
     let caches = (node / cache).max(1);
     let slack = if caches == 1 { node / 8 } else { caches };

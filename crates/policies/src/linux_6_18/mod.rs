@@ -1,4 +1,5 @@
-//! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle cpus.
+//! `LOAD` of Linux 6.18: group types, decayed loads, new-idle pulls at every level, wake-ups that find idle
+//! cpus.
 //!
 //! Source: kernel/sched/fair.c of Linux 6.x, simplified: utilisation is the share of time a cpu is busy, that
 //! of a task its part of it; no asymmetric capacity, no NUMA balancing, no limit on the wake-up scan, no

@@ -1,4 +1,5 @@
-//! Where new and woken tasks go: `sched_balance_find_dst_cpu`, `wake_affine` and `select_idle_sibling` of Linux 6.x.
+//! Where new and woken tasks go: `sched_balance_find_dst_cpu`, `wake_affine` and `select_idle_sibling` of
+//! Linux 6.x.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -9,7 +9,8 @@ use sim_core::time::Span;
 use super::busiest::{Finding, Situation};
 use super::{Load, NewIdle, rules};
 
-/// A domain whose tasks are all pinned balances ever more rarely, down to this interval (`MAX_PINNED_INTERVAL`).
+/// A domain whose tasks are all pinned balances ever more rarely, down to this interval
+/// (`MAX_PINNED_INTERVAL`).
 const MAX_PINNED_MS: u64 = 512;
 
 /// What became of a walk through a queue.
@@ -60,8 +61,8 @@ impl Load {
         self.next_balance[cpu] = next.max(now + 1);
     }
 
-    /// Ticks between attempts at a level; at least one, at most a tenth of a second per cpu of a kernel built for 64
-    /// or more (`HZ * NR_CPUS / 10`).
+    /// Ticks between attempts at a level; at least one, at most a tenth of a second per cpu of a kernel built
+    /// for 64 or more (`HZ * NR_CPUS / 10`).
     fn interval(&self, level: usize, cpu: CpuId, busy: bool) -> u64 {
         let factor = if busy { self.domains[level].template.busy_factor } else { 1 };
         let ms = self.progress[level][cpu].interval_ms.saturating_mul(factor);
@@ -134,7 +135,8 @@ impl Load {
         }
     }
 
-    /// Moves waiting tasks worth `imbalance` from `busiest` to `me`, newest first (`move_tasks`, `balance_tasks`).
+    /// Moves waiting tasks worth `imbalance` from `busiest` to `me`, newest first (`move_tasks`,
+    /// `balance_tasks`).
     pub(super) fn pull(
         &mut self,
         system: &mut dyn System,
@@ -150,7 +152,8 @@ impl Load {
             |weight: u64, remaining: u64| if halves { weight / 2 > remaining } else { weight > remaining };
         let mut waiting = std::mem::take(&mut self.waiting);
         system.queued(busiest, self.options.nr_migrate, &mut waiting);
-        // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as pinned.
+        // Tasks too heavy for the amount are passed over before their affinity is looked at: they count as
+        // pinned.
         let running = system.current(busiest);
         let fits = |task: TaskId| !heavy(u64::from(system.task(task).weight), remaining);
         let running_allowed = running.is_some_and(|task| fits(task) && system.allowed(task, me));
@@ -178,8 +181,9 @@ impl Load {
         !hot || self.progress[level][me].failed > self.domains[level].template.cache_nice_tries
     }
 
-    /// Active balancing: `busiest`'s migration thread hands its newest task to `me`, the one it displaced included.
-    /// Returns whether the thread was woken, and whether it was not because the running task is pinned elsewhere.
+    /// Active balancing: `busiest`'s migration thread hands its newest task to `me`, the one it displaced
+    /// included. Returns whether the thread was woken, and whether it was not because the running task is
+    /// pinned elsewhere.
     fn push(&mut self, system: &mut dyn System, level: usize, me: CpuId, busiest: CpuId) -> (bool, bool) {
         let Some(running) = system.current(busiest).filter(|_| self.options.active) else {
             return (false, false);

@@ -1,4 +1,5 @@
-//! The busiest group of a domain and how much to pull from it: `find_busiest_group` of Linux 2.6.18 to 2.6.30.
+//! The busiest group of a domain and how much to pull from it: `find_busiest_group` of Linux 2.6.18 to
+//! 2.6.30.
 
 use std::ops::Range;
 
@@ -121,8 +122,8 @@ impl Load {
         self.queues.first_at_most(group.clone(), 0).unwrap_or(CpuId(group.start))
     }
 
-    /// In a domain whose groups are single cpus: another cpu than `me` has more tasks than a group has power for. Only such
-    /// a cpu can be the busiest group.
+    /// In a domain whose groups are single cpus: another cpu than `me` has more tasks than a group has power
+    /// for. Only such a cpu can be the busiest group.
     fn anyone_crowded(&self, domain: &Domain, me: CpuId) -> bool {
         let tasks = (domain.power / UNIT) as u32 + 1;
         domain.others(me).into_iter().any(|cpus| self.queues.first_at_least(cpus, tasks).is_some())
@@ -168,8 +169,8 @@ fn cpu_load_per_task(view: &dyn View, cpu: CpuId) -> u64 {
     view.load(cpu).checked_div(u64::from(view.nr_running(cpu))).unwrap_or(0)
 }
 
-/// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load per task of
-/// the pulling cpu.
+/// How much load to pull from `busiest`, if anything; `average` is that of the whole domain, `mine` the load
+/// per task of the pulling cpu.
 fn imbalance(
     release: &Release,
     domain: &Domain,
@@ -203,7 +204,8 @@ fn imbalance(
     let needed = if local.tasks > 0 && per_task > local_per_task { 1 } else { 2 };
     let worth_one = max - this + release.fuzz * per_task >= needed * per_task
         || gains_throughput(power, (max, per_task), (this, local_per_task));
-    // Otherwise the kernel goes on with the small amount; it can still move a task of up to twice that weight.
+    // Otherwise the kernel goes on with the small amount; it can still move a task of up to twice that
+    // weight.
     Some((if worth_one { per_task } else { wanted }, Amount::Small))
 }
 

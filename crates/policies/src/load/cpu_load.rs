@@ -1,7 +1,9 @@
-//! Load averages of each cpu as Linux 2.6.28 keeps them: `cpu_load[]`, refreshed at the cpu's timer tick only.
+//! Load averages of each cpu as Linux 2.6.28 keeps them: `cpu_load[]`, refreshed at the cpu's timer tick
+//! only.
 //!
-//! `update_cpu_load`, `source_load` and `target_load` of kernel/sched.c. The ticks are not simulated: the averages are
-//! brought up to date when they are read or the load changes, with the same values as if every tick had done it.
+//! `update_cpu_load`, `source_load` and `target_load` of kernel/sched.c. The ticks are not simulated: the
+//! averages are brought up to date when they are read or the load changes, with the same values as if every
+//! tick had done it.
 
 use sim_core::ids::CpuId;
 use sim_core::machine::PerCpu;
@@ -11,7 +13,8 @@ use sim_core::time::{Span, Time};
 
 use crate::ticks::Ticks;
 
-/// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads three.
+/// Averages kept: index i follows the load with a time constant of 2^i ticks. The kernel keeps five and reads
+/// three.
 const AVERAGES: usize = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,8 +90,8 @@ impl Loads {
     }
 }
 
-/// `ticks` steps of `average = (average * (2^i - 1) + weight) / 2^i`, rounded towards `weight`; ends early when it
-/// has arrived, which takes at most some hundred steps.
+/// `ticks` steps of `average = (average * (2^i - 1) + weight) / 2^i`, rounded towards `weight`; ends early
+/// when it has arrived, which takes at most some hundred steps.
 fn decay(mut average: u64, weight: u64, i: u32, ticks: u64) -> u64 {
     let whole = 1u64 << i;
     for _ in 0..ticks {

@@ -1,4 +1,5 @@
-//! Scheduling domains of Linux 2.6.18 to 2.6.30, derived from the machine's tree: levels, groups, group powers.
+//! Scheduling domains of Linux 2.6.18 to 2.6.30, derived from the machine's tree: levels, groups, group
+//! powers.
 //!
 //! Construction: `__build_sched_domains`, `sd_degenerate` and `init_sched_groups_power` of kernel/sched.c.
 
@@ -101,13 +102,14 @@ impl Domain {
     }
 }
 
-/// The domains above each cpu, lowest first; levels with fewer than two groups are left out (the kernel removes
-/// them, or keeps them without effect).
+/// The domains above each cpu, lowest first; levels with fewer than two groups are left out (the kernel
+/// removes them, or keeps them without effect).
 ///
-/// SMT: threads of a core. MC: `cache` cpus that share a cache the kernel knows of. CPU: such groups within a NUMA
-/// node. NODE: nodes, up to 16. ALLNODES: all nodes of a larger machine. A group whose cpus share a cache or a core
-/// counts as one unit of power, so on pairs that share an L2 two tasks already crowd a group.
-/// Simplification: NODE domains are fixed blocks of 16 nodes, where the kernel takes the 16 nearest nodes of each.
+/// SMT: threads of a core. MC: `cache` cpus that share a cache the kernel knows of. CPU: such groups within a
+/// NUMA node. NODE: nodes, up to 16. ALLNODES: all nodes of a larger machine. A group whose cpus share a
+/// cache or a core counts as one unit of power, so on pairs that share an L2 two tasks already crowd a group.
+/// Simplification: NODE domains are fixed blocks of 16 nodes, where the kernel takes the 16 nearest nodes of
+/// each.
 pub(super) fn build(topology: &Topology, templates: &Templates, cache: u32) -> Vec<Domain> {
     let cpus = topology.cpus();
     let (core, node) = (topology.span(Level::Core), topology.span(Level::Node));

@@ -1,7 +1,8 @@
 //! `LOAD`: the balancing of the Linux release in the scenario; this folder holds that of 2.6.18 to 2.6.30.
 //!
-//! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group at each
-//! level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of the releases, 2.6.28.2 first.
+//! Idea: keep the *load* (sum of weights) of every queue near the average, by pulling from the busiest group
+//! at each level of a hierarchy of scheduling domains. Source: kernel/sched.c and sched_fair.c of the
+//! releases, 2.6.28.2 first.
 
 mod balance;
 mod busiest;
@@ -30,9 +31,11 @@ use releases::Release;
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOAD",
-    summary: "the load balancer of the scenario's Linux release (2.6.28 for other kernels): queue lengths, domains, idle and \
+    summary: "the load balancer of the scenario's Linux release (2.6.28 for other kernels): queue lengths, \
+        domains, idle and \
 active balancing",
-    source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
+    source: "Linux 2.6.27.57, 2.6.28.2, 2.6.30.4 kernel/sched.c, kernel/sched_fair.c, \
+        include/linux/topology.h; Linux 6.x kernel/sched/fair.c, topology.c",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("load.md"),
@@ -86,7 +89,8 @@ parameters! {
         periodic: bool = true;
         /// Levels at which a cpu that is about to go idle pulls at once: those of the release, all, or none.
         newidle: NewIdle = NewIdle::Kernel;
-        /// After cache_nice_tries + 2 failed attempts the migration thread moves a task, even the running one.
+        /// After cache_nice_tries + 2 failed attempts the migration thread moves a task, even the running
+        /// one.
         active: bool = true;
         /// A woken task may follow its waker (AFFINE_WAKEUPS and SD_WAKE_BALANCE); otherwise it stays.
         affine_wakeups: bool = true;

@@ -47,7 +47,8 @@ impl Load {
         (cpu, why)
     }
 
-    /// The remote group with the least load, if it is clearly less than the local one's (`find_idlest_group`).
+    /// The remote group with the least load, if it is clearly less than the local one's
+    /// (`find_idlest_group`).
     fn idlest_group(
         &mut self,
         view: &dyn View,
@@ -78,8 +79,8 @@ impl Load {
         Some((group, why.with("tolerated %", margin)))
     }
 
-    /// An idle cpu of the levels that look for one (`wake_idle`: threads of the core in 2.6.18, none since 2.6.27), unless
-    /// `cpu` is idle itself.
+    /// An idle cpu of the levels that look for one (`wake_idle`: threads of the core in 2.6.18, none since
+    /// 2.6.27), unless `cpu` is idle itself.
     fn idle_near(&self, view: &dyn View, task: TaskId, cpu: CpuId) -> Option<CpuId> {
         if view.nr_running(cpu) == 0 {
             return None;

@@ -32,7 +32,8 @@ pub(super) struct Template {
     /// A woken task looks for an idle cpu of the level (`SD_WAKE_IDLE`).
     pub(super) wake_idle: bool,
     pub(super) share_cpu_power: bool,
-    /// The cpus share a cache (`SD_SHARE_PKG_RESOURCES`): as a group of the level above they count as one unit.
+    /// The cpus share a cache (`SD_SHARE_PKG_RESOURCES`): as a group of the level above they count as one
+    /// unit.
     pub(super) share_cache: bool,
     /// One attempt at a time in the whole machine (`SD_SERIALIZE`); for show, an attempt takes no time here.
     pub(super) serialize: bool,
@@ -137,8 +138,8 @@ const TEMPLATES: Templates = Templates { smt: SMT, mc: MC, cpu: CPU, node: NODE,
 pub(super) enum SharedCaches {
     /// Never.
     Ignored,
-    /// On machines with one memory node only: the release learns of shared caches from Intel processors alone, and the
-    /// NUMA machines of its time are Opterons.
+    /// On machines with one memory node only: the release learns of shared caches from Intel processors
+    /// alone, and the NUMA machines of its time are Opterons.
     OneNode,
     /// Wherever the machine's tree has a `cache` level.
     Known,
@@ -160,7 +161,8 @@ pub(super) struct Release {
     pub(super) newidle_resets: bool,
     /// One designated cpu balances for its group (since 2.6.20).
     pub(super) designated: bool,
-    /// A group with very different queues is worth a look even when it has few tasks (`__group_imb`, since 2.6.24).
+    /// A group with very different queues is worth a look even when it has few tasks (`__group_imb`, since
+    /// 2.6.24).
     pub(super) group_imbalance: bool,
     /// The walk through a queue accepts a task of up to twice the amount (CFS); before, it had to fit.
     pub(super) halves: bool,
@@ -221,7 +223,8 @@ pub(super) const RELEASES: [Release; 4] = [
     Release { name: "linux-2.6.30", newidle_walks_on: true, ..LINUX_2_6_28 },
 ];
 
-/// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another balancer.
+/// The release of the kernel, unless the parameter names another one; 2.6.28 for a kernel with another
+/// balancer.
 pub(super) fn of(values: &Parameters, kernel: &OsModel) -> Release {
     let name = match values.release {
         Kernel::Own => kernel.balancer.release,

@@ -64,7 +64,8 @@ pub(super) const fn pulled(as_a: Situation, amount: Amount) -> &'static str {
     }
 }
 
-/// The reason of a pull: loads per unit of power of both groups, what is tolerated, and how much is to be moved.
+/// The reason of a pull: loads per unit of power of both groups, what is tolerated, and how much is to be
+/// moved.
 pub(super) const fn pull(rule: &'static str, busiest: u64, local: u64, tolerated: u64, amount: u64) -> Why {
     let why = Why::rule(rule).with("busiest load", busiest).with("local load", local);
     why.with("tolerated %", tolerated).with("load to move", amount)

@@ -1,4 +1,5 @@
-//! `LOAD` against queues set by hand: which static imbalances it corrects, hot tasks, pinned tasks, placement.
+//! `LOAD` against queues set by hand: which static imbalances it corrects, hot tasks, pinned tasks,
+//! placement.
 
 use super::*;
 use crate::fake::FakeSystem;
@@ -31,7 +32,8 @@ fn steady(levels: &[(Tree, u32)], counts: &[u32]) -> (FakeSystem, Load) {
     (system, policy)
 }
 
-/// The queues after the first move of a pass over all cpus, all of them due: what follows is the next state's business.
+/// The queues after the first move of a pass over all cpus, all of them due: what follows is the next state's
+/// business.
 fn balanced(levels: &[(Tree, u32)], counts: &[u32]) -> Vec<u32> {
     let (mut system, mut policy) = steady(levels, counts);
     for cpu in system.machine.cpu_ids() {
@@ -293,8 +295,8 @@ fn forks(levels: &[(Tree, u32)], n: u32, ticks_between: u64) -> Vec<u32> {
 
 #[test]
 fn forks_within_a_tick_pile_up_and_later_ones_spread() {
-    // The first seven go to the other pairs, the eighth to the parent's pair; then the parent's own queue looks
-    // empty, because its average is that of the last tick.
+    // The first seven go to the other pairs, the eighth to the parent's pair; then the parent's own queue
+    // looks empty, because its average is that of the last tick.
     let clump = forks(&TIGERTON, 16, 0);
     assert_eq!(clump[0], 8, "{clump:?}");
     let spread = forks(&TIGERTON, 16, 20);

@@ -13,8 +13,10 @@ use crate::ordering::{LEAST_SLICE, Used, slot};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "EDF",
-    summary: "earliest deadline first over one queue for the whole machine; each application states its period",
-    source: "Liu and Layland 1973 (JACM 20(1)); Abeni and Buttazzo 1998 (constant bandwidth server); SCHED_DEADLINE of Linux",
+    summary: "earliest deadline first over one queue for the whole machine; each application states its \
+        period",
+    source: "Liu and Layland 1973 (JACM 20(1)); Abeni and Buttazzo 1998 (constant bandwidth server); \
+        SCHED_DEADLINE of Linux",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("edf.md"),

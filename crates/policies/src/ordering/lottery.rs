@@ -18,7 +18,8 @@ use crate::spread::Draws;
 pub(crate) const ENTRY: Entry = Entry {
     name: "LOTTERY",
     summary: "a free cpu draws its next task by lot; the chance of each is its weight",
-    source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, OSDI 1994",
+    source: "Waldspurger and Weihl, Lottery scheduling: flexible proportional-share resource management, \
+        OSDI 1994",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("lottery.md"),
@@ -30,8 +31,8 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `LOTTERY`.
     struct Parameters {
-        /// The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in the
-        /// prototype of the paper).
+        /// The quantum: how long a task runs, up to the next timer tick, before the next drawing (100 ms in
+        /// the prototype of the paper).
         slice: Duration = ms(100), in LEAST_SLICE..=s(1000);
     }
 }

@@ -13,8 +13,10 @@ use crate::ordering::{LEAST_SLICE, Used, slot};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "MLFQ",
-    summary: "multilevel feedback queue: tasks that use much cpu time sink to lower levels with longer slices",
-    source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating Systems: Three Easy Pieces, chapter 8",
+    summary: "multilevel feedback queue: tasks that use much cpu time sink to lower levels with longer \
+        slices",
+    source: "Corbato, Merwin-Daggett and Daley 1962 (CTSS); the rules as in Arpaci-Dusseau, Operating \
+        Systems: Three Easy Pieces, chapter 8",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("mlfq.md"),
@@ -26,8 +28,8 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `MLFQ`.
     struct Parameters {
-        /// The number of levels: 3 in the examples of OSTEP, 60 in Solaris. With 8 the longest slice is above a
-        /// second.
+        /// The number of levels: 3 in the examples of OSTEP, 60 in Solaris. With 8 the longest slice is above
+        /// a second.
         levels: i64 = 8, in 1..=32;
         /// Cpu time after which a task leaves the highest level, up to the next timer tick. It doubles from
         /// level to level, as in CTSS. 10 ms as in the examples of OSTEP.
@@ -125,8 +127,8 @@ impl Policy for Mlfq {
         self.levels_of.fill((0, Span::ZERO));
         for cpu in system.machine().cpu_ids().collect::<Vec<_>>() {
             if let Some(task) = system.current(cpu) {
-                // What it has used before does not count on the highest level. It keeps its slice, and a task of the
-                // highest level preempts it.
+                // What it has used before does not count on the highest level. It keeps its slice, and a task
+                // of the highest level preempts it.
                 self.used.since(system, task);
             }
         }

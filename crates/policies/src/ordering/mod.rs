@@ -1,4 +1,5 @@
-//! Policies that order the run queues, in the manner of sched_ext: textbook schedulers and one with a queue per cache.
+//! Policies that order the run queues, in the manner of sched_ext: textbook schedulers and one with a queue
+//! per cache.
 
 mod edf;
 mod fifo;
@@ -27,7 +28,8 @@ use sim_core::time::Span;
 /// `SCX_SLICE_DFL` of Linux (kernel/sched/ext.c), ns.
 const SCX_SLICE: u64 = 20_000_000;
 
-/// The shortest slice, ns: one tick at 1,000 Hz, the most of Linux. With less, tasks would mostly refill caches.
+/// The shortest slice, ns: one tick at 1,000 Hz, the most of Linux. With less, tasks would mostly refill
+/// caches.
 const LEAST_SLICE: u64 = 1_000_000;
 
 /// The cpu time of each task when it was last read.

@@ -1,4 +1,5 @@
-//! One queue per cpu in a given order: a task goes to its last cpu if that is idle, else to the shortest queue.
+//! One queue per cpu in a given order: a task goes to its last cpu if that is idle, else to the shortest
+//! queue.
 //!
 //! A cpu that goes idle steals.
 

@@ -98,8 +98,9 @@ impl Servers {
         }
     }
 
-    /// A cpu for a created or woken task: its last one if it is idle, else an idle one of the same group, else any
-    /// idle one, else, for a task with a key that preempts, the one that runs the largest key, else its last one.
+    /// A cpu for a created or woken task: its last one if it is idle, else an idle one of the same group,
+    /// else any idle one, else, for a task with a key that preempts, the one that runs the largest key, else
+    /// its last one.
     pub(super) fn place(
         &mut self,
         view: &dyn View,

@@ -16,8 +16,10 @@ use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "RUSTY",
-    summary: "a queue of virtual time for each last-level cache, and a central balancer that moves tasks between them",
-    source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load balancer, greedy idle cpus",
+    summary: "a queue of virtual time for each last-level cache, and a central balancer that moves tasks \
+        between them",
+    source: "scx_rusty of https://github.com/sched-ext/scx, in outline: dispatch queue per domain, load \
+        balancer, greedy idle cpus",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("rusty.md"),
@@ -78,8 +80,8 @@ impl Rusty {
         }
     }
 
-    /// The virtual time of a task in the domain of a cpu: one that comes from another domain keeps its distance to the
-    /// clock there.
+    /// The virtual time of a task in the domain of a cpu: one that comes from another domain keeps its
+    /// distance to the clock there.
     fn enter(&mut self, task: TaskId, cpu: CpuId) -> i64 {
         let (domain, slice) = (cpu.0 / self.span, self.slice.ns() as i64);
         let (from, vtime) = *slot(&mut self.tasks, task);
@@ -95,8 +97,8 @@ impl Rusty {
         (first..(first + self.span).min(machine.cpus())).map(CpuId)
     }
 
-    /// Moves held tasks, each from the domain with the most load to the one with the least, as long as that makes loads
-    /// more equal.
+    /// Moves held tasks, each from the domain with the most load to the one with the least, as long as that
+    /// makes loads more equal.
     fn balance(&mut self, system: &mut dyn System) {
         let load = |domain| self.cpus(domain, system.machine()).map(|cpu| system.load(cpu)).sum();
         let mut loads: Vec<u64> = (0..self.domains.len()).map(load).collect();

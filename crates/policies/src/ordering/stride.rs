@@ -12,8 +12,10 @@ use crate::ordering::per_cpu::PerCpu;
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "STRIDE",
-    summary: "proportional shares: on each cpu the task that is furthest behind its share runs for one quantum",
-    source: "Waldspurger and Weihl, Stride scheduling: deterministic proportional-share resource management, MIT/LCS/TM-528, 1995",
+    summary: "proportional shares: on each cpu the task that is furthest behind its share runs for one \
+        quantum",
+    source: "Waldspurger and Weihl, Stride scheduling: deterministic proportional-share resource \
+        management, MIT/LCS/TM-528, 1995",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
     text: include_str!("stride.md"),
@@ -34,7 +36,8 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `STRIDE`.
     struct Parameters {
-        /// The quantum: how long a task runs, up to the next timer tick (100 ms in the prototype of the paper).
+        /// The quantum: how long a task runs, up to the next timer tick (100 ms in the prototype of the
+        /// paper).
         slice: Duration = ms(100), in LEAST_SLICE..=s(1000);
     }
 }

@@ -133,7 +133,8 @@ fn mlfq_lets_short_tasks_preempt_long_ones() {
     let short = [sleep(50), compute(2)].repeat(4);
     let apps = vec![("hog", 0, 1024, 1, vec![compute(9_000)]), ("short", 0, 1024, 1, short)];
     let report = run(&super::MLFQ, &[], ONE, apps, 900);
-    // It waits 10 ms until the hog has sunk to the second level, and from then on not at all: four times 52 ms.
+    // It waits 10 ms until the hog has sunk to the second level, and from then on not at all: four times 52
+    // ms.
     assert_eq!(ends(&report)[1], 10 + 208);
 }
 
@@ -166,7 +167,8 @@ fn edf_counts_the_budget_over_preemptions() {
         ("c", 1, 1024, 1, vec![compute(10)]),
         ("b", 5, 1024, 1, vec![compute(10)]),
     ];
-    // A has run for 5 ms when B preempts it at 5 ms. At 30 ms its 20 ms are used, and C has the earlier deadline.
+    // A has run for 5 ms when B preempts it at 5 ms. At 30 ms its 20 ms are used, and C has the earlier
+    // deadline.
     let report = run(&super::EDF, &[], ONE, apps, 1_000);
     assert_eq!(ends(&report), [80, 40, 15]);
 }
@@ -184,7 +186,8 @@ fn an_edf_task_that_polls_keeps_a_deadline_within_its_period() {
 
 #[test]
 fn mlfq_boosts_running_tasks_too() {
-    // At 1 s the hog is on level 6 and has 320 ms of 640 left. It is on level 0 then: preempted once, it is first again.
+    // At 1 s the hog is on level 6 and has 320 ms of 640 left. It is on level 0 then: preempted once, it is
+    // first again.
     let apps = vec![("hog", 0, 1024, 1, vec![compute(1_300)]), ("late", 1_001, 1024, 1, vec![compute(500)])];
     let boosted = ends(&run(&super::MLFQ, &[], ONE, apps.clone(), 5_000));
     let never = ends(&run(&super::MLFQ, &[("boost", 100_000_000_000)], ONE, apps, 5_000));

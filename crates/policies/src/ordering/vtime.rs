@@ -13,7 +13,8 @@ use crate::ordering::{LEAST_SLICE, SCX_SLICE, Used, slot};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "VTIME",
-    summary: "one queue for the whole machine, ordered by weighted virtual time: the simplest sched_ext scheduler",
+    summary: "one queue for the whole machine, ordered by weighted virtual time: the simplest sched_ext \
+        scheduler",
     source: "sched_ext of Linux 6.12, tools/sched_ext/scx_simple.bpf.c",
     level: Level::InKernel,
     parameters: Parameters::TABLE,

@@ -3,8 +3,9 @@
 use sim_core::ids::CpuId;
 use sim_core::machine::{Level, Topology};
 
-/// Whole shares of `units` in proportion to the weights by the method of largest remainders (Hamilton), at least one each
-/// (there must be as many units as weights). Equal remainders go to who holds more, then to the first.
+/// Whole shares of `units` in proportion to the weights by the method of largest remainders (Hamilton), at
+/// least one each (there must be as many units as weights). Equal remainders go to who holds more, then to
+/// the first.
 pub(super) fn portions(units: u32, weights: &[u64], held: &[u32]) -> Vec<u32> {
     let total: u128 = weights.iter().map(|w| u128::from(*w)).sum::<u128>().max(1);
     let exact: Vec<u128> = weights.iter().map(|w| u128::from(*w) * u128::from(units)).collect();
@@ -25,8 +26,8 @@ pub(super) fn portions(units: u32, weights: &[u64], held: &[u32]) -> Vec<u32> {
     shares
 }
 
-/// Which party gets each unit: `shares[p]` of them for party p. Units are `width` consecutive cores; a party keeps those of
-/// which it holds most cores (`owner`, by core), the others are dealt in order.
+/// Which party gets each unit: `shares[p]` of them for party p. Units are `width` consecutive cores; a party
+/// keeps those of which it holds most cores (`owner`, by core), the others are dealt in order.
 pub(super) fn deal(shares: &[u32], width: u32, owner: &[Option<usize>]) -> Vec<Option<usize>> {
     let width = width.max(1) as usize;
     let units = owner.len() / width;
@@ -55,8 +56,9 @@ pub(super) fn deal(shares: &[u32], width: u32, owner: &[Option<usize>]) -> Vec<O
     dealt
 }
 
-/// The cpu of each task: even over the cores of the set, then over the threads of each core, and as many tasks as possible
-/// keep their old one. Without old ones they go round the cores in order. The set must not be empty.
+/// The cpu of each task: even over the cores of the set, then over the threads of each core, and as many
+/// tasks as possible keep their old one. Without old ones they go round the cores in order. The set must not
+/// be empty.
 pub(super) fn seats(topology: &Topology, set: &[CpuId], old: &[Option<CpuId>]) -> Vec<CpuId> {
     let mut cores: Vec<Vec<CpuId>> = Vec::new();
     for cpu in set {
@@ -87,7 +89,8 @@ pub(super) fn seats(topology: &Topology, set: &[CpuId], old: &[Option<CpuId>]) -
     seats
 }
 
-/// Spreads tasks over groups so that their numbers differ by at most one and as many as possible stay where they were.
+/// Spreads tasks over groups so that their numbers differ by at most one and as many as possible stay where
+/// they were.
 fn level_out(groups: usize, old: &[Option<usize>]) -> Vec<usize> {
     let groups = groups.max(1);
     let (base, extra) = (old.len() / groups, old.len() % groups);

@@ -1,4 +1,5 @@
-//! `PARTITION`: every application gets cores of its own, whole packages where there are enough; once, or anew at every change.
+//! `PARTITION`: every application gets cores of its own, whole packages where there are enough; once, or anew
+//! at every change.
 //!
 //! Idea: space sharing. Source: the "partitioned by sockets" runs that Iancu, Hofmeyr, Blagojevic, Zheng,
 //! "Oversubscription on Multicore Processors" (IPDPS 2010), compare sharing with; the cut that follows
@@ -23,8 +24,10 @@ use crate::spread::allowed_cpus;
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PARTITION",
-    summary: "disjoint sets of packages or cores, one per application, divided once or again at every arrival and exit",
-    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (static, by socket); \
+    summary: "disjoint sets of packages or cores, one per application, divided once or again at every \
+        arrival and exit",
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 \
+        (static, by socket); \
 Tucker, Gupta: Process control and scheduling issues, SOSP 1989 (dynamic)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
@@ -60,11 +63,11 @@ parameters! {
         unit: Unit = Unit::Socket;
         /// Whether every application gets the same share, or a share in proportion to its number of threads.
         share: Share = Share::Equal;
-        /// Static: the number of equal parts. 0 means one part for each application that does not wait for the
-        /// end of another one.
+        /// Static: the number of equal parts. 0 means one part for each application that does not wait for
+        /// the end of another one.
         parts: usize = 0, in 0..=4_096;
-        /// Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond their
-        /// sum stay unused.
+        /// Static: the number of cores of each part, for example `[12, 4]`, from core 0 on. Cores beyond
+        /// their sum stay unused.
         cores: Vec<u32> = 0, in 1..=1 << 22;
     }
 }
@@ -144,7 +147,8 @@ impl Partition {
         partition
     }
 
-    /// Divides the machine among parties of these weights that hold these cpus; in turn when there are too many.
+    /// Divides the machine among parties of these weights that hold these cpus; in turn when there are too
+    /// many.
     fn divide(&self, topology: &Topology, weights: &[u64], held: &[Vec<CpuId>]) -> Vec<Vec<CpuId>> {
         let parties = weights.len() as u32;
         let packages = !self.by_core && topology.count(Tree::Package) >= parties;

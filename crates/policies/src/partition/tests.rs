@@ -39,7 +39,8 @@ fn packages_then_cores_then_turns() {
 fn units_shares_parts_and_explicit_cores() {
     let core = |values: &mut Values| values.set("unit", 1).unwrap();
     assert_eq!(sizes(&BARCELONA, &[4; 3], core), [(0, 6), (6, 5), (11, 5)]);
-    // Three quarters of the threads are three of four packages; one thread of 17 still has a package of its own.
+    // Three quarters of the threads are three of four packages; one thread of 17 still has a package of its
+    // own.
     let threads = |values: &mut Values| values.set("share", 1).unwrap();
     assert_eq!(sizes(&BARCELONA, &[12, 4], threads), [(0, 12), (12, 4)]);
     assert_eq!(sizes(&BARCELONA, &[16, 1], threads), [(0, 12), (12, 4)]);
@@ -98,7 +99,8 @@ fn a_static_part_is_inherited_by_who_waits_and_found_by_who_has_none() {
     let mut system = FakeSystem::new(&BARCELONA);
     let apps: Vec<AppId> = (0..4).map(|_| system.add_app(2, false)).collect();
     let mut specs = system.specs();
-    // Application 1 waits for application 0: the machine is cut in three, and it takes the part of application 0.
+    // Application 1 waits for application 0: the machine is cut in three, and it takes the part of
+    // application 0.
     specs[1].after = Some(apps[0]);
     let mut waiting =
         Partition::new(&Parameters::from(&Choice::new(&ENTRY).values), &specs, &system.machine.topology);

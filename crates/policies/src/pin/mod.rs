@@ -1,7 +1,9 @@
-//! `PIN`: every task is bound for the whole run, to one cpu or to a cache, package or node, in a layout of choice.
+//! `PIN`: every task is bound for the whole run, to one cpu or to a cache, package or node, in a layout of
+//! choice.
 //!
-//! Idea: remove migration altogether. Source: the `taskset`/`numactl` practice measured as PIN by Iancu, Hofmeyr,
-//! Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010); scatter and gather as `KMP_AFFINITY`.
+//! Idea: remove migration altogether. Source: the `taskset`/`numactl` practice measured as PIN by Iancu,
+//! Hofmeyr, Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010); scatter and gather as
+//! `KMP_AFFINITY`.
 
 use std::sync::Arc;
 
@@ -20,9 +22,11 @@ use crate::spread::{Draws, allowed_cpus, far_apart, threads_last};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "PIN",
-    summary: "binds each task for the whole run, to a cpu or a larger domain: evenly, at random, scattered, gathered or as \
+    summary: "binds each task for the whole run, to a cpu or a larger domain: evenly, at random, scattered, \
+        gathered or as \
 listed",
-    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; KMP_AFFINITY of Intel's \
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010; \
+        KMP_AFFINITY of Intel's \
 OpenMP runtime (scatter, compact); taskset(1), numactl(8)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
@@ -52,13 +56,14 @@ parameters! {
     /// Parameters of `PIN`.
     struct Parameters {
         /// The order in which ranks get cpus: round-robin by number (`even`), an even layout drawn from the
-        /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them (`list`).
+        /// seed (`random`), far apart (`scatter`), close together (`gather`), or as `cpus` lists them
+        /// (`list`).
         layout: PerApp<Layout> = Layout::Even;
-        /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that contains
-        /// it.
+        /// What a rank is bound to: one cpu, or all cpus of the core, cache, NUMA node or package that
+        /// contains it.
         by: PerApp<Domain> = Domain::Cpu;
-        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN uses
-        /// all that the application may use.
+        /// The cpus to use, written as for `taskset -c`, in this order with `layout: list`. By default PIN
+        /// uses all that the application may use.
         cpus: PerApp<Cpus> = 0, in 0..=(1 << 22) - 1;
         /// Position of rank 0 among the cpus of the layout.
         offset: PerApp<u64> = 0, in 0..=1 << 22;

@@ -4,7 +4,8 @@ use super::*;
 use crate::Choice;
 use crate::fake::FakeSystem;
 
-/// Two packages of four cores with two hardware threads (Nehalem): cpus 0 to 7 are package 0, 0 and 1 its first core.
+/// Two packages of four cores with two hardware threads (Nehalem): cpus 0 to 7 are package 0, 0 and 1 its
+/// first core.
 const NEHALEM: [(Tree, u32); 4] = [(Tree::Package, 2), (Tree::Node, 1), (Tree::Core, 4), (Tree::Thread, 2)];
 /// Four packages of four cores, a memory controller each (Barcelona).
 const BARCELONA: [(Tree, u32); 3] = [(Tree::Package, 4), (Tree::Node, 1), (Tree::Core, 4)];
@@ -63,7 +64,8 @@ fn random_layout_is_even_and_another_order() {
 fn scatter_takes_packages_in_turn_and_gather_fills_them() {
     assert_eq!(homes(&BARCELONA, 6, &wish(Layout::Scatter)), [0, 4, 8, 12, 1, 5]);
     assert_eq!(homes(&BARCELONA, 6, &wish(Layout::Gather)), [0, 1, 2, 3, 4, 5]);
-    // Scatter comes to second hardware threads when every core has a task; gather fills a core before the next.
+    // Scatter comes to second hardware threads when every core has a task; gather fills a core before the
+    // next.
     assert_eq!(homes(&NEHALEM, 10, &wish(Layout::Scatter)), [0, 8, 2, 10, 4, 12, 6, 14, 1, 9]);
     assert_eq!(homes(&NEHALEM, 5, &wish(Layout::Gather)), [0, 1, 2, 3, 4]);
 }

@@ -1,7 +1,7 @@
 //! `SPEED`: a user-level balancer that equalises the *speed* of an application's threads, not queue lengths.
 //!
-//! Idea: on an uneven number of threads per core, rotate the threads so that each gets the same share of cpu time.
-//! Source: Hofmeyr, Iancu, Blagojevic, "Load Balancing on Speed" (PPoPP 2010).
+//! Idea: on an uneven number of threads per core, rotate the threads so that each gets the same share of cpu
+//! time. Source: Hofmeyr, Iancu, Blagojevic, "Load Balancing on Speed" (PPoPP 2010).
 
 use notation::declare::{Duration, Percent};
 use notation::parameter::Values;
@@ -20,7 +20,8 @@ mod balancers;
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SPEED",
-    summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow cores",
+    summary: "user-level balancing of the threads' shares of cpu time: fast cores pull threads from slow \
+        cores",
     source: "Hofmeyr, Iancu, Blagojevic: Load Balancing on Speed, PPoPP 2010",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
@@ -70,15 +71,15 @@ parameters! {
         /// Other cores pull from a core when its speed is below this share of the global speed (T_s = 0.9).
         threshold: Percent = percent(90), in 1..=percent(100);
         /// What speed means. `share`: cpu time over real time as in the paper, polling included. `queue`: 1 /
-        /// tasks on the core at the check, other programs included. `progress`: work done, measured as its time
-        /// at nominal speed, over real time, as hardware counters report it.
+        /// tasks on the core at the check, other programs included. `progress`: work done, measured as its
+        /// time at nominal speed, over real time, as hardware counters report it.
         measure: Measure = Measure::Share;
         /// How to count threads that sleep at the check. `count`: as in the paper, where a thread that sleeps
-        /// at a barrier appears slow. `skip`: leave them out of the mean and never pull them (their state is in
-        /// `/proc`).
+        /// at a barrier appears slow. `skip`: leave them out of the mean and never pull them (their state is
+        /// in `/proc`).
         sleepers: Sleepers = Sleepers::Count;
-        /// Checks for which both cores rest after a migration, each counted by its balancer. With two, the next
-        /// speed that counts is that of an interval without migration.
+        /// Checks for which both cores rest after a migration, each counted by its balancer. With two, the
+        /// next speed that counts is that of an interval without migration.
         block: u64 = 2, in 0..=1_000;
         /// Delay between the creation of the last thread and the first interval.
         startup: Duration = 0, in 0..=s(1000);

@@ -136,7 +136,8 @@ fn progress_as_measure_sees_a_thread_that_only_polls() {
 
 #[test]
 fn a_sleeper_makes_its_core_slow_unless_it_is_skipped() {
-    // Thread 1 sleeps alone on core 1: counted, core 1 is the slowest; skipped, it is free and takes a thread.
+    // Thread 1 sleeps alone on core 1: counted, core 1 is the slowest; skipped, it is free and takes a
+    // thread.
     let sleeps = |system: &mut FakeSystem| system.tasks[1].view.state = TaskState::Sleeping;
     let counted = looks(2, &[], sleeps).homes(AppId(0));
     let skipped = looks(2, &[("sleepers", 1)], sleeps).homes(AppId(0));

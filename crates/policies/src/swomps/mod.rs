@@ -20,7 +20,8 @@ use plan::{Request, allocate, bind, free_cores};
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "SWOMPS",
-    summary: "binds the threads of each program by its preference: scattered over packages or gathered on few",
+    summary: "binds the threads of each program by its preference: scattered over packages or gathered on \
+        few",
     source: "Yan et al.: SWOMPS, IWOMP 2010 (prose, not the sign of the printed pseudo-code)",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
@@ -61,8 +62,8 @@ parameters! {
         /// The strength of the preference: run time against it over run time with it, minus one. 0%: derived
         /// from the memory demand with `auto`, otherwise the weakest possible.
         gain: PerApp<Percent> = 0, in 0..=percent(1000);
-        /// `system`: plan all programs at every start and end. `self`: each program plans for itself, once, at
-        /// its own start.
+        /// `system`: plan all programs at every start and end. `self`: each program plans for itself, once,
+        /// at its own start.
         scope: Scope = Scope::System;
         /// With `auto`: the memory-bound share of the work at and above which a program scatters.
         scatter_from: Percent = percent(25), in 0..=percent(100);
@@ -124,7 +125,8 @@ fn bound_share(app: &AppSpec, machine: &Machine) -> i64 {
     bound.checked_div(all).unwrap_or(0) as i64
 }
 
-/// The memory-bound share of one profile: as declared, else demand over `bound_demand` of a controller's bandwidth.
+/// The memory-bound share of one profile: as declared, else demand over `bound_demand` of a controller's
+/// bandwidth.
 fn profile_share(profile: &MemoryProfile, machine: &Machine) -> u64 {
     let full = u128::from(machine.memory.node_bandwidth) * u128::from(machine.memory.bound_demand) / 1_000;
     let share = match profile.bound {

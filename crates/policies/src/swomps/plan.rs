@@ -1,4 +1,5 @@
-//! The two algorithms of `SWOMPS`: how many cores each program gets on each package, and which thread gets which core.
+//! The two algorithms of `SWOMPS`: how many cores each program gets on each package, and which thread gets
+//! which core.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -78,7 +79,8 @@ pub(super) fn allocate(
     quota
 }
 
-/// Second algorithm: which thread of `who` gets which core. `bound` holds the old binding of all and receives the new one.
+/// Second algorithm: which thread of `who` gets which core. `bound` holds the old binding of all and receives
+/// the new one.
 pub(super) fn bind(topology: &Topology, who: &[usize], quota: &[Vec<u32>], bound: &mut [Vec<Option<CpuId>>]) {
     let mut left = quota.to_vec();
     let mut taken = vec![false; topology.cpus() as usize];
@@ -101,8 +103,8 @@ pub(super) fn bind(topology: &Topology, who: &[usize], quota: &[Vec<u32>], bound
     }
 }
 
-/// First pass over one application: its threads keep their cores within what is left of its quota. Returns those without one,
-/// threads that have just lost theirs first: they are rebound anyway.
+/// First pass over one application: its threads keep their cores within what is left of its quota. Returns
+/// those without one, threads that have just lost theirs first: they are rebound anyway.
 fn keep(
     topology: &Topology,
     threads: &mut [Option<CpuId>],

@@ -1,5 +1,5 @@
-//! `SWOMPS`: allocations worked out by hand on the paper's machine (24 cores in 4 packages of 6), and no binding of the
-//! same plan moves fewer threads.
+//! `SWOMPS`: allocations worked out by hand on the paper's machine (24 cores in 4 packages of 6), and no
+//! binding of the same plan moves fewer threads.
 
 use sim_core::ids::Id;
 use sim_core::machine::Topology;
@@ -44,7 +44,8 @@ fn the_stronger_preference_chooses_first() {
 
 #[test]
 fn cores_run_out_in_the_order_of_preference() {
-    // -5 scatters 2 + 1; +1 gathers from package 1 (3 free) then 0; the last application gets the one core left.
+    // -5 scatters 2 + 1; +1 gathers from package 1 (3 free) then 0; the last application gets the one core
+    // left.
     assert_eq!(quota(&[(1, 4), (-5, 3), (0, 4)], 2, 4, &[]), [[1, 3], [2, 1], [1, 0]]);
 }
 
@@ -118,7 +119,8 @@ fn an_arrival_takes_what_it_prefers_and_an_exit_gives_it_back() {
     swomps.app_ready(&mut system, apps[0]);
     assert_eq!(on_packages(&system, apps[0]), [3, 3, 3, 3]);
     let before = system.homes(apps[0]);
-    // The strong gatherer arrives: two whole packages. Six threads of the first program must leave them, six stay.
+    // The strong gatherer arrives: two whole packages. Six threads of the first program must leave them, six
+    // stay.
     swomps.app_ready(&mut system, apps[1]);
     assert_eq!(on_packages(&system, apps[1]), [6, 6, 0, 0]);
     assert_eq!(on_packages(&system, apps[0]), [0, 0, 6, 6]);

@@ -1,4 +1,5 @@
-//! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a second, idle steals.
+//! `ULE`: placement and balancing of FreeBSD: the last cpu or an idle one, a long-term balancer about once a
+//! second, idle steals.
 //!
 //! Sources: sys/kern/sched_ule.c of FreeBSD 7.3 ([`seven`]) and 12 ([`twelve`]). Priorities are not seen: a
 //! thread "could run now" on an idle cpu only, and the cpu with the lowest priority is the one with the
@@ -23,7 +24,8 @@ use crate::spread::Draws;
 /// Its entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "ULE",
-    summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus steal",
+    summary: "FreeBSD's placement and balancing: idle cpus first, one move about every second, idle cpus \
+        steal",
     source: "FreeBSD 7.3 and 12, sys/kern/sched_ule.c",
     level: Level::InKernel,
     parameters: Parameters::TABLE,
@@ -55,8 +57,8 @@ parameters! {
     struct Parameters {
         /// The release whose rules ULE uses: FreeBSD 7 (of 2008 to 2011) or 12.
         release: Release = Release::V7;
-        /// Mean time between passes of the long-term balancer. The time to each pass is drawn from half to one
-        /// and a half of it (balance_interval).
+        /// Mean time between passes of the long-term balancer. The time to each pass is drawn from half to
+        /// one and a half of it (balance_interval).
         interval: Duration = s(1), in ms(1)..=s(1000);
         /// Whether the long-term balancer runs (kern.sched.balance).
         balance: bool = true;

@@ -1,4 +1,5 @@
-//! The rules of FreeBSD 7: idle cpus by number, steals from long queues only, one pair of cpus balanced at a time.
+//! The rules of FreeBSD 7: idle cpus by number, steals from long queues only, one pair of cpus balanced at a
+//! time.
 
 use std::cmp::Reverse;
 
@@ -9,9 +10,10 @@ use super::Ule;
 use crate::spread::first_allowed;
 
 impl Ule {
-    /// `sched_pickcpu`: the last cpu when it is idle, the first idle one, else the one with the lowest priority, which is here
-    /// the one with the fewest threads; of equals the last by number (`tdq_lowestpri`). That a thread of better priority
-    /// stays on its last cpu or goes to its waker's is left out.
+    /// `sched_pickcpu`: the last cpu when it is idle, the first idle one, else the one with the lowest
+    /// priority, which is here the one with the fewest threads; of equals the last by number
+    /// (`tdq_lowestpri`). That a thread of better priority stays on its last cpu or goes to its waker's is
+    /// left out.
     pub(super) fn pick_seven(&mut self, view: &dyn View, task: TaskId, previous: CpuId) -> CpuChoice {
         let length = view.nr_running(previous).into();
         let allowed = || view.machine().cpu_ids().filter(|cpu| view.allowed(task, *cpu));
@@ -42,7 +44,8 @@ impl Ule {
         (first..first + self.siblings).map(CpuId)
     }
 
-    /// `tdq_idled`: a sibling with a waiting thread, else the most loaded cpu if it has enough; of equals the last.
+    /// `tdq_idled`: a sibling with a waiting thread, else the most loaded cpu if it has enough; of equals the
+    /// last.
     pub(super) fn steal_seven(&mut self, system: &mut dyn System, cpu: CpuId) {
         let sibling = self.core(cpu).find(|other| *other != cpu && system.nr_running(*other) >= 2);
         if let Some(victim) = sibling {
@@ -58,8 +61,8 @@ impl Ule {
         }
     }
 
-    /// `sched_balance`: of all cores, from a random one on, the first with the most threads, some of them waiting, and the
-    /// first with the fewest.
+    /// `sched_balance`: of all cores, from a random one on, the first with the most threads, some of them
+    /// waiting, and the first with the fewest.
     pub(super) fn balance_pair(&mut self, system: &mut dyn System) {
         let cores = system.machine().cpus() / self.siblings;
         let start = self.draw(system, cores.into()) as u32;

@@ -1,4 +1,5 @@
-//! Wrappers with the contract of a policy: one disturbs what another decides, one records it, one replays a record.
+//! Wrappers with the contract of a policy: one disturbs what another decides, one records it, one replays a
+//! record.
 
 mod perturb;
 mod record;

@@ -1,4 +1,5 @@
-//! `perturb`: another policy whose decisions come late or not at all, to find out whether it stands or falls with each of them.
+//! `perturb`: another policy whose decisions come late or not at all, to find out whether it stands or falls
+//! with each of them.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,8 @@ parameters! {
         jitter: Duration = 0, in 0..=s(10);
         /// share of moves, masks, directed yields and placements that do not happen, drawn from the seed. The
         /// policy is notified of the refusal. A woken task stays where it was, and a created one goes to any
-        /// cpu that it may use. Changes of priority levels are never vetoed, because a throttled task would not
-        /// end
+        /// cpu that it may use. Changes of priority levels are never vetoed, because a throttled task would
+        /// not end
         veto: Percent = 0, in 0..=percent(100);
     }
 }
@@ -58,7 +59,8 @@ struct Disturb {
 }
 
 impl Perturbed {
-    /// `inner` under these values of [`Perturbation`]; `entity` tells the streams of two perturbed policies of one run apart.
+    /// `inner` under these values of [`Perturbation`]; `entity` tells the streams of two perturbed policies
+    /// of one run apart.
     pub(crate) fn new(inner: Box<dyn Policy>, values: &Values, entity: u64) -> Self {
         let given = Perturbation::from(values);
         let disturb = Disturb {

@@ -147,7 +147,8 @@ impl Recorder {
     /// A sentence: there were more calls than a schedule can have.
     pub fn into_schedule(self, end: Time) -> Result<Schedule, String> {
         if self.calls.len() >= MAX_CALLS {
-            return Err("its schedule has more than 4,000,000 calls: a policy that orders the queues is called at every \
+            return Err("its schedule has more than 4,000,000 calls: a policy that orders the queues is \
+                called at every \
                         poll. Shorten the run, or choose a runtime whose waiting tasks sleep"
                 .into());
         }

@@ -49,8 +49,8 @@ const OVER: u64 = u64::MAX;
 
 /// A policy that does what a schedule says.
 pub struct Replayer {
-    /// One instant after the end of a recorded run in which tasks were throttled or held: a run that takes longer than
-    /// the recorded one must not wait for ever for a slot that never begins.
+    /// One instant after the end of a recorded run in which tasks were throttled or held: a run that takes
+    /// longer than the recorded one must not wait for ever for a slot that never begins.
     end: Option<Time>,
     over: bool,
     order: Order,

@@ -4,7 +4,8 @@ use sim_core::ids::{AppId, CpuId, TaskId};
 use sim_core::policy::{TaskState, Timer, View};
 use sim_core::wrap::Request;
 
-/// True when the system would not refuse it, as far as can be seen; `tasks` is the number of tasks of the run.
+/// True when the system would not refuse it, as far as can be seen; `tasks` is the number of tasks of the
+/// run.
 pub(crate) fn is_legal(request: &Request, view: &dyn View, tasks: u32) -> bool {
     let cpus = view.machine().cpus();
     let exists = |task: TaskId| task.0 < tasks;

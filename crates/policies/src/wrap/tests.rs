@@ -111,7 +111,8 @@ fn a_share_is_vetoed() {
     for n in 0..400 {
         policy.timer(&mut system, Timer::Token(1 + n % 2));
     }
-    // A vetoed move leaves the task where the next one sends it or not: of the legal ones a quarter is dropped.
+    // A vetoed move leaves the task where the next one sends it or not: of the legal ones a quarter is
+    // dropped.
     assert!((180..=320).contains(&system.moves.len()), "{}", system.moves.len());
 }
 
@@ -144,6 +145,7 @@ fn a_replay_asks_at_the_same_calls_and_counts_what_it_cannot() {
         "cpu 3 and the one it was on are forbidden"
     );
     assert_eq!(replayer.select_cpu(&second, TaskId(0), woken).cpu, CpuId(2));
-    // Bands of the first two timers and one move; a move and a placement are illegal; the third timer never came.
+    // Bands of the first two timers and one move; a move and a placement are illegal; the third timer never
+    // came.
     assert_eq!(replayer.tally(), Tally { applied: 3, illegal: 2, unreached: 2, unforeseen: 1 });
 }

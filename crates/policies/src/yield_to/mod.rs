@@ -1,4 +1,5 @@
-//! `YIELD_TO`: a task that waits for others of its application gives its cpu to one of them that is late and waits for a cpu.
+//! `YIELD_TO`: a task that waits for others of its application gives its cpu to one of them that is late and
+//! waits for a cpu.
 //!
 //! Idea: `sched_yield` cannot say for whom. Source: proposed for fine-grained codes by Iancu, Hofmeyr,
 //! Blagojevic, Zheng, "Oversubscription on Multicore Processors" (IPDPS 2010, future work); the demand-based
@@ -26,7 +27,8 @@ use offers::{Offers, Party, plain_scan};
 pub(crate) const ENTRY: Entry = Entry {
     name: "YIELD_TO",
     summary: "directed yield: a waiting task gives its cpu to a late task of the same barrier",
-    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 (future work); \
+    source: "Iancu, Hofmeyr, Blagojevic, Zheng: Oversubscription on Multicore Processors, IPDPS 2010 \
+        (future work); \
 Sobalvarro, Weihl: Demand-based Coscheduling of Parallel Jobs, JSSPP 1995",
     level: Level::UserLevel,
     parameters: Parameters::TABLE,
@@ -125,7 +127,8 @@ impl Members {
 }
 
 impl YieldTo {
-    /// A waiting task tries; false when it has no cpu to give away and will not get one before its wait is over.
+    /// A waiting task tries; false when it has no cpu to give away and will not get one before its wait is
+    /// over.
     fn attempt(&mut self, system: &mut dyn System, task: TaskId) -> bool {
         let Some(Some(what)) = self.tasks.get(task.index()).map(|waiter| waiter.what) else { return false };
         let view = system.task(task);

@@ -8,7 +8,8 @@ use crate::calibration::measurements::Measurements;
 /// The folder of the data files in the repository.
 pub const FOLDER: &str = "crates/workloads/data";
 
-const HEAD: &str = "# Written by `oversim calibrate --write .` from crates/validation/data/measurements.yaml; do not edit.\n";
+const HEAD: &str = "# Written by `oversim calibrate --write .` from \
+    crates/validation/data/measurements.yaml; do not edit.\n";
 
 /// The data files: names within [`FOLDER`], texts.
 #[must_use]
@@ -51,8 +52,10 @@ fn percent(hundredths: u64) -> String {
 
 fn npb(d: &Derivation) -> String {
     let mut text = format!(
-        "{HEAD}# `serial`: work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention. `demand`: \
-            memory traffic of a\n# task alone on a core of nominal speed. `on`: values measured on machines with other \
+        "{HEAD}# `serial`: work of one core of Barcelona (Opteron 8350, 2.0 GHz) without memory contention. \
+            `demand`: \
+            memory traffic of a\n# task alone on a core of nominal speed. `on`: values measured on \
+            machines with other \
             cores and caches.\n"
     );
     for code in &d.npb {
@@ -72,15 +75,18 @@ fn npb(d: &Derivation) -> String {
 
 fn spec_omp(d: &Derivation) -> String {
     let mut text = format!(
-        "{HEAD}# `serial`: work of one nominal core (Opteron 8350, 2.0 GHz) without memory contention. `demand`: memory \
-            traffic of a task\n# alone. `serial_share`, `per_task`: part that rank 0 does alone. Source of all: Yan et \
+        "{HEAD}# `serial`: work of one nominal core (Opteron 8350, 2.0 GHz) without memory contention. \
+            `demand`: memory \
+            traffic of a task\n# alone. `serial_share`, `per_task`: part that rank 0 does alone. Source of \
+            all: Yan et \
             al., IWOMP 2010, Tables 1 and 2 (X4440).\n"
     );
     for p in &d.spec_omp {
         let [scattered, gathered, all] = p.times;
         let _ = writeln!(text, "{}:", p.program);
         let source = format!(
-            "{scattered} s with 12 threads scattered, {gathered} s with 12 threads gathered, {all} s with 24 threads"
+            "{scattered} s with 12 threads scattered, {gathered} s with 12 threads gathered, {all} s with \
+                24 threads"
         );
         datum(&mut text, "  ", "serial", &seconds(p.profile.serial.ns()), &source);
         let ratio = format!("time gathered / time scattered = {:.2}{}", gathered / scattered, p.limit());
@@ -110,7 +116,8 @@ fn parbench(d: &Derivation, data: &Measurements) -> String {
         "",
         "serial_share",
         &percent(p.serial_share),
-        "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 threads (19.3, 14.1, 10.7 s on \
+        "run times of jobs with 8 threads (29.1 s alone, Table 2) and with 16, 24 and 32 threads (19.3, \
+            14.1, 10.7 s on \
             a machine with free cpus, Table 3), fitted by least squares",
     );
     text.push_str("kernels:\n");

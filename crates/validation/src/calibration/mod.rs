@@ -1,7 +1,9 @@
-//! Derives the catalogue's profiles from published measurements alone, and says how well the measurements come back.
+//! Derives the catalogue's profiles from published measurements alone, and says how well the measurements
+//! come back.
 //!
-//! [`derive()`] runs short simulations of one program alone until simulated and measured values agree; [`files`] turns the
-//! result into the data files of the catalogue; [`residuals()`] compares complete runs with every measurement.
+//! [`derive()`] runs short simulations of one program alone until simulated and measured values agree;
+//! [`files`] turns the result into the data files of the catalogue; [`residuals()`] compares complete runs
+//! with every measurement.
 
 pub mod bench;
 pub mod document;

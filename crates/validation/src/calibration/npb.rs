@@ -1,4 +1,5 @@
-//! Profiles of the NAS Parallel Benchmarks: serial work and memory demand from run times and speed-ups on 16 cores.
+//! Profiles of the NAS Parallel Benchmarks: serial work and memory demand from run times and speed-ups on 16
+//! cores.
 
 use sim_core::time::{Span, Speed};
 use workloads::{Profile, npb};
@@ -8,7 +9,8 @@ use crate::calibration::law;
 use crate::calibration::measurements::{Measurement, Measurements, Quantity, find};
 use crate::calibration::residuals::Row;
 
-/// Intervals of a run that a derivation simulates: enough to average the variation of 16 threads to well below 1 %.
+/// Intervals of a run that a derivation simulates: enough to average the variation of 16 threads to well
+/// below 1 %.
 const INTERVALS: u32 = 800;
 /// Rounds of the fixed-point iteration; each leaves about a tenth of the error of the one before.
 const ROUNDS: u32 = 4;
@@ -105,7 +107,8 @@ fn tigerton_time(list: &[Measurement], code: &str) -> Option<(f64, String)> {
     let interval = find(list, code, "tigerton", Quantity::Interval, "").ok()?;
     let barriers = find(list, code, "tigerton", Quantity::Barriers, "").ok()?;
     let source = format!(
-        "{barriers} barriers, one every {interval} ms, with 16 threads on Tigerton (Hofmeyr et al., PPoPP 2010, slides; \
+        "{barriers} barriers, one every {interval} ms, with 16 threads on Tigerton (Hofmeyr et al., PPoPP \
+            2010, slides; \
             the machine is inferred, and the interval has only one or two digits)"
     );
     Some((interval * barriers / 1e3, source))
@@ -169,8 +172,9 @@ fn one(
     Ok(derived)
 }
 
-/// Demand, and work where there is a time, of a code on Tigerton by its speed-up there; nothing for codes that memory
-/// does not slow. Where the time on Tigerton is the only one (`time`), the work on both machines follows from it.
+/// Demand, and work where there is a time, of a code on Tigerton by its speed-up there; nothing for codes
+/// that memory does not slow. Where the time on Tigerton is the only one (`time`), the work on both machines
+/// follows from it.
 fn tigerton(
     machines: &Machines,
     list: &[Measurement],

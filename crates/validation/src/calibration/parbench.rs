@@ -50,8 +50,8 @@ fn boards(count: u32) -> Result<Bench, String> {
     Bench::with(&entry)
 }
 
-/// Cpu time of a copy on a chip whose other core runs one too, over that of one alone. All chips of a machine full of
-/// copies are like this one. Copies do not meet.
+/// Cpu time of a copy on a chip whose other core runs one too, over that of one alone. All chips of a machine
+/// full of copies are like this one. Copies do not meet.
 fn relative(bench: &Bench, speed: u64, kernel: &Kernel) -> Result<f64, String> {
     let time = |copies: u32| {
         let work = Work::from_span(Span::from_ns(nominal(COPY, speed).ns() / u64::from(COPY_KERNELS)));
@@ -111,8 +111,8 @@ pub fn derive(data: &Measurements) -> Result<Derived, String> {
     Ok(derived)
 }
 
-/// The serial share, hundredths of a per cent, with the least squares of the relative errors of all four run times; those
-/// taken among an unknown number of other jobs count a quarter.
+/// The serial share, hundredths of a per cent, with the least squares of the relative errors of all four run
+/// times; those taken among an unknown number of other jobs count a quarter.
 fn serial_share(bench: &Bench, data: &Measurements, derived: &Derived) -> Result<u64, String> {
     let mut derived = derived.clone();
     let mut share: f64 = 0.01;

@@ -64,7 +64,8 @@ fn digits(value: f64) -> String {
 #[must_use]
 pub fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| program | machine | quantity | measured | simulated | error | |\n|---|---|---|---:|---:|---:|---|\n",
+        "| program | machine | quantity | measured | simulated | error | \
+            |\n|---|---|---|---:|---:|---:|---|\n",
     );
     for row in rows {
         let mark = match (row.input, row.error().abs() > TARGET) {
@@ -92,7 +93,8 @@ pub fn table(rows: &[Row]) -> String {
     let ((good, inputs), (fair, checks)) = (within(true), within(false));
     let _ = writeln!(
         text,
-        "\nThe simulator reproduces {good} of {inputs} inputs and {fair} of {checks} checks within {TARGET:.0} %."
+        "\nThe simulator reproduces {good} of {inputs} inputs and {fair} of {checks} checks within \
+            {TARGET:.0} %."
     );
     text
 }

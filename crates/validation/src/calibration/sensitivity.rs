@@ -1,4 +1,5 @@
-//! Sensitivity to the model constants that no measurement determines: what a change of each does to runs of one program.
+//! Sensitivity to the model constants that no measurement determines: what a change of each does to runs of
+//! one program.
 
 use std::fmt::Write;
 

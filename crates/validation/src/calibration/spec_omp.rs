@@ -1,4 +1,5 @@
-//! Profiles of SPEC OMP 2001: work, memory demand and serial part from runs with 12 threads scattered and gathered, and 24.
+//! Profiles of SPEC OMP 2001: work, memory demand and serial part from runs with 12 threads scattered and
+//! gathered, and 24.
 
 use sim_core::time::Span;
 use workloads::{Profile, spec_omp};
@@ -13,7 +14,8 @@ const REGIONS: u32 = 300;
 const ROUNDS: u32 = 6;
 /// Load of three threads on a socket below which the measurements cannot tell it from nothing.
 pub const FLOOR: f64 = 0.3;
-/// Ratio of times with 24 and 12 threads above which more threads make a program slower: a cost per thread, not a share.
+/// Ratio of times with 24 and 12 threads above which more threads make a program slower: a cost per thread,
+/// not a share.
 const SLOWER: f64 = 1.0;
 
 /// The three layouts of the measurements: name in the data file, cpus.
@@ -63,7 +65,8 @@ fn simulated(bench: &Bench, program: &str, profile: &Profile) -> Result<[f64; 3]
     Ok(times)
 }
 
-/// Serial share that makes 24 threads take q times as long as 12 under the same load: s + (1 - s) / n for each.
+/// Serial share that makes 24 threads take q times as long as 12 under the same load: s + (1 - s) / n for
+/// each.
 fn amdahl(q: f64) -> f64 {
     ((q / 12.0 - 1.0 / 24.0) / (23.0 / 24.0 - 11.0 * q / 12.0)).clamp(0.0, 1.0)
 }

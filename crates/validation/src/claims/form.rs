@@ -140,7 +140,8 @@ impl Tolerance {
         }
     }
 
-    /// How far it is beyond a bound, in the unit of the value; a share of it for `rel`, a factor's part for `factor`.
+    /// How far it is beyond a bound, in the unit of the value; a share of it for `rel`, a factor's part for
+    /// `factor`.
     #[must_use]
     pub fn beyond(&self, bound: f64) -> f64 {
         match self.kind {

@@ -11,8 +11,8 @@ pub const SHIPPED: &str = include_str!("../../data/claims.yaml");
 /// Their name in messages.
 pub const SHIPPED_NAME: &str = "crates/validation/data/claims.yaml";
 
-/// One published outcome and the conditions it was measured under. The texts are in the vocabulary of the file; the
-/// `fields` module reads them.
+/// One published outcome and the conditions it was measured under. The texts are in the vocabulary of the
+/// file; the `fields` module reads them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Claim {
     /// Unique name. Nothing is ever decided by it.
@@ -51,7 +51,8 @@ pub struct Claim {
     pub value: Value,
     /// How far off still counts as reproduced.
     pub tolerance: Tolerance,
-    /// Why it is uncertain (a damaged source, sources in conflict, conditions not stated); `None` when it is not.
+    /// Why it is uncertain (a damaged source, sources in conflict, conditions not stated); `None` when it is
+    /// not.
     pub uncertain: Option<String>,
 }
 

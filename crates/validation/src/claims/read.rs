@@ -278,7 +278,9 @@ fn advice(name: &str, known: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const ONE: &str = "claims:\n- {id: a, kind: prediction, group: g, machine: m, workload: w, class: c, model: upc, threads: t, policy: P, baseline: b, yield: posix, environment: e, metric: x, form: exact, value: 1.5, tolerance: {type: pp, value: 2}}\n";
+    const ONE: &str = "claims:\n- {id: a, kind: prediction, group: g, machine: m, workload: w, class: c, \
+        model: upc, threads: t, policy: P, baseline: b, yield: posix, environment: e, metric: x, form: \
+    exact, value: 1.5, tolerance: {type: pp, value: 2}}\n";
 
     #[test]
     fn a_claim_is_read() {

@@ -12,7 +12,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The cell of a study as its file says, under one of its policies (or any of the registry, or `UPPER/BENEATH`).
+    /// The cell of a study as its file says, under one of its policies (or any of the registry, or
+    /// `UPPER/BENEATH`).
     #[must_use]
     pub fn new(study: &'static str, policy: &str) -> Self {
         Self { study, policy: policy.to_owned(), settings: BTreeMap::new() }

@@ -15,8 +15,8 @@ pub use store::Store;
 
 use crate::answer::{Series, Trouble};
 
-/// What the studies ask: first which cells there are, then what was measured in them. In the planning pass every cell answers with
-/// the same dummy, so which cells are asked for must not depend on values.
+/// What the studies ask: first which cells there are, then what was measured in them. In the planning pass
+/// every cell answers with the same dummy, so which cells are asked for must not depend on values.
 #[derive(Debug, Default)]
 pub struct Lab {
     wanted: BTreeMap<String, Cell>,
@@ -76,7 +76,8 @@ impl Lab {
         }
     }
 
-    /// The run times of an application in a cell by replicate, in seconds: of the part that the program times itself (for NPB from behind the start barrier).
+    /// The run times of an application in a cell by replicate, in seconds: of the part that the program times
+    /// itself (for NPB from behind the start barrier).
     ///
     /// # Errors
     /// As [`Lab::runs`].

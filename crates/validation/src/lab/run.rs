@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use experiment::run::simulate_one;
-use experiment::scenario::{Overrides, load};
 use experiment::snapshots::watch;
 use rayon::prelude::*;
+use scenario::{Overrides, load};
 
 use super::{Cell, RunSample, Store};
 use crate::studies::{self, Study};
@@ -27,7 +27,8 @@ pub struct Campaign<'a> {
     pub store: &'a Store,
 }
 
-/// Simulates the cells that the store does not have; the answers by key. A cell that cannot be read or simulated says so in its samples.
+/// Simulates the cells that the store does not have; the answers by key. A cell that cannot be read or
+/// simulated says so in its samples.
 ///
 /// # Errors
 /// The threads cannot be started.
@@ -63,7 +64,7 @@ fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
         Ok(experiment) => experiment,
         Err(problem) => return vec![RunSample::refused(problem)],
     };
-    let one = |plan: &experiment::plan::RunPlan| {
+    let one = |plan: &scenario::plan::RunPlan| {
         let sample = match study.snapshots {
             Some(every) => watch(plan, every).map(|(report, seen)| RunSample::watched(&report, &seen)),
             None => simulate_one(plan, &mut ()).map(|report| RunSample::of(&report)),

@@ -51,7 +51,8 @@ pub struct AppSample {
     pub barriers: f64,
     /// Bytes fetched from memory per second of work.
     pub bytes_per_work: f64,
-    /// Share of the one-second snapshots in which each task ran on its home node, in per cent; empty unless the study samples.
+    /// Share of the one-second snapshots in which each task ran on its home node, in per cent; empty unless
+    /// the study samples.
     pub home: Vec<f64>,
     /// Share of the snapshots in which its cpu had changed, in per cent; empty unless the study samples.
     pub moved: Vec<f64>,

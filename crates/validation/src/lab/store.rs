@@ -15,7 +15,8 @@ use super::sample::RunSample;
 /// How long the runs of another build of the program are kept.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The first line of every file, before the version of its form: what does not begin with it belongs to somebody else.
+/// The first line of every file, before the version of its form: what does not begin with it belongs to
+/// somebody else.
 const HEADER: &str = "{\"oversim\":\"finished runs\",\"form\":";
 /// The form of the lines.
 const FORM: &str = "2}";
@@ -149,7 +150,8 @@ fn is_name(name: &str) -> bool {
     stem.len() == DIGITS && stem.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
-/// Removes the old files of other builds, which have the name and the first line of such files and are no links.
+/// Removes the old files of other builds, which have the name and the first line of such files and are no
+/// links.
 fn remove_others(directory: &Path, stem: &str) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path: PathBuf = entry?.path();

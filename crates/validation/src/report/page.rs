@@ -25,24 +25,34 @@ pub const NOT_ANALYSED: &str = "not analysed yet";
 const HEAD: &str = "\
 # Validation
 
-This page compares every published outcome in oversim's list of claims with the simulated outcome. This command makes
+This page compares every published outcome in oversim's list of claims with the simulated outcome. This \
+command makes
 the page:
 
 ```text
 oversim reproduce --write .      in the root of the sources
 ```
 
-`oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a minute. The claims
+`oversim reproduce` shows the same at the terminal. With `--quick` it gives a first result in about a \
+minute. The claims
 are data (`crates/validation/data/claims.yaml`). Each claim has a source and a tolerance, which was set before
-anything was simulated. The file also defines the metrics. The fields of a claim select cells of a *study*: machine,
-workload, classes, model, threads, policy, metric. The studies are the scenario files in `scenarios/studies`, and you
-can run each of them with `oversim run`. All studies share one set of parameters per machine, kernel, runtime and
-program ([model.md](model.md), [calibration.md](calibration.md)). The parameters are not fitted to outcomes. The single
-constant that was chosen on a published outcome is the 15 % variation of work ([model.md](model.md), Workloads).
+anything was simulated. The file also defines the metrics. The fields of a claim select cells of a \
+*study*: machine,
+workload, classes, model, threads, policy, metric. The studies are the scenario files in \
+`scenarios/studies`, and you
+can run each of them with `oversim run`. All studies share one set of parameters per machine, kernel, \
+runtime and
+program ([model.md](model.md), [calibration.md](calibration.md)). The parameters are not fitted to \
+outcomes. The single
+constant that was chosen on a published outcome is the 15 % variation of work ([model.md](model.md), \
+Workloads).
 
-**pass** means within the tolerance. If a claim covers several cells (all, none below, the largest), the worst cell
-decides. *Uncertain* claims have a damaged source, sources in conflict, or conditions that are not stated. They are
-judged like the others and counted separately. The score table gives errors in units of the tolerance, so 1 is the
+**pass** means within the tolerance. If a claim covers several cells (all, none below, the largest), the \
+worst cell
+decides. *Uncertain* claims have a damaged source, sources in conflict, or conditions that are not stated. \
+They are
+judged like the others and counted separately. The score table gives errors in units of the tolerance, so \
+1 is the
 limit. In the lists of misses, *off by* is in the unit of the metric.
 
 ";
@@ -81,8 +91,10 @@ pub fn files(reproduction: &Reproduction, sensitivity: &str) -> Result<Vec<(Stri
 const TAIL: &str = "\
 ## Sensitivity of the conclusions
 
-The table shows how headline claims change when one uncertain parameter of the machines or workloads is 20 % smaller or
-larger and everything else stays the same (quick settings; `oversim reproduce --sensitivity`). It lists the parameters
+The table shows how headline claims change when one uncertain parameter of the machines or workloads is 20 \
+% smaller or
+larger and everything else stays the same (quick settings; `oversim reproduce --sensitivity`). It lists \
+the parameters
 that move a headline by at least a tenth of its tolerance. The others move it less.
 
 ";

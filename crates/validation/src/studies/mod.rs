@@ -11,7 +11,7 @@ use crate::answer::{Answer, Trouble};
 use crate::claims::Claim;
 use crate::fields;
 use crate::lab::{Cell, Lab};
-use experiment::scenario::{Overrides, load};
+use scenario::{Overrides, load};
 use sim_core::time::Span;
 
 /// A published experiment.
@@ -96,7 +96,8 @@ const QUICK_QUEUE: &[&str] = &[
 /// A quick look at two programs; their cells shorten them.
 const ONCE: &[&str] = &["repeat=1"];
 
-/// A quick look at the studies of 16 threads on fewer cores: twice, as variation is asked for, one or a few iterations.
+/// A quick look at the studies of 16 threads on fewer cores: twice, as variation is asked for, one or a few
+/// iterations.
 const SHORT: &[&str] = &["repeat=2", "apps.a.workload.scale=3%"];
 
 /// How claims of a group are answered.

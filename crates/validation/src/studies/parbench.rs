@@ -13,7 +13,8 @@ const POLICY: &str = "LGROUP";
 const KERNELS: f64 = 5_000.0;
 /// Kernels and seconds of a sequential job of [`SEQUENTIAL`] and [`MIXTURE`].
 const COPY_KERNELS: f64 = 2_500.0;
-/// Threads of all parallel jobs together: nine of 8. Of wider jobs the paper does not say how many there were.
+/// Threads of all parallel jobs together: nine of 8. Of wider jobs the paper does not say how many there
+/// were.
 const PARALLEL: u32 = 72;
 /// Kernel versions with a published row.
 const VERSIONS: [u32; 16] = [61, 81, 101, 111, 121, 126, 141, 151, 201, 221, 226, 241, 246, 281, 286, 301];
@@ -74,7 +75,8 @@ fn sequential(lab: &mut Lab, kernel: &str, copies: u32) -> Result<Arc<Vec<RunSam
     lab.runs(&cell.set("apps.job.copies", copies))
 }
 
-/// The kernel versions that a claim names, as in `kernel 301, copies of one 100 s job`; all for `16 kernel versions`.
+/// The kernel versions that a claim names, as in `kernel 301, copies of one 100 s job`; all for `16 kernel
+/// versions`.
 fn kernels(claim: &Claim) -> Vec<String> {
     let after = claim.workload.split("kernel ").nth(1).map_or(Vec::new(), numbers);
     let named = after.first().filter(|number| VERSIONS.contains(number));
@@ -87,7 +89,8 @@ fn kernels(claim: &Claim) -> Vec<String> {
     }
 }
 
-/// Cpu time of a copy among many, in per cent of one alone; or, for `144 vs 140` copies, by how much more than among fewer.
+/// Cpu time of a copy among many, in per cent of one alone; or, for `144 vs 140` copies, by how much more
+/// than among fewer.
 fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let counts = numbers(&claim.threads);
     let (Some(many), change) = (counts.first(), counts.len() > 1) else {
@@ -332,8 +335,8 @@ fn who(claim: &Claim) -> Who {
     }
 }
 
-/// Home or migration rates in the machine that is watched by `prstat`, which takes the place of a sequential job. A claim that does not
-/// say how full the machine was holds with 140 and 144 user threads.
+/// Home or migration rates in the machine that is watched by `prstat`, which takes the place of a sequential
+/// job. A claim that does not say how full the machine was holds with 140 and 144 user threads.
 fn rates(
     claim: &Claim,
     lab: &mut Lab,
@@ -361,10 +364,12 @@ fn rates(
     Ok(Answer::Points(points))
 }
 
-/// Mean home rate of the later half of a job's threads that is still practically none, in per cent: the published means are 10 and 14.
+/// Mean home rate of the later half of a job's threads that is still practically none, in per cent: the
+/// published means are 10 and 14.
 const NONE: f64 = 14.0;
 
-/// The master lives as sequential jobs do, each thread after it no better than the one before, the later half practically nowhere.
+/// The master lives as sequential jobs do, each thread after it no better than the one before, the later half
+/// practically nowhere.
 fn decay(runs: &[RunSample], load: Load, what: impl Fn(&AppSample) -> &Vec<f64> + Copy) -> Vec<Point> {
     let thread = |rank: u32| rate(runs, Who::Thread(rank as usize, false), what);
     let half = (load.threads / 2).max(1);

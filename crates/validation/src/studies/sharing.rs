@@ -1,4 +1,5 @@
-//! Two programs at once: against partitions, against one after the other, with unequal numbers of tasks, in gangs.
+//! Two programs at once: against partitions, against one after the other, with unequal numbers of tasks, in
+//! gangs.
 
 mod pairs;
 mod spread;
@@ -85,8 +86,9 @@ fn cores(claim: &Claim) -> u32 {
     named.and_then(|numbers| numbers.first().copied()).filter(|n| (1..=64).contains(n)).unwrap_or(8)
 }
 
-/// Run times of a program from its start. Not those of the sections that the programs time themselves: what one does before it starts its
-/// clock is done while the other's runs, and in shortened programs it is no small part.
+/// Run times of a program from its start. Not those of the sections that the programs time themselves: what
+/// one does before it starts its clock is done while the other's runs, and in shortened programs it is no
+/// small part.
 fn time(lab: &mut Lab, cell: &Cell, app: &str) -> Result<Series, Trouble> {
     lab.of_app(cell, app, |sample| sample.run_time)
 }
@@ -164,7 +166,8 @@ fn summed_up(claim: &Claim, found: &[(String, Series)]) -> Answer {
     Answer::Points(found.iter().map(|(label, series)| Point::new(label.clone(), series)).collect())
 }
 
-/// Run time alone over run time shared of the first program, in per cent; of a set of pairs the mean over all programs.
+/// Run time alone over run time shared of the first program, in per cent; of a set of pairs the mean over all
+/// programs.
 fn of_dedicated(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut found = Vec::new();
     for (machine, models, k) in settings(claim) {
@@ -239,8 +242,8 @@ fn between_models(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Points(points))
 }
 
-/// The best throughput is that of sharing with several tasks per core: by how much it beats one task per core and, where the claim speaks
-/// of them, partitions and the sequence.
+/// The best throughput is that of sharing with several tasks per core: by how much it beats one task per core
+/// and, where the claim speaks of them, partitions and the sequence.
 fn best_with_many(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let beside = claim.baseline.to_lowercase();
     let mut points = Vec::new();

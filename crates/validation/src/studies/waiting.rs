@@ -172,7 +172,8 @@ fn with_degree(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Re
     Ok(Answer::Points(points))
 }
 
-/// The yield semantics move the workload further than the step from one task per core to this degree does: the difference of the two.
+/// The yield semantics move the workload further than the step from one task per core to this degree does:
+/// the difference of the two.
 fn dominates(claim: &Claim, lab: &mut Lab, loaded: bool, gain: Gain<'_>) -> Result<Answer, Trouble> {
     let run = if loaded { Run { policy: "LOAD", ..Run::PINNED } } else { Run::PINNED };
     let effect = |lab: &mut Lab, subject: &Subject, k: u32| -> Result<Series, Trouble> {

@@ -72,8 +72,8 @@ pub(crate) struct Model {
     exchanges_per_root: u32,
     #[serde(default)]
     exchanges_per_plane: u32,
-    /// How often what a task gets from others because of the cut is copied: once where the reader copies it, twice through
-    /// a buffer; 0 where it is read in place.
+    /// How often what a task gets from others because of the cut is copied: once where the reader copies it,
+    /// twice through a buffer; 0 where it is read in place.
     #[serde(default)]
     copies: u32,
     /// One all-to-all transfer per iteration.
@@ -212,7 +212,8 @@ impl Model {
         above(self.fixed, self.level_fixed, size)
     }
 
-    /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per iteration.
+    /// Point-to-point exchanges of a task between two barriers. Those of a wavefront are counted per
+    /// iteration.
     pub(crate) fn exchanges(&self, size: &Size, tasks: u32) -> u32 {
         let planes =
             u64::from(self.exchanges_per_plane) * size.planes() / u64::from(self.per_iteration.max(1));

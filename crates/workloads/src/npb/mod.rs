@@ -1,4 +1,5 @@
-//! `npb`: the NAS Parallel Benchmarks for UPC, MPI and OpenMP, from the data files `data/npb.yaml` and `data/npb_profiles.yaml`.
+//! `npb`: the NAS Parallel Benchmarks for UPC, MPI and OpenMP, from the data files `data/npb.yaml` and
+//! `data/npb_profiles.yaml`.
 
 mod data;
 pub use data::PROFILES;
@@ -37,7 +38,8 @@ choices! {
 }
 
 choices! {
-    /// The programming models; `auto` goes by the runtime of the application, UPC for runtimes that are none of them.
+    /// The programming models; `auto` goes by the runtime of the application, UPC for runtimes that are none
+    /// of them.
     enum ProgrammingModel { Auto = "auto", Upc = "upc", Mpi = "mpi", Openmp = "openmp" }
 }
 
@@ -54,34 +56,35 @@ choices! {
 parameters! {
     /// Parameters of `npb`.
     struct Parameters {
-        /// Code: cg is conjugate gradient (fine-grained), ft Fourier transform (coarse-grained, all-to-all), ep
-        /// embarrassingly parallel, mg multigrid, is integer sort (all-to-all). bt, sp and lu are flow solvers:
-        /// block-tridiagonal and scalar pentadiagonal (both with sweeps) and lower-upper (wavefront).
+        /// Code: cg is conjugate gradient (fine-grained), ft Fourier transform (coarse-grained, all-to-all),
+        /// ep embarrassingly parallel, mg multigrid, is integer sort (all-to-all). bt, sp and lu are flow
+        /// solvers: block-tridiagonal and scalar pentadiagonal (both with sweeps) and lower-upper
+        /// (wavefront).
         benchmark: Benchmark = Benchmark::Cg;
         /// Problem class, from small to large.
         class: Class = Class::B;
-        /// Programming model that defines the synchronisations. `auto` takes the model of the runtime, and UPC
-        /// for runtimes without a programming model.
+        /// Programming model that defines the synchronisations. `auto` takes the model of the runtime, and
+        /// UPC for runtimes without a programming model.
         model: ProgrammingModel = ProgrammingModel::Auto;
         /// Half-width of the variation of the work between two synchronisations, for up to 10ms of work. For
         /// longer work it falls with the square root of the length. No input determines it. The value of 15%
-        /// was chosen once, for all codes, from the published mean gain of 6% of the POSIX yield (Iancu et al.,
-        /// IPDPS 2010).
+        /// was chosen once, for all codes, from the published mean gain of 6% of the POSIX yield (Iancu et
+        /// al., IPDPS 2010).
         variation: Percent = VARIATION, in 0..=percent(100);
-        /// Bytes of the all-to-all transfers of ft and is, relative to one copy of the grid (ft) or of the keys
-        /// (is) per iteration.
+        /// Bytes of the all-to-all transfers of ft and is, relative to one copy of the grid (ft) or of the
+        /// keys (is) per iteration.
         transfer_volume: Factor = 1_000, in 0..=1_000_000;
         /// Order in which the tasks of ft and is read from the other tasks. With `auto`, all tasks start at
         /// task 0 in UPC, and each task starts at its successor in MPI.
         transfer_order: ReadOrder = ReadOrder::Auto;
         /// How OpenMP hands out the iterations of loops: `static` divides them evenly in advance, `dynamic`
         /// hands them out one by one to tasks that are free, `guided` hands out portions that shrink. With
-        /// `dynamic` and `guided` the accesses of a task spread over all nodes, because other tasks touched the
-        /// data first. Codes with exchanges are always static.
+        /// `dynamic` and `guided` the accesses of a task spread over all nodes, because other tasks touched
+        /// the data first. Codes with exchanges are always static.
         schedule: Schedule = Schedule::Static;
-        /// Share of the run to simulate. It covers the first iterations, at least one (for ep the first pairs).
-        /// Each iteration is unchanged, so ratios of times are those of the whole run. Only start-up weighs
-        /// more.
+        /// Share of the run to simulate. It covers the first iterations, at least one (for ep the first
+        /// pairs). Each iteration is unchanged, so ratios of times are those of the whole run. Only start-up
+        /// weighs more.
         scale: Percent = percent(100), in 1..=percent(100);
     }
 }
@@ -89,7 +92,8 @@ parameters! {
 /// The entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "npb",
-    summary: "NAS Parallel Benchmarks cg, ft, ep, mg, is, bt, sp, lu, classes S to C, for UPC, MPI and OpenMP",
+    summary: "NAS Parallel Benchmarks cg, ft, ep, mg, is, bt, sp, lu, classes S to C, for UPC, MPI and \
+        OpenMP",
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
     example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
     parameters: Parameters::TABLE,
@@ -122,13 +126,15 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
 /// Length of an operation that fills arrays.
 const FILLING: Span = Span::from_ms(1);
 
-/// Time in which a task of MPI or OpenMP fills so many bytes before the measured part, in nanoseconds: at the rate of SPEC OMP's
-/// `init`, 70 MB in 100 ms. UPC programs have touched their shared data before `main`, while the runtime came up.
+/// Time in which a task of MPI or OpenMP fills so many bytes before the measured part, in nanoseconds: at the
+/// rate of SPEC OMP's `init`, 70 MB in 100 ms. UPC programs have touched their shared data before `main`,
+/// while the runtime came up.
 fn filling(bytes: u64) -> u64 {
     (u128::from(bytes) * 100 / 70) as u64
 }
 
-/// The program behind `ns` nanoseconds in which its arrays are filled. Its pages follow the task at no price, as those it has yet to touch.
+/// The program behind `ns` nanoseconds in which its arrays are filled. Its pages follow the task at no price,
+/// as those it has yet to touch.
 fn initialised(program: &Program, ns: u64) -> Result<Program, String> {
     let untouched = MemoryProfile { pages: Pages::NextTouch, ..MemoryProfile::NONE };
     let mut profiles = program.profiles().to_vec();
@@ -144,7 +150,8 @@ fn initialised(program: &Program, ns: u64) -> Result<Program, String> {
     Program::new(ops, profiles)
 }
 
-/// A code with this profile instead of the one in the data file, cut to at most `most` intervals: what calibration runs.
+/// A code with this profile instead of the one in the data file, cut to at most `most` intervals: what
+/// calibration runs.
 ///
 /// # Errors
 /// A sentence: no such code, class or model, or not with so many tasks.
@@ -187,14 +194,14 @@ pub fn operations(benchmark: &str, class: &str) -> Result<u128, String> {
     Ok(catalogue()?.code(benchmark, class)?.size.operations())
 }
 
-/// What taking passes from the counter of a loop costs: its line comes from another socket, 100 to 250 ns on machines of 2008.
-/// That takers queue up for it is left out.
+/// What taking passes from the counter of a loop costs: its line comes from another socket, 100 to 250 ns on
+/// machines of 2008. That takers queue up for it is left out.
 const TAKE: u64 = 200;
 /// Portions per task that stand for the single passes of `dynamic`: enough to balance the work.
 const PORTIONS: u64 = 8;
 
-/// How a loop of so many passes is handed out: `dynamic` pass by pass, `guided` in tasks x ln(passes / tasks) portions (each
-/// is what is left over the number of tasks).
+/// How a loop of so many passes is handed out: `dynamic` pass by pass, `guided` in tasks x ln(passes / tasks)
+/// portions (each is what is left over the number of tasks).
 fn handed_out(schedule: Schedule, passes: u64, tasks: u32) -> Option<HandedOut> {
     let tasks = u64::from(tasks.max(1));
     let (portions, takes) = match schedule {
@@ -210,8 +217,8 @@ fn handed_out(schedule: Schedule, passes: u64, tasks: u32) -> Option<HandedOut> 
     Some(HandedOut { portions: portions as u32, cost: Span::from_ns(takes.div_ceil(portions) * TAKE) })
 }
 
-/// The first iterations of a problem: this share of them (hundredths of a per cent), at least one. Its intervals and
-/// transfers are those of the whole; a problem of one interval is cut within it.
+/// The first iterations of a problem: this share of them (hundredths of a per cent), at least one. Its
+/// intervals and transfers are those of the whole; a problem of one interval is cut within it.
 fn first(spmd: &Spmd, iterations: u64, share: u64) -> Spmd {
     if share >= 10_000 {
         return *spmd;

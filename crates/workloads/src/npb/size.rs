@@ -15,7 +15,8 @@ pub(crate) enum Size {
     Lu(Grid),
 }
 
-/// Order of the matrix, non-zeros per row (a parameter of the generator), outer iterations of 25 inner steps each.
+/// Order of the matrix, non-zeros per row (a parameter of the generator), outer iterations of 25 inner steps
+/// each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cg {
@@ -84,7 +85,8 @@ impl Size {
         count.max(1)
     }
 
-    /// Passes of a parallel loop of the OpenMP version: rows of cg, planes of grids, batches of 2^16 pairs of ep, keys of is.
+    /// Passes of a parallel loop of the OpenMP version: rows of cg, planes of grids, batches of 2^16 pairs of
+    /// ep, keys of is.
     pub(crate) const fn passes(&self) -> u64 {
         match self {
             Self::Cg(cg) => cg.na,
@@ -124,9 +126,9 @@ impl Size {
         }
     }
 
-    /// Bytes that all tasks together move in the all-to-all of one iteration: ft transposes its grid once, one
-    /// double-complex value (16 B) per point (copies that write as well as read would count more: uncertain); is sends
-    /// every key (4 B) to its bucket's owner. 0 for the others.
+    /// Bytes that all tasks together move in the all-to-all of one iteration: ft transposes its grid once,
+    /// one double-complex value (16 B) per point (copies that write as well as read would count more:
+    /// uncertain); is sends every key (4 B) to its bucket's owner. 0 for the others.
     pub(crate) const fn all_to_all(&self) -> u64 {
         match self {
             Self::Ft(ft) => 16 * power(ft.log2_points),
@@ -135,9 +137,9 @@ impl Size {
         }
     }
 
-    /// Bytes of the arrays of the whole problem, within 30 %: cg 12 B per matrix element (upper bound), mg three
-    /// hierarchies of 8 B, ft 40 B per point (two complex arrays and the index map), is 8 B per key, and per grid point sp
-    /// 180 B, bt 168 B, lu 17 doubles. For ep 0: it has none.
+    /// Bytes of the arrays of the whole problem, within 30 %: cg 12 B per matrix element (upper bound), mg
+    /// three hierarchies of 8 B, ft 40 B per point (two complex arrays and the index map), is 8 B per key,
+    /// and per grid point sp 180 B, bt 168 B, lu 17 doubles. For ep 0: it has none.
     pub(crate) const fn footprint(&self) -> u64 {
         match self {
             Self::Cg(cg) => 12 * cg.na * (cg.nonzer + 1).pow(2),
@@ -152,13 +154,16 @@ impl Size {
         }
     }
 
-    /// Bytes that one of `tasks` tasks gets from others in an iteration because the problem is cut among them, all-to-all
-    /// transfers apart; in NPB's MPI versions, from whose cuts those in UPC are taken.
-    /// - cg (cg.f): tasks in a grid of columns and rows; 26 products with the matrix, each summed over a row in log2(columns)
-    ///   exchanges of vectors of na / rows doubles, and one exchange of such a vector with the transposed task;
-    /// - mg (comm3 in mg.f): the faces of a task's box four times per level; the areas of all levels make 4/3 of the finest;
-    /// - sp, bt (copy_faces.f, x_solve.f): `side / root P` boxes, root P of them for each task; their six faces, two points of
-    ///   five doubles deep, and what three sweeps pass on from box to box, forth and back: 32 doubles per point in sp, 35 in bt.
+    /// Bytes that one of `tasks` tasks gets from others in an iteration because the problem is cut among
+    /// them, all-to-all transfers apart; in NPB's MPI versions, from whose cuts those in UPC are taken.
+    /// - cg (cg.f): tasks in a grid of columns and rows; 26 products with the matrix, each summed over a row
+    ///   in log2(columns) exchanges of vectors of na / rows doubles, and one exchange of such a vector with
+    ///   the transposed task;
+    /// - mg (comm3 in mg.f): the faces of a task's box four times per level; the areas of all levels make 4/3
+    ///   of the finest;
+    /// - sp, bt (copy_faces.f, x_solve.f): `side / root P` boxes, root P of them for each task; their six
+    ///   faces, two points of five doubles deep, and what three sweeps pass on from box to box, forth and
+    ///   back: 32 doubles per point in sp, 35 in bt.
     ///
     /// 0 for the others and for a task alone.
     pub(crate) fn surface(&self, tasks: u32) -> u64 {
@@ -199,7 +204,8 @@ const fn power(log2: u32) -> u64 {
 }
 
 impl Grid {
-    /// Bytes a task gets from others per step: faces of its boxes, and `passed` doubles per point of those that sweeps cross.
+    /// Bytes a task gets from others per step: faces of its boxes, and `passed` doubles per point of those
+    /// that sweeps cross.
     fn multipartition(self, tasks: u32, passed: u64) -> u64 {
         let root = u64::from(tasks.isqrt()).max(1);
         let face = (self.side / root).max(1).pow(2);
@@ -216,7 +222,8 @@ impl Grid {
 }
 
 impl Ft {
-    /// N (14.8157 + 7.19641 ln N + (5.23518 + 7.21113 ln N) it), in integers: coefficients in 10^-5, ln 2 in 10^-6.
+    /// N (14.8157 + 7.19641 ln N + (5.23518 + 7.21113 ln N) it), in integers: coefficients in 10^-5, ln 2 in
+    /// 10^-6.
     fn operations(self) -> u128 {
         let ln = u128::from(self.log2_points) * 693_147;
         let once = 1_481_570 * 1_000_000 + 719_641 * ln;

@@ -116,7 +116,8 @@ fn every_combination_builds_the_same_problem_for_any_number_of_tasks() {
                 for tasks in [4, 16, 64, 4_096] {
                     let (same, other) = total(tasks);
                     assert_eq!(barriers, same, "{name}.{class}");
-                    // A rounding of half a millionth of a nanosecond for each of at most 10^6 pieces per task.
+                    // A rounding of half a millionth of a nanosecond for each of at most 10^6 pieces per
+                    // task.
                     let same = work.abs_diff(other) < 1_000_000 * u128::from(tasks);
                     assert!(if cut { other > work } else { same }, "{name}.{class} {runtime} {tasks}");
                 }

@@ -1,4 +1,5 @@
-//! The shelf of parallel runtimes: how the tasks of an application come up, how they wait and which barrier they use.
+//! The shelf of parallel runtimes: how the tasks of an application come up, how they wait and which barrier
+//! they use.
 
 mod presets;
 mod table;
@@ -65,8 +66,8 @@ pub fn build(entry: &Entry, values: &Values) -> Runtime {
     build_for(entry, values, false)
 }
 
-/// The runtime with these values of its parameters. `oversubscribed`: the application has more tasks than cpus it may use,
-/// which some runtimes look at when they start.
+/// The runtime with these values of its parameters. `oversubscribed`: the application has more tasks than
+/// cpus it may use, which some runtimes look at when they start.
 #[must_use]
 pub fn build_for(entry: &Entry, values: &Values, oversubscribed: bool) -> Runtime {
     let values = Parameters::from(values);

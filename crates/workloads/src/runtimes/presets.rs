@@ -66,10 +66,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "upc",
         summary: "Berkeley UPC on threads: polls and yields, dissemination barrier",
-        source: "Berkeley UPC runtime and GASNet. A waiter calls sched_yield after each failed poll unless the wait mode \
-is spin. There is one process, and rank 0 creates the pthreads. The owners of static shared data initialise them before \
-main. All threads meet before main at a barrier with a condition variable (upcr_barrier.c of September 2008, polite \
-mode). The same source counts user barriers down on one word. Uncertain: whether pthreads of one process also use the \
+        source: "Berkeley UPC runtime and GASNet. A waiter calls sched_yield after each failed poll unless \
+            the wait mode \
+is spin. There is one process, and rank 0 creates the pthreads. The owners of static shared data \
+initialise them before \
+main. All threads meet before main at a barrier with a condition variable (upcr_barrier.c of September \
+2008, polite \
+mode). The same source counts user barriers down on one word. Uncertain: whether pthreads of one process \
+also use the \
 dissemination barrier",
         example: "{ upc: { wait: block } }",
         model: UPC_MODEL,
@@ -78,7 +82,8 @@ dissemination barrier",
     Entry {
         name: "upc-processes",
         summary: "Berkeley UPC on processes: polls and yields, dissemination barrier, started by a launcher",
-        source: "as `upc`, but built without pthreads and started by upcrun through a launcher. Uncertain: creating a \
+        source: "as `upc`, but built without pthreads and started by upcrun through a launcher. Uncertain: \
+            creating a \
 process is charged like creating a thread",
         example: "{ upc-processes: { barrier: central } }",
         model: UPC_MODEL,
@@ -87,8 +92,10 @@ process is charged like creating a thread",
     Entry {
         name: "mpi",
         summary: "MPI on processes: polls and yields, dissemination barrier, started by mpiexec",
-        source: "common behaviour of MPICH2 nemesis and of Open MPI in its degraded mode: a process calls sched_yield \
-when it makes no progress. All processes meet in MPI_Init, and programs touch their data after it. Uncertain: creating a \
+        source: "common behaviour of MPICH2 nemesis and of Open MPI in its degraded mode: a process calls \
+            sched_yield \
+when it makes no progress. All processes meet in MPI_Init, and programs touch their data after it. \
+Uncertain: creating a \
 process is charged like creating a thread",
         example: "{ mpi: { wait: spin } }",
         model: "mpi",
@@ -97,7 +104,8 @@ process is charged like creating a thread",
     Entry {
         name: "mpich2",
         summary: "MPICH2 with the nemesis channel: polls and yields, central barrier, started by mpiexec",
-        source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters call \
+        source: "MPICH2 sources: inside a node the barrier is a sense-reversing counter barrier. Waiters \
+            call \
 sched_yield after each poll (the progress engine of messages does so after 1,000 empty polls)",
         example: "{ mpich2: { barrier: dissemination } }",
         model: "mpi",
@@ -105,9 +113,12 @@ sched_yield after each poll (the progress engine of messages does so after 1,000
     },
     Entry {
         name: "openmpi",
-        summary: "Open MPI: polls, and also yields when there are more processes than cpus; started by mpirun",
-        source: "Open MPI sources and FAQ: mpi_yield_when_idle is off by default. It is on in degraded mode, which Open \
-MPI chooses when there are more processes than slots. opal_progress yields when it finds no events. Uncertain: its \
+        summary: "Open MPI: polls, and also yields when there are more processes than cpus; started by \
+            mpirun",
+        source: "Open MPI sources and FAQ: mpi_yield_when_idle is off by default. It is on in degraded \
+            mode, which Open \
+MPI chooses when there are more processes than slots. opal_progress yields when it finds no events. \
+Uncertain: its \
 barrier (tuned: recursive doubling) is modelled as dissemination",
         example: "{ openmpi: { yielding: never } }",
         model: "mpi",
@@ -115,11 +126,16 @@ barrier (tuned: recursive doubling) is modelled as dissemination",
     },
     Entry {
         name: "openmp",
-        summary: "Intel OpenMP on threads: polls with yields for 200 ms, then sleeps; tree gather, one release flag",
-        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp. With more threads than cpus it \
-yields at every poll. Otherwise, in throughput mode, it yields after 512 polls and then at every 256th. The model yields \
-at every poll in this case too, because a waiting thread next to another program gives way within 26 us. Workers wait at \
-the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B). KMP_ADJUST_BLOCKTIME is \
+        summary: "Intel OpenMP on threads: polls with yields for 200 ms, then sleeps; tree gather, one \
+            release flag",
+        source: "LLVM/Intel OpenMP runtime, kmp_wait_release.h and kmp_barrier.cpp. With more threads than \
+            cpus it \
+yields at every poll. Otherwise, in throughput mode, it yields after 512 polls and then at every 256th. \
+The model yields \
+at every poll in this case too, because a waiting thread next to another program gives way within 26 us. \
+Workers wait at \
+the fork barrier before they run any user code, and sleep there (Iancu et al., IPDPS 2010, V.B). \
+KMP_ADJUST_BLOCKTIME is \
 off. The default of the runtime is a release tree. With it, coarse-grained programs would lose when they are \
 oversubscribed, which the measured ones did not",
         example: "{ openmp: { block_time: 0s } }",
@@ -128,10 +144,13 @@ oversubscribed, which the measured ones did not",
     },
     Entry {
         name: "libgomp",
-        summary: "GNU OpenMP on threads: polls 300,000 times (3 ms) without yielding, or 100 times when oversubscribed, \
+        summary: "GNU OpenMP on threads: polls 300,000 times (3 ms) without yielding, or 100 times when \
+            oversubscribed, \
 then sleeps",
-        source: "GCC libgomp, wait.h, bar.c and the manual on GOMP_SPINCOUNT: it never yields, and it waits on a futex. \
-The barrier is a counter barrier, and the last thread wakes all others. The spin count is throttled when there are more \
+        source: "GCC libgomp, wait.h, bar.c and the manual on GOMP_SPINCOUNT: it never yields, and it waits \
+            on a futex. \
+The barrier is a counter barrier, and the last thread wakes all others. The spin count is throttled when \
+there are more \
 managed threads than available cpus",
         example: "{ libgomp: { spin_count: 1000 } }",
         model: "openmp",
@@ -140,8 +159,10 @@ managed threads than available cpus",
     Entry {
         name: "sun-openmp",
         summary: "Sun Studio OpenMP on threads: idle threads poll and never sleep",
-        source: "Sun Performance Library and Studio guides on SUNW_MP_THR_IDLE: by default spin-waiting threads never \
-sleep. The C guide of Studio 12 names sleep as the default: set `wait: spin-then-block` and `block_time` for that. \
+        source: "Sun Performance Library and Studio guides on SUNW_MP_THR_IDLE: by default spin-waiting \
+            threads never \
+sleep. The C guide of Studio 12 names sleep as the default: set `wait: spin-then-block` and `block_time` \
+for that. \
 Uncertain: the barrier is modelled as a central one",
         example: "{ sun-openmp: { wait: spin-then-block, block_time: 0s } }",
         model: "openmp",
@@ -150,11 +171,16 @@ Uncertain: the barrier is modelled as a central one",
     Entry {
         name: "open64",
         summary: "Open64 OpenMP on threads: polls 20,000 times without yielding, then sleeps",
-        source: "Open64 sources, osprey/libopenmp (omp_thread.c, omp_thread.h, 2009). Waiters poll __omp_spin_count = \
-20,000 times without pause or yield and then sleep on a condition variable (pthread_cond_wait). They do so at the end of \
-a region, at barriers and between regions. The barrier is a counter and one flag, and the last thread wakes all others \
-(pthread_cond_broadcast). Uncertain: the length of a poll, some 3 to 7 clocks. Uncertain: in the model the last thread \
-wakes all others, while in the library the threads wake each other one after the other (the mutex behind the condition)",
+        source: "Open64 sources, osprey/libopenmp (omp_thread.c, omp_thread.h, 2009). Waiters poll \
+            __omp_spin_count = \
+20,000 times without pause or yield and then sleep on a condition variable (pthread_cond_wait). They do so \
+at the end of \
+a region, at barriers and between regions. The barrier is a counter and one flag, and the last thread \
+wakes all others \
+(pthread_cond_broadcast). Uncertain: the length of a poll, some 3 to 7 clocks. Uncertain: in the model the \
+last thread \
+wakes all others, while in the library the threads wake each other one after the other (the mutex behind \
+the condition)",
         example: "{ open64: { spin_count: 200000 } }",
         model: "openmp",
         parameters: OPEN64,

@@ -53,11 +53,11 @@ parameters! {
         /// KMP_LIBRARY. `throughput` waits as the other parameters define. `turnaround` never sleeps, and
         /// yields only with more tasks than cpus.
         library: Option<Library> = Library::Throughput;
-        /// Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000 with
-        /// OMP_WAIT_POLICY=active, 0 with passive).
+        /// Number of polls before `spin-then-block` sleeps (GOMP_SPINCOUNT: 300000 by default, 30000000000
+        /// with OMP_WAIT_POLICY=active, 0 with passive).
         spin_count: Option<u64> = 300_000, in 0..=1_000_000_000_000;
-        /// Largest number of polls when the application has more tasks than cpus that it may use (libgomp: 100
-        /// by default, 1000 with OMP_WAIT_POLICY=active).
+        /// Largest number of polls when the application has more tasks than cpus that it may use (libgomp:
+        /// 100 by default, 1000 with OMP_WAIT_POLICY=active).
         throttled_spin_count: Option<u64> = 100, in 0..=1_000_000_000_000;
         /// Time of one poll. With a pause instruction it is about 10ns on processors up to 2015 and 45ns from
         /// Skylake on. A bare load and compare (Open64) takes 1 to 3ns. Uncertain.
@@ -71,16 +71,16 @@ parameters! {
         arity: u32 = 4, in 2..=1 << 16;
         /// Tasks are processes instead of threads of one process. Switches between processes cost more.
         processes: bool = false;
-        /// Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu 0
-        /// such as mpiexec (`launcher`).
+        /// Creator of the tasks, which are created one after another: rank 0 (`master`), or a launcher on cpu
+        /// 0 such as mpiexec (`launcher`).
         startup: Creator = Creator::Master;
         /// All tasks meet at a barrier once before the program proper begins.
         start_barrier: bool = false;
         /// A task that waits at the start barrier sleeps at once, whatever it does at other barriers.
         start_sleep: bool = false;
         /// When first-touch pages get their NUMA node: at the first compute operation of each task (`work`),
-        /// when each task first runs, before the start barrier (`each`), or all of them when rank 0 first runs
-        /// (`master`).
+        /// when each task first runs, before the start barrier (`each`), or all of them when rank 0 first
+        /// runs (`master`).
         touch: Touching = Touching::Work;
     }
 }
@@ -139,7 +139,8 @@ pub(super) const fn library(preset: &Preset) -> [Parameter; 11] {
     [wait, time, Parameters::library, a, b, c, d, e, f, g, h]
 }
 
-/// The shared table and numbers of polls of `step` nanoseconds; no runtime is throttled when both numbers are the same.
+/// The shared table and numbers of polls of `step` nanoseconds; no runtime is throttled when both numbers are
+/// the same.
 pub(super) const fn spinning(preset: &Preset, spins: u64, throttled: u64, step: u64) -> [Parameter; 12] {
     let (wait, [a, b, c, d, e, f, g, h]) = shared(preset);
     let count = Parameters::spin_count.with(spins);

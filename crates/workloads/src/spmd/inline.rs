@@ -61,10 +61,11 @@ parameters! {
         /// Work that rank 0 does alone for each other task over the whole run, in the same serial sections.
         /// This part grows with the number of tasks.
         serial_per_task: Duration = 0, in 0..=LONGEST;
-        /// Largest permanent difference of a rank's work from the mean. `shape` defines how it is distributed.
+        /// Largest permanent difference of a rank's work from the mean. `shape` defines how it is
+        /// distributed.
         imbalance: Percent = 0, in 0..=percent(100);
-        /// Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`), only
-        /// the last rank has more (`one-slow`), or the work is drawn at random, the same in every run
+        /// Distribution of the imbalance: the work rises linearly from rank 0 to the last rank (`linear`),
+        /// only the last rank has more (`one-slow`), or the work is drawn at random, the same in every run
         /// (`random`).
         shape: Shape = Shape::Linear;
         /// Variation of the pieces of work: uniform with the half-width `spread`, or exponential.
@@ -75,9 +76,9 @@ parameters! {
         bound: Percent = 0, in 0..=percent(100);
         /// Bytes that a task works on. They limit the refill of its caches after a migration.
         working_set: Size = 0, in 0..=MAX_SIZE;
-        /// Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over all
-        /// nodes (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which are
-        /// copied there (`next-touch`), or where rank 0 touched them all (`master`).
+        /// Where the memory pages lie: where each task first touched its pages (`first-touch`), spread over
+        /// all nodes (`interleaved`), all on node 0 (`node0`), where each task last touched its pages, which
+        /// are copied there (`next-touch`), or where rank 0 touched them all (`master`).
         pages: Placement = Placement::FirstTouch;
         /// Share of the accesses that go to data of all tasks, which are spread over all nodes.
         shared: Percent = 0, in 0..=percent(100);
@@ -87,8 +88,8 @@ parameters! {
         transfer: Size = 0, in 0..=MAX_SIZE;
         /// Number of all-to-all transfers, evenly spread over the run, at most one per interval.
         transfers: u32 = 1, in 0..=MAX_INTERVALS;
-        /// Order of the sources: all ranks start at rank 0 (`sequential`), or each rank starts at its successor
-        /// (`rotated`).
+        /// Order of the sources: all ranks start at rank 0 (`sequential`), or each rank starts at its
+        /// successor (`rotated`).
         transfer_order: Order = Order::Sequential;
     }
 }
@@ -98,7 +99,8 @@ pub(crate) const ENTRY: Entry = Entry {
     name: "spmd",
     summary: "a program described in the scenario: intervals of compute, exchange, transfer and barrier",
     source: "the structure common to bulk-synchronous codes (Valiant 1990)",
-    example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, runtime: openmp }",
+    example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, \
+        runtime: openmp }",
     parameters: Parameters::TABLE,
     build,
 };
@@ -145,7 +147,8 @@ fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {
     })
 }
 
-/// The whole work and rank 0's part of it: a share in hundredths of a per cent, and so much for each other task.
+/// The whole work and rank 0's part of it: a share in hundredths of a per cent, and so much for each other
+/// task.
 pub(crate) fn serial_part(work: u64, share: u64, per_task: u64, tasks: u32) -> Result<(Span, Span), String> {
     let others = u64::from(tasks.saturating_sub(1));
     let sums = per_task.checked_mul(others).and_then(|extra| Some((extra, work.checked_add(extra)?)));

@@ -1,4 +1,5 @@
-//! The one SPMD program everything reuses: a fixed problem in intervals of compute, exchange, transfer and barrier.
+//! The one SPMD program everything reuses: a fixed problem in intervals of compute, exchange, transfer and
+//! barrier.
 
 pub mod inline;
 mod shape;

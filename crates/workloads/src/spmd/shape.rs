@@ -9,8 +9,9 @@ use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 pub enum Variation {
     /// The same half-width whatever the length.
     Fixed(Spread),
-    /// This half-width up to [`Variation::PIECE`]; beyond, an interval is a sum of independent pieces, so it falls
-    /// with the square root of the length (and coarse programs such as EP have nothing to gain from it).
+    /// This half-width up to [`Variation::PIECE`]; beyond, an interval is a sum of independent pieces, so it
+    /// falls with the square root of the length (and coarse programs such as EP have nothing to gain from
+    /// it).
     Pieces(Spread),
 }
 
@@ -37,7 +38,8 @@ impl Variation {
 pub struct Transfers {
     /// How many, evenly spread over the run; at most one per interval.
     pub count: u32,
-    /// Bytes that all ranks together move in one of them: each reads a block of `volume / n^2` from every other.
+    /// Bytes that all ranks together move in one of them: each reads a block of `volume / n^2` from every
+    /// other.
     pub volume: u64,
     /// Order of the sources.
     pub order: TransferOrder,
@@ -57,15 +59,18 @@ pub struct HandedOut {
 pub struct Spmd {
     /// Work of the whole problem at nominal speed, divided evenly among ranks and intervals.
     pub serial: Span,
-    /// Part of it that rank 0 does alone, in serial sections evenly spread over the intervals, each before the interval's
-    /// parallel work and ended by a barrier of its own (Amdahl 1967; fork and join of a parallel region).
+    /// Part of it that rank 0 does alone, in serial sections evenly spread over the intervals, each before
+    /// the interval's parallel work and ended by a barrier of its own (Amdahl 1967; fork and join of a
+    /// parallel region).
     pub alone: Span,
     /// Number of pieces of work with a barrier behind them, whatever the number of ranks; at least 1.
     pub intervals: u32,
-    /// Intervals as the others, the last with a transfer if the program has any, before the program starts its clock: the iteration that
-    /// benchmarks leave untimed. 0: the clock starts with the program. They come on top of `intervals` and `serial`.
+    /// Intervals as the others, the last with a transfer if the program has any, before the program starts
+    /// its clock: the iteration that benchmarks leave untimed. 0: the clock starts with the program. They
+    /// come on top of `intervals` and `serial`.
     pub warm_up: u32,
-    /// Number of barriers without work before them: one at the start, behind which the clock starts, the others at the end.
+    /// Number of barriers without work before them: one at the start, behind which the clock starts, the
+    /// others at the end.
     pub bare: u32,
     /// Variation of each piece of compute.
     pub variation: Variation,

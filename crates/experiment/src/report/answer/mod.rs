@@ -202,7 +202,8 @@ fn look(table: &Table<'_>, extremes: &Extremes<'_>, subject: &str, width: usize)
     if p.seed != 1 {
         words.extend(["--seed".to_owned(), p.seed.to_string()]);
     }
-    // A command without some of its settings would show another experiment: a long one continues on the next line.
+    // A command without some of its settings would show another experiment: a long one continues on the next
+    // line.
     let command = words.join(" ");
     if command.chars().count() <= width {
         return Some(command);

@@ -1,4 +1,5 @@
-//! The cells of one program alone: codes, classes and degrees that can be run, and what is read off their runs.
+//! The cells of one program alone: codes, classes and degrees that can be run, and what is read off their
+//! runs.
 
 use crate::answer::{Series, Trouble};
 use crate::claims::Claim;
@@ -36,9 +37,9 @@ impl Subject {
             .set("apps.a.tasks", CORES * degree)
     }
 
-    /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of the start are
-    /// forgotten. ep, which costs nothing to simulate, is run in full: its one interval must not be cut. A quick look takes one
-    /// iteration.
+    /// Share of the run that is simulated: about a second of simulated time at least, in which the slices of
+    /// the start are forgotten. ep, which costs nothing to simulate, is run in full: its one interval must
+    /// not be cut. A quick look takes one iteration.
     fn scale(&self, quick: bool) -> &'static str {
         match (self.code.as_str(), self.class) {
             ("ep", _) => "100%",
@@ -50,7 +51,8 @@ impl Subject {
         }
     }
 
-    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and MPI.
+    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
+    /// MPI.
     pub(super) fn runs(&self, degree: u32) -> bool {
         let tasks = CORES * degree;
         let square = tasks.isqrt().pow(2) == tasks;
@@ -74,7 +76,8 @@ impl Subject {
         Ok(self.times(lab, degree)?.map(|time| one / time))
     }
 
-    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task per core, in ms.
+    /// Mean time between two synchronisations (barriers, and exchanges where a model has them) with one task
+    /// per core, in ms.
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
         let cell = self.cell(1, lab.is_quick());
         let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;

@@ -10,7 +10,8 @@ use crate::fields;
 use crate::lab::{Cell, Lab};
 use crate::score::spearman;
 
-/// A code whose barriers are no further apart is fine-grained, ms: 1 to 5 ms is the paper's word for those that degrade.
+/// A code whose barriers are no further apart is fine-grained, ms: 1 to 5 ms is the paper's word for those
+/// that degrade.
 const FINE_MS: f64 = 5.0;
 /// What counts as degraded where a claim states no tolerance.
 const DEGRADED: f64 = 0.05;
@@ -69,8 +70,8 @@ fn workload(lab: &mut Lab, subjects: &[Subject], degrees: &[u32]) -> Result<Seri
     Ok(Series::mean_of(&all))
 }
 
-/// Workload averages: one for each machine and degree; over all of them where one number is published, over the machines
-/// where none is named.
+/// Workload averages: one for each machine and degree; over all of them where one number is published, over
+/// the machines where none is named.
 fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let degrees = cells::degrees(claim);
     if matches!(claim.form, Form::Exact | Form::Approx | Form::Average) {
@@ -152,8 +153,8 @@ fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Points(spearman(&pairs).map(|rho| Point::single(label, rho)).into_iter().collect()))
 }
 
-/// The same runs on a machine whose switches cost nothing and whose caches are never cold: how far that moves the mean over
-/// the programs, as a share, with negative sign.
+/// The same runs on a machine whose switches cost nothing and whose caches are never cold: how far that moves
+/// the mean over the programs, as a share, with negative sign.
 fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for machine in fields::machines(claim) {
@@ -180,7 +181,8 @@ fn without_switches(cell: Cell) -> Cell {
         .set("machine.shared_cache", "0B")
 }
 
-/// The first model, or machine, of two bears oversubscription better: the difference of the workload averages.
+/// The first model, or machine, of two bears oversubscription better: the difference of the workload
+/// averages.
 fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let degrees = cells::degrees(claim);
     let (machines, models) = (fields::machines(claim), fields::models(claim));
@@ -208,7 +210,8 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Points(points))
 }
 
-/// How much longer other implementations of the programs take than the first model's, mean over the programs, in per cent.
+/// How much longer other implementations of the programs take than the first model's, mean over the programs,
+/// in per cent.
 fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let models = fields::models(claim);
     let [first, others @ ..] = &models[..] else {
@@ -232,7 +235,8 @@ fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Points(points))
 }
 
-/// Loops divided evenly beforehand are as fast as those whose passes are handed out, or faster: T(handed out) / T(even) - 1.
+/// Loops divided evenly beforehand are as fast as those whose passes are handed out, or faster: T(handed out)
+/// / T(even) - 1.
 fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut degrees = cells::degrees(claim);
     if fields::per_core(claim).contains(&1) {

@@ -1,15 +1,18 @@
-//! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the cells they run in.
+//! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the
+//! cells they run in.
 
 use crate::claims::Claim;
 use crate::fields;
 use crate::lab::Cell;
 
-/// Part of each program that is simulated, the untimed first iteration included: 5 of 21 iterations of FT and MG, and as much of the others.
-/// So run times keep their proportions, on which pairs depend. The study files of this family have the same.
+/// Part of each program that is simulated, the untimed first iteration included: 5 of 21 iterations of FT and
+/// MG, and as much of the others. So run times keep their proportions, on which pairs depend. The study files
+/// of this family have the same.
 const PART: f64 = 5.0 / 21.0;
 /// The same in a quick look.
 const QUICK: f64 = 2.0 / 21.0;
-/// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the order of the cells.
+/// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the
+/// order of the cells.
 const DEFAULTS: [(&str, char); 8] =
     [("ep", 'C'), ("cg", 'B'), ("ft", 'B'), ("mg", 'C'), ("is", 'C'), ("sp", 'A'), ("bt", 'A'), ("lu", 'A')];
 /// How many of them are the paper's workload for pairs.
@@ -79,7 +82,8 @@ fn plain(study: &'static str, policy: &str, machine: &str) -> Cell {
 pub(super) struct Pair(pub(super) Job, pub(super) Job);
 
 impl Pair {
-    /// The programs as the cells have them, so that a pair and its mirror image are the same cell; and whether they changed places.
+    /// The programs as the cells have them, so that a pair and its mirror image are the same cell; and
+    /// whether they changed places.
     fn ordered(&self) -> (&Job, &Job, bool) {
         let Self(one, other) = self;
         let key = |job: &Job| (job.runtime.clone(), job.rank, job.class);
@@ -145,7 +149,8 @@ pub(super) fn three(machine: &str, runtime: &str, k: u32, (policy, quick): (&str
 /// The programming models of a pair's two programs.
 pub(super) type Models = (String, String);
 
-/// The models that a claim combines: each with itself, mixes where it speaks of them, only the mix for `openmp+upc`.
+/// The models that a claim combines: each with itself, mixes where it speaks of them, only the mix for
+/// `openmp+upc`.
 pub(super) fn models(claim: &Claim) -> Vec<Models> {
     let named = fields::models(claim);
     let text = claim.model.to_lowercase();
@@ -163,7 +168,8 @@ pub(super) fn models(claim: &Claim) -> Vec<Models> {
     }
 }
 
-/// The runtime of a model in a scenario: for OpenMP with the block time a claim names (the runtime's default is 200 ms).
+/// The runtime of a model in a scenario: for OpenMP with the block time a claim names (the runtime's default
+/// is 200 ms).
 fn runtime(model: &str, claim: &Claim) -> String {
     let wait = claim.wait.to_lowercase();
     let block_time = wait.find("blocktime").map(|at| wait[at..].split([' ', ',']).nth(1).unwrap_or(""));
@@ -174,7 +180,8 @@ fn runtime(model: &str, claim: &Claim) -> String {
     }
 }
 
-/// The codes a claim names, with classes: beside the name, by position in its list of classes, the one class named, or the paper's.
+/// The codes a claim names, with classes: beside the name, by position in its list of classes, the one class
+/// named, or the paper's.
 fn named(claim: &Claim) -> Vec<(String, char)> {
     let codes = fields::codes(&claim.workload);
     let list: Vec<char> = claim
@@ -204,7 +211,8 @@ fn paper() -> Vec<(String, char)> {
     DEFAULTS[..PAPER].iter().map(|(code, class)| ((*code).to_owned(), *class)).collect()
 }
 
-/// The one pair that a claim is about, as in `mg-C (with cg-B)` or `cg-B + cg-B`; `None` when it is about a set of pairs.
+/// The one pair that a claim is about, as in `mg-C (with cg-B)` or `cg-B + cg-B`; `None` when it is about a
+/// set of pairs.
 fn single(claim: &Claim) -> Option<[(String, char); 2]> {
     match &named(claim)[..] {
         _ if claim.workload.contains("pair") => None,
@@ -219,8 +227,8 @@ pub(super) fn is_single(claim: &Claim) -> bool {
     single(claim).is_some()
 }
 
-/// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names none). Of one model
-/// each pair once, equal ones included; of two models each code with each.
+/// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names
+/// none). Of one model each pair once, equal ones included; of two models each code with each.
 pub(super) fn pairs(claim: &Claim, (first, second): &Models, quick: bool) -> Vec<Pair> {
     let (mine, theirs) = (runtime(first, claim), runtime(second, claim));
     let pair = |a: &(String, char), b: &(String, char)| {
@@ -238,7 +246,8 @@ pub(super) fn pairs(claim: &Claim, (first, second): &Models, quick: bool) -> Vec
     (0..codes.len()).flat_map(rest).map(|(i, b)| pair(&codes[i], b)).collect()
 }
 
-/// Each program a claim with unequal numbers of tasks measures, beside each program of the paper's workload. `without` a code leaves it out.
+/// Each program a claim with unequal numbers of tasks measures, beside each program of the paper's workload.
+/// `without` a code leaves it out.
 pub(super) fn measured_beside(claim: &Claim, model: &str, quick: bool) -> Vec<Pair> {
     let (named, all) = (named(claim), paper());
     let measured: Vec<_> = if claim.workload.to_lowercase().contains("without") {

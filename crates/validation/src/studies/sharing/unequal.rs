@@ -10,7 +10,8 @@ use crate::lab::Lab;
 /// Numbers written as words.
 const WORDS: [(&str, u32); 4] = [("two", 2), ("three", 3), ("four", 4), ("eight", 8)];
 
-/// Tasks per core of the measured program and of the other one, as in `2:1, 4:2` or `two threads` (against half as many).
+/// Tasks per core of the measured program and of the other one, as in `2:1, 4:2` or `two threads` (against
+/// half as many).
 fn ratios(claim: &Claim) -> Vec<(u32, u32)> {
     let text = claim.threads.to_lowercase();
     let fewer = claim.workload.to_lowercase().contains("fewer");
@@ -33,7 +34,8 @@ fn ratios(claim: &Claim) -> Vec<(u32, u32)> {
     found.into_iter().map(turned).collect()
 }
 
-/// Change of the measured program's performance against one task per core each, in per cent, mean over its neighbours.
+/// Change of the measured program's performance against one task per core each, in per cent, mean over its
+/// neighbours.
 fn change(
     lab: &mut Lab,
     pairs: &[Pair],
@@ -94,8 +96,8 @@ fn ordered(
     Ok(gains.windows(2).map(step).collect())
 }
 
-/// The measured program's performance follows its share of the tasks, a half before: how much of the tolerance is left, as a share of
-/// the expected ratio.
+/// The measured program's performance follows its share of the tasks, a half before: how much of the
+/// tolerance is left, as a share of the expected ratio.
 fn proportional(
     claim: &Claim,
     lab: &mut Lab,

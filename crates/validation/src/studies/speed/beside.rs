@@ -1,4 +1,5 @@
-//! Programs beside competitors (a hog on core 0, `make -j 16`, another program), and programs that steal work.
+//! Programs beside competitors (a hog on core 0, `make -j 16`, another program), and programs that steal
+//! work.
 
 use super::fields::{mask, policy, programs, runtimes, threads};
 use crate::answer::{Answer, Point, Series, Trouble};
@@ -45,8 +46,9 @@ fn yields(claim: &Claim, cell: Cell) -> Cell {
     }
 }
 
-/// What the hog gets of core 0: as much as each task there, since nobody else is on it. LOAD keeps moving tasks away from the crowded
-/// core and back, so the share while so many tasks are there is looked at on core 0 alone.
+/// What the hog gets of core 0: as much as each task there, since nobody else is on it. LOAD keeps moving
+/// tasks away from the crowded core and back, so the share while so many tasks are there is looked at on core
+/// 0 alone.
 fn share(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let policy = policy(&claim.policy)?;
     let per_core = (tasks(claim) / 16).max(1);

@@ -1,4 +1,5 @@
-//! Reads claims about fewer cores than threads: which programs, machines, core counts and ways to wait they speak of.
+//! Reads claims about fewer cores than threads: which programs, machines, core counts and ways to wait they
+//! speak of.
 
 use crate::answer::Trouble;
 use crate::claims::Claim;
@@ -51,15 +52,17 @@ pub(super) fn programs(claim: &Claim) -> Vec<Program> {
     named.into_iter().map(one).collect()
 }
 
-/// The programs without barriers worth the name among those of a claim, by which efficiency on m cores is shown; all when there are none.
+/// The programs without barriers worth the name among those of a claim, by which efficiency on m cores is
+/// shown; all when there are none.
 pub(super) fn scalable(claim: &Claim) -> Vec<Program> {
     let all = programs(claim);
     let ep: Vec<Program> = all.iter().filter(|program| program.name.starts_with("ep")).cloned().collect();
     if ep.is_empty() { all } else { ep }
 }
 
-/// Which runtimes a claim is about: its models, each with the ways to wait it names. OpenMP stands for programs of any model whose ways
-/// to wait are compared, as its block time chooses between them; UPC for all other claims about any model.
+/// Which runtimes a claim is about: its models, each with the ways to wait it names. OpenMP stands for
+/// programs of any model whose ways to wait are compared, as its block time chooses between them; UPC for all
+/// other claims about any model.
 pub(super) fn runtimes(claim: &Claim) -> Vec<&'static str> {
     let wait = claim.wait.to_lowercase();
     let model = claim.model.to_lowercase();
@@ -101,7 +104,8 @@ pub(super) fn sleeping(text: &str) -> Vec<&'static str> {
     named
 }
 
-/// Tasks, and the numbers of cores they run on: `16 threads on 1..16 cores`; 16 on 1 to 16 where nothing is said.
+/// Tasks, and the numbers of cores they run on: `16 threads on 1..16 cores`; 16 on 1 to 16 where nothing is
+/// said.
 pub(super) fn threads(claim: &Claim) -> (u32, Vec<u32>) {
     let (before, after) = claim.threads.split_once(" on ").unwrap_or((&claim.threads, ""));
     let tasks = fields::numbers(before).first().copied().unwrap_or(16).clamp(1, 1024);

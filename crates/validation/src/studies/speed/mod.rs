@@ -40,8 +40,8 @@ fn mean_excess(lab: &mut Lab, places: &[Place], other: &str, this: &str) -> Resu
     Ok(Series::mean_of(&all?))
 }
 
-/// T(baseline) / T(policy) - 1 in per cent, on the mean over programs, machines and core counts; by programming model where a
-/// range is stated.
+/// T(baseline) / T(policy) - 1 in per cent, on the mean over programs, machines and core counts; by
+/// programming model where a range is stated.
 fn gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let (this, other) = (policy(&claim.policy)?, policy(&claim.baseline)?);
     let grid = Grid::of(claim, lab);
@@ -67,7 +67,8 @@ fn spread(lab: &mut Lab, place: &Place, policy: &str) -> Result<f64, Trouble> {
     Ok(times(lab, place, policy)?.variation())
 }
 
-/// The largest spread of all places, or their mean; the mean under the first policy minus that under the second where two are named.
+/// The largest spread of all places, or their mean; the mean under the first policy minus that under the
+/// second where two are named.
 fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let places = Grid::of(claim, lab).places();
     let mut means = Vec::new();

@@ -27,7 +27,8 @@ pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     }
 }
 
-/// The policy is faster than each of its baselines, on the mean over the places where threads cannot be spread evenly.
+/// The policy is faster than each of its baselines, on the mean over the places where threads cannot be
+/// spread evenly.
 fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
     let grid = Grid::of(claim, lab);
@@ -67,7 +68,8 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
     Ok(Answer::Holds(slower > CLEARLY, evidence))
 }
 
-/// The difference between polling and sleeping barriers, either way, under the second policy minus that under the first.
+/// The difference between polling and sleeping barriers, either way, under the second policy minus that under
+/// the first.
 fn difference_of_kinds(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let text = claim.policy.replace(" VS ", " vs ");
     let (first, second) = text.split_once(" vs ").unwrap_or((&text, "LOAD"));
@@ -114,8 +116,8 @@ fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     Ok(Answer::Holds(worst <= claim.tolerance.amount.max(0.05), evidence))
 }
 
-/// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts, and more than on
-/// the smaller half.
+/// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts,
+/// and more than on the smaller half.
 fn falls_behind(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let this = policy(&claim.policy)?;
     let grid = Grid { programs: scalable(claim), ..Grid::of(claim, lab) };

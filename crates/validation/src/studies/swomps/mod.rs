@@ -1,4 +1,5 @@
-//! SPEC OMP programs bound, in pairs and in queues: SWOMPS against none and against one after the other (Yan et al., IWOMP 2010).
+//! SPEC OMP programs bound, in pairs and in queues: SWOMPS against none and against one after the other (Yan
+//! et al., IWOMP 2010).
 
 mod programs;
 mod queues;
@@ -32,8 +33,8 @@ fn alone(lab: &mut Lab, program: Program, threads: u32, policy: &str) -> Result<
     lab.of_app(&cell, "a", |app| full(program, app))
 }
 
-/// Full run times of a program alone as the paper compares with: unbound, with the number of threads that does it most good.
-/// Those with 12 threads are published, the others are simulated.
+/// Full run times of a program alone as the paper compares with: unbound, with the number of threads that
+/// does it most good. Those with 12 threads are published, the others are simulated.
 fn exclusive(lab: &mut Lab, program: Program) -> Result<Series, Trouble> {
     let simulated = alone(lab, program, program.exclusive_threads(), "LOAD")?;
     Ok(program.published_alone().map_or(simulated, Series::from))

@@ -1,4 +1,5 @@
-//! The programs of SPEC OMP 2001: their numbers, their names in claims, and full run times from shortened runs.
+//! The programs of SPEC OMP 2001: their numbers, their names in claims, and full run times from shortened
+//! runs.
 
 use crate::lab::AppSample;
 
@@ -37,9 +38,10 @@ impl Program {
         if self.published_alone().is_some() { 12 } else { 24 }
     }
 
-    /// Seconds of the unbound run with 12 threads that pairs are compared with in the paper, which follow from its Tables 5(a) and
-    /// 5(b) together. An input, not simulated: how those threads lay is not stated, and galgel and equake are faster in it than in
-    /// any layout of the paper's own Table 2 (616.5 and 129.5 s scattered).
+    /// Seconds of the unbound run with 12 threads that pairs are compared with in the paper, which follow
+    /// from its Tables 5(a) and 5(b) together. An input, not simulated: how those threads lay is not stated,
+    /// and galgel and equake are faster in it than in any layout of the paper's own Table 2 (616.5 and 129.5
+    /// s scattered).
     pub(super) const fn published_alone(self) -> Option<f64> {
         match self.number {
             312 => Some(397.0),
@@ -64,14 +66,16 @@ pub(super) fn named(text: &str) -> Vec<Program> {
     found
 }
 
-/// Seconds that the arrays are filled before the measured regions: 100 ms of the nominal core on one 1.2 times as fast.
+/// Seconds that the arrays are filled before the measured regions: 100 ms of the nominal core on one 1.2
+/// times as fast.
 const INIT: f64 = 0.1 / 1.2;
 /// Barriers of that.
 const INIT_BARRIERS: f64 = 5.0;
 /// Seconds of work of one of twelve threads in a region.
 const REGION: f64 = 0.02;
 
-/// The run time of the whole program from that of its first regions: the studies simulate a share of each run.
+/// The run time of the whole program from that of its first regions: the studies simulate a share of each
+/// run.
 pub(super) fn full(program: Program, app: &AppSample) -> f64 {
     let Ok(profile) = workloads::spec_omp::profile(program.name) else {
         return f64::NAN;

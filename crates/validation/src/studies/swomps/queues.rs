@@ -1,4 +1,5 @@
-//! Queues of the eleven programs: two at a time in a given order, and random arrivals with at most three at once.
+//! Queues of the eleven programs: two at a time in a given order, and random arrivals with at most three at
+//! once.
 
 use sim_core::rng;
 
@@ -48,8 +49,8 @@ fn policy(claim: &Claim) -> &'static str {
     if claim.policy.starts_with("SWOMPS") { "SWOMPS" } else { "LOAD" }
 }
 
-/// The times alone one after the other over the makespan; shortened runs and makespan are made full by one factor, that of the
-/// whole queue's run times.
+/// The times alone one after the other over the makespan; shortened runs and makespan are made full by one
+/// factor, that of the whole queue's run times.
 fn of_order(lab: &mut Lab, order: &[Program], policy: &str) -> Result<Series, Trouble> {
     let cell = cell(order, policy);
     let mut alone = 0.0;
@@ -76,8 +77,9 @@ pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble
     Ok(Answer::one(label, &Series::mean_of(&all)))
 }
 
-/// How much longer each named program takes in the queue than alone, per cent, in the order that suits it best: below 0 it was once
-/// faster than alone. (The paper's figure has the least and the mean; by its own pairs the mean cannot be below 0.)
+/// How much longer each named program takes in the queue than alone, per cent, in the order that suits it
+/// best: below 0 it was once faster than alone. (The paper's figure has the least and the mean; by its own
+/// pairs the mean cannot be below 0.)
 pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
     for program in named(&claim.workload) {
@@ -154,7 +156,8 @@ fn of_test(lab: &mut Lab, test: u64, policy: &str) -> Result<Series, Trouble> {
     Ok(sums[0].with(&sums[1], |with, without| (1.0 - with / without) * 100.0))
 }
 
-/// The policies a claim names, in its order: `SWOMPS`, and `ALONE` for the variant in which each places himself.
+/// The policies a claim names, in its order: `SWOMPS`, and `ALONE` for the variant in which each places
+/// himself.
 fn policies(claim: &Claim) -> Vec<&'static str> {
     let text = claim.policy.to_lowercase();
     let mut at: Vec<(usize, &str)> = [("swomps", "SWOMPS"), ("non sys", "ALONE")]

@@ -34,7 +34,8 @@ pub(super) struct Run {
     pub(super) random: bool,
     /// Replicates are what it is about, pinned or not.
     pub(super) repeated: bool,
-    /// As much of the program as under a balancer: the run is compared with one, or a balancer moves tasks within nodes.
+    /// As much of the program as under a balancer: the run is compared with one, or a balancer moves tasks
+    /// within nodes.
     pub(super) long: bool,
     /// Of the OpenMP runtime; `None`: its default.
     pub(super) block_time: Option<&'static str>,
@@ -54,7 +55,8 @@ impl Run {
 }
 
 impl Subject {
-    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and MPI.
+    /// Whether the code runs with so many tasks per core: sp and bt need a square number of tasks in UPC and
+    /// MPI.
     fn runs(&self, degree: u32) -> bool {
         let tasks = CORES * degree;
         let square = tasks.isqrt().pow(2) == tasks;
@@ -70,9 +72,10 @@ impl Subject {
         format!("{} {} {}.{} {degree}/core", self.machine, self.model, self.code, self.class)
     }
 
-    /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs are the same in every
-    /// iteration, so one to four of them do, some 50 to 250 barriers. Runs left to the balancer settle in their first second: about
-    /// a second or two. A quick look takes one iteration of each.
+    /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs
+    /// are the same in every iteration, so one to four of them do, some 50 to 250 barriers. Runs left to the
+    /// balancer settle in their first second: about a second or two. A quick look takes one iteration of
+    /// each.
     fn scale(&self, run: &Run, quick: bool) -> &'static str {
         match (self.code.as_str(), run.long || run.policy == "LOAD") {
             ("ep", _) => "100%",
@@ -121,8 +124,8 @@ pub(super) fn degrees(claim: &Claim) -> Vec<u32> {
     if named.is_empty() { vec![2, 4, 8] } else { named }
 }
 
-/// The programs of a claim on one machine in one model. `loaded`: where the balancer takes part, whole runs are simulated that vary widely, so
-/// of several classes the middle one stands for all.
+/// The programs of a claim on one machine in one model. `loaded`: where the balancer takes part, whole runs
+/// are simulated that vary widely, so of several classes the middle one stands for all.
 pub(super) fn subjects(claim: &Claim, machine: &str, model: &str, loaded: bool) -> Vec<Subject> {
     let mut codes = fields::codes(&claim.workload);
     if codes.is_empty() {
@@ -150,7 +153,8 @@ pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)>
     subjects.iter().flat_map(each).collect()
 }
 
-/// The block time that a text like `blocktime 200ms` names, as a scenario says it; `None` for the default, 200 ms.
+/// The block time that a text like `blocktime 200ms` names, as a scenario says it; `None` for the default,
+/// 200 ms.
 pub(super) fn block_time(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     let word = text.split([' ', ',']).skip_while(|word| !word.contains("blocktime")).nth(1)?;
