@@ -1,7 +1,7 @@
 //! A canvas in pixels: shapes, texts, marks and hatchings become a [`Picture`], which is written as SVG or
 //! PNG.
 //!
-//! The drawing library hands its shapes to [`Recorder`], a backend that lists them. It counts in whole units,
+//! The drawing library hands its shapes to `Recorder`, a backend that lists them. It counts in whole units,
 //! so the canvas draws in quarters of a pixel. Texts are placed by the widths of [`font`].
 
 pub mod axis;
