@@ -1,5 +1,7 @@
-//! The metrics of a run, one line each: name, unit, meaning and the function that measures it.
+//! The metrics of a run, one line each: name, unit, meaning and the function that measures it. `metrics.md` has
+//! formulas and examples.
 
+use notation::prose::section;
 use sim_core::account::{Account, Category};
 use sim_core::outcome::{AppReport, RunReport};
 use sim_core::time::Span;
@@ -55,6 +57,16 @@ pub struct Metric {
     pub about: &'static str,
     /// Measures it; `None` when it cannot be measured in this run.
     pub measure: fn(&Sample<'_>) -> Option<f64>,
+}
+
+impl Metric {
+    /// Its formula or rule and an example, a paragraph each; of a category of the breakdown one paragraph, on
+    /// what it means in practice.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let of = if self.scope == App { "application" } else { "run" };
+        section(include_str!("metrics.md"), &format!("{} ({of})", self.name))
+    }
 }
 
 const fn metric(
