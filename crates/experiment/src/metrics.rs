@@ -1,5 +1,5 @@
-//! The metrics of a run, one line each: name, unit, meaning and the function that measures it. `metrics.md` has
-//! formulas and examples.
+//! The metrics of a run, one line each: name, unit, meaning and the function that measures it.
+//! `metrics.md` has formulas and examples.
 
 use notation::prose::section;
 use sim_core::account::{Account, Category};
