@@ -3,7 +3,9 @@
 
 use std::io::{self, Write};
 
+use machines::os::KERNELS;
 use notation::parameter::{Kind, Parameter};
+use notation::registry::Entry;
 use policies::PolicyShelf;
 use serde::Serialize;
 
@@ -12,6 +14,8 @@ use scenario::built_in::{BUILT_IN, BuiltIn};
 use scenario::configuration::Axis;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
+use workloads::WORKLOADS;
+use workloads::runtimes::RUNTIMES;
 
 /// A registry that can be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,10 +162,10 @@ pub fn rows(registry: Registry) -> Vec<Row> {
 pub fn rows_with(policies: &PolicyShelf, registry: Registry) -> Vec<Row> {
     match registry {
         Registry::Policies => policies.entries().map(policy).collect(),
-        Registry::Workloads => workloads::entries().iter().map(workload).collect(),
+        Registry::Workloads => WORKLOADS.entries.iter().map(|e| entry(e, &WORKLOADS.about(e))).collect(),
         Registry::Machines => machines::entries().iter().map(machine).collect(),
-        Registry::Kernels => machines::os::entries().iter().map(kernel).collect(),
-        Registry::Runtimes => workloads::runtimes::entries().iter().map(runtime).collect(),
+        Registry::Kernels => KERNELS.entries.iter().map(|e| entry(e, "")).collect(),
+        Registry::Runtimes => RUNTIMES.entries.iter().map(|e| entry(e, "")).collect(),
         Registry::Metrics => METRICS.iter().map(metric).collect(),
         Registry::Scenarios => BUILT_IN.iter().map(|built_in| scenario(built_in, policies)).collect(),
     }
@@ -190,8 +194,8 @@ fn policy(e: &policies::Entry) -> Row {
     row(e.name, e.summary, e.source, &about, e.parameters)
 }
 
-fn workload(e: &workloads::Entry) -> Row {
-    row(e.name, e.summary, e.source, &e.about(), e.parameters)
+fn entry<T>(e: &Entry<T>, about: &str) -> Row {
+    row(e.name, e.summary, e.source, about, e.parameters)
 }
 
 fn machine(e: &machines::Entry) -> Row {
@@ -201,14 +205,6 @@ fn machine(e: &machines::Entry) -> Row {
         e.topology_text
     );
     row(&e.name, &e.summary, "", &about, e.values.table())
-}
-
-fn kernel(e: &machines::os::Entry) -> Row {
-    row(e.name, e.summary, e.source, "", e.parameters)
-}
-
-fn runtime(e: &workloads::runtimes::Entry) -> Row {
-    row(e.name, e.summary, e.source, "", e.parameters)
 }
 
 fn metric(m: &experiment::metrics::Metric) -> Row {

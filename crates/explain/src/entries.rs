@@ -1,7 +1,8 @@
 //! Pages of kernels, runtimes and workloads.
 
 use machines::os;
-use workloads::runtimes;
+use workloads::WORKLOADS;
+use workloads::runtimes::{self, RUNTIMES};
 
 use crate::catalogue::parameter;
 use crate::example::scenario;
@@ -10,11 +11,11 @@ use crate::page::{Block, Kind, Page};
 const SOLVER: &str = "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15% } }";
 
 pub(super) fn kernels() -> Vec<Page> {
-    os::entries().iter().map(kernel).collect()
+    os::KERNELS.entries.iter().map(kernel).collect()
 }
 
 fn kernel(e: &os::Entry) -> Page {
-    let own = e.balancer.policy;
+    let own = e.own.balancer.policy;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
     let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
     let machines = if machines.is_empty() {
@@ -24,7 +25,7 @@ fn kernel(e: &os::Entry) -> Page {
     };
     let apps = format!("{SOLVER}, threads_per_core: 2 }}");
     Page::new(Kind::Kernel, e.name, e.summary)
-        .text("", &e.about())
+        .text("", &os::KERNELS.about(e))
         .text("", &format!("The policy `{own}` is its own placement and balancing.{machines}"))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario("core:4", e.example, &apps, &format!("{own}, PIN")))])
@@ -32,18 +33,18 @@ fn kernel(e: &os::Entry) -> Page {
 }
 
 pub(super) fn runtimes() -> Vec<Page> {
-    runtimes::entries().iter().map(runtime).collect()
+    RUNTIMES.entries.iter().map(runtime).collect()
 }
 
 fn runtime(e: &runtimes::Entry) -> Page {
-    let model = match e.model {
+    let model = match e.own {
         "mpi" => "MPI",
         "openmp" => "OpenMP",
         _ => "UPC",
     };
     let apps = format!("{SOLVER}, runtime: {}, threads_per_core: 2 }}", e.example);
     Page::new(Kind::Runtime, e.name, e.summary)
-        .text("", &e.about())
+        .text("", &RUNTIMES.about(e))
         .text(
             "",
             &format!(
@@ -56,13 +57,13 @@ fn runtime(e: &runtimes::Entry) -> Page {
 }
 
 pub(super) fn workloads() -> Vec<Page> {
-    workloads::entries().iter().map(workload).collect()
+    WORKLOADS.entries.iter().map(workload).collect()
 }
 
 fn workload(e: &workloads::Entry) -> Page {
     let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
     Page::new(Kind::Workload, e.name, e.summary)
-        .text("", &e.about())
+        .text("", &WORKLOADS.about(e))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])
         .text("Source", e.source)

@@ -12,9 +12,9 @@ type Owner<'a> = (&'static str, &'a str, &'a [Parameter]);
 fn owners(policies: &PolicyShelf) -> Vec<Owner<'static>> {
     let mut owners: Vec<Owner<'static>> = Vec::new();
     owners.extend(policies.entries().map(|e| ("policy", e.name, e.parameters)));
-    owners.extend(machines::os::entries().iter().map(|e| ("kernel", e.name, e.parameters)));
-    owners.extend(workloads::runtimes::entries().iter().map(|e| ("runtime", e.name, e.parameters)));
-    owners.extend(workloads::entries().iter().map(|e| ("workload", e.name, e.parameters)));
+    owners.extend(machines::os::KERNELS.entries.iter().map(|e| ("kernel", e.name, e.parameters)));
+    owners.extend(workloads::runtimes::RUNTIMES.entries.iter().map(|e| ("runtime", e.name, e.parameters)));
+    owners.extend(workloads::WORKLOADS.entries.iter().map(|e| ("workload", e.name, e.parameters)));
     owners
 }
 

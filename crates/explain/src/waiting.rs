@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_word_of_the_runtimes_has_a_page() {
-        let table = workloads::runtimes::resolve("openmp").unwrap().parameters;
+        let table = workloads::runtimes::RUNTIMES.resolve("openmp").unwrap().parameters;
         for (parameter, texts) in [("wait", WAITS), ("barrier", BARRIERS)] {
             let kind = table.iter().find(|p| p.name == parameter).unwrap().kind;
             let names: Vec<&str> = texts.iter().map(|text| text.0).collect();

@@ -2,8 +2,7 @@
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::parameter::{Kind, Values};
-use notation::suggest::nearest;
-use notation::units;
+use notation::reader::Reader;
 use notation::yaml::{self, Content, Node};
 use sim_core::machine::{Level, Topology};
 
@@ -32,25 +31,18 @@ const CORE_SPEEDS: (u64, u64) = (10, 10_000);
 /// # Errors
 /// All that is wrong with it.
 pub fn read(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
-    let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(bare) {
+    if yaml::is_blank(text) {
         let place = Place { source, ..Place::NONE };
         let hint = "a machine file needs at least `name`, `summary` and `topology`";
         return Err(vec![Diagnostic::new(place, "the machine file is empty").hint(hint)]);
     }
     let root = yaml::tree(source, text).map_err(|problem| vec![problem])?;
-    let mut reading = Reading::default();
+    let mut reading = Reading(Reader::default());
     let entry = reading.entry(&root);
-    match entry {
-        Some(entry) if reading.problems.is_empty() => Ok(entry),
-        _ => Err(reading.problems),
-    }
+    entry.filter(|_| reading.0.is_clean()).ok_or_else(|| reading.0.problems())
 }
 
-#[derive(Default)]
-struct Reading {
-    problems: Vec<Diagnostic>,
-}
+struct Reading(Reader);
 
 /// A value with its source.
 struct Datum<'a> {
@@ -60,14 +52,14 @@ struct Datum<'a> {
 
 impl Reading {
     fn entry(&mut self, root: &Node) -> Option<Entry> {
-        self.mapping(root, "a machine file", &KEYS)?;
-        let name = self.required(root, "name").and_then(|node| self.name(node));
-        let summary = self.required(root, "summary").and_then(|node| self.line(node, "`summary`"));
+        self.0.mapping(root, "a machine file", &KEYS)?;
+        let name = self.0.required(root, "name").and_then(|node| self.name(node));
+        let summary = self.0.required(root, "summary").and_then(|node| self.line(node, "`summary`"));
         let about = root.get("about").and_then(|entry| self.prose(&entry.value, "`about`", MAX_ABOUT));
-        let shape = self.required(root, "topology").and_then(|node| self.topology(node));
+        let shape = self.0.required(root, "topology").and_then(|node| self.topology(node));
         let kernel = root.get("kernel").and_then(|entry| self.datum(&entry.value, "kernel"));
         let kernel =
-            kernel.and_then(|datum| Some((self.text(datum.value, "a kernel")?.to_owned(), datum.note)));
+            kernel.and_then(|datum| Some((self.0.text(datum.value, "a kernel")?.to_owned(), datum.note)));
         let (text, topology, note) = shape?;
         let mut notes = vec![note];
         let kernel = kernel.map(|(name, note)| {
@@ -77,7 +69,7 @@ impl Reading {
         let values = self.values(root, &topology, &mut notes);
         let lists = self.lists(root, &topology, &mut notes);
         if let Err(message) = check(&topology, &values, &lists) {
-            self.wrong(root.entries().first().map_or(root.place, |entry| entry.place), message, "");
+            self.0.wrong(root.start(), message);
         }
         let (name, summary) = (name?, summary?);
         let about = about.unwrap_or_default();
@@ -85,11 +77,11 @@ impl Reading {
     }
 
     fn name(&mut self, node: &Node) -> Option<String> {
-        let name = self.text(node, "`name`")?;
+        let name = self.0.text(node, "`name`")?;
         let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(good) {
             let hint = "use letters, digits, `_`, `-` and `.`";
-            self.wrong(node.place, format!("`{name}` is not a valid machine name"), hint);
+            self.0.wrong_node(node, format!("`{name}` is not a valid machine name"), hint);
             return None;
         }
         Some(name.to_owned())
@@ -97,11 +89,11 @@ impl Reading {
 
     fn topology(&mut self, node: &Node) -> Option<(String, Topology, Note)> {
         let datum = self.datum(node, "topology")?;
-        let text = self.text(datum.value, "a topology")?;
+        let text = self.0.text(datum.value, "a topology")?;
         match parse_topology(text) {
             Ok(topology) => Some((text.to_owned(), topology, datum.note)),
             Err(message) => {
-                self.wrong(datum.value.place, message, "");
+                self.0.wrong_node(datum.value, message, "");
                 None
             }
         }
@@ -112,7 +104,7 @@ impl Reading {
         let given = root.get("values").map(|entry| &entry.value);
         let names: Vec<&str> = Parameters::TABLE.iter().map(|p| p.name).collect();
         if let Some(node) = given {
-            self.mapping(node, "`values`", &names);
+            self.0.mapping(node, "`values`", &names);
         }
         let generic = generic_values(topology);
         let mut table = generic.table().to_vec();
@@ -124,7 +116,7 @@ impl Reading {
             let Some(datum) = self.datum(&entry.value, parameter.name) else { continue };
             let what = format!("`{}`", parameter.name);
             if let Some(value) =
-                self.number(datum.value, &what, parameter.kind, (parameter.min, parameter.max))
+                self.0.value(datum.value, &what, parameter.kind, parameter.min, parameter.max)
             {
                 parameter.default = value;
                 notes.push(datum.note);
@@ -136,7 +128,7 @@ impl Reading {
     fn lists(&mut self, root: &Node, topology: &Topology, notes: &mut Vec<Note>) -> Lists {
         let mut lists = Lists::default();
         let Some(given) = root.get("lists").map(|entry| &entry.value) else { return lists };
-        self.mapping(given, "`lists`", &LIST_KEYS);
+        self.0.mapping(given, "`lists`", &LIST_KEYS);
         for entry in given.entries() {
             let Some(datum) = self.datum(&entry.value, &entry.key) else { continue };
             let cores = u64::from(topology.count(Level::Core));
@@ -170,8 +162,8 @@ impl Reading {
         things: &str,
     ) -> Option<Vec<u32>> {
         let Content::List(items) = &node.content else {
-            self.wrong(
-                node.place,
+            self.0.wrong_node(
+                node,
                 format!("{what} must be a list, not {}", node.what()),
                 "write `[1.2, 1.1]`",
             );
@@ -179,10 +171,13 @@ impl Reading {
         };
         if items.is_empty() || items.len() as u64 > most {
             let message = format!("{what} has {} entries; there are {most} {things}", items.len());
-            self.wrong(node.place, message, "");
+            self.0.wrong_node(node, message, "");
             return None;
         }
-        items.iter().map(|item| Some(self.number(item, what, Kind::Factor, range)? as u32)).collect()
+        items
+            .iter()
+            .map(|item| Some(self.0.value(item, what, Kind::Factor, range.0, range.1)? as u32))
+            .collect()
     }
 
     /// A square of factors with 1 on its diagonal.
@@ -190,12 +185,12 @@ impl Reading {
         let what = "`distances`";
         let Content::List(rows) = &node.content else {
             let hint = "write a row for each NUMA node, as `[[1, 1.3], [1.3, 1]]`";
-            self.wrong(node.place, format!("{what} must be a list of rows, not {}", node.what()), hint);
+            self.0.wrong_node(node, format!("{what} must be a list of rows, not {}", node.what()), hint);
             return None;
         };
         if rows.len() != nodes as usize {
             let message = format!("{what} has {} rows; the machine has {nodes} NUMA nodes", rows.len());
-            self.wrong(node.place, message, "");
+            self.0.wrong_node(node, message, "");
             return None;
         }
         let mut matrix = Vec::new();
@@ -204,12 +199,12 @@ impl Reading {
             if row_of.len() != nodes as usize {
                 let message =
                     format!("a row of {what} has {} entries; there are {nodes} NUMA nodes", row_of.len());
-                self.wrong(row.place, message, "");
+                self.0.wrong_node(row, message, "");
                 return None;
             }
             if row_of.get(at) != Some(&1_000) {
-                self.wrong(
-                    row.place,
+                self.0.wrong_node(
+                    row,
                     format!("row {at} of {what} must have 1 at position {at}"),
                     "the distance of a node to itself is 1",
                 );
@@ -221,26 +216,20 @@ impl Reading {
     }
 
     fn datum<'a>(&mut self, node: &'a Node, parameter: &str) -> Option<Datum<'a>> {
-        self.mapping(node, &format!("`{parameter}`"), &DATUM_KEYS)?;
-        let value = self.required(node, "value");
-        let source = self.required(node, "source").and_then(|source| self.line(source, "`source`"));
+        let what = format!("`{parameter}`");
+        if !matches!(node.content, Content::Map(_)) {
+            let hint = "write `{ value: \"...\", source: \"...\" }`";
+            self.0.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), hint);
+            return None;
+        }
+        self.0.mapping(node, &what, &DATUM_KEYS)?;
+        let value = self.0.required(node, "value");
+        let source = self.0.required(node, "source").and_then(|source| self.line(source, "`source`"));
         let uncertain = node
             .get("uncertain")
-            .map_or(Some(0), |entry| self.number(&entry.value, "`uncertain`", Kind::Flag, (0, 1)));
+            .map_or(Some(0), |entry| self.0.value(&entry.value, "`uncertain`", Kind::Flag, 0, 1));
         let note = Note { parameter: parameter.to_owned(), source: source?, uncertain: uncertain? == 1 };
         Some(Datum { value: value?, note })
-    }
-
-    fn number(&mut self, node: &Node, what: &str, kind: Kind, (min, max): (u64, u64)) -> Option<u64> {
-        match units::parse(kind, self.text(node, what)?) {
-            Err(message) => self.wrong(node.place, format!("{what}: {message}"), ""),
-            Ok(value) if value < min || value > max => {
-                let (min, max) = (kind.show(min), kind.show(max));
-                self.wrong(node.place, format!("{what} must lie between {min} and {max}"), "");
-            }
-            Ok(value) => return Some(value),
-        }
-        None
     }
 
     fn line(&mut self, node: &Node, what: &str) -> Option<String> {
@@ -248,50 +237,12 @@ impl Reading {
     }
 
     fn prose(&mut self, node: &Node, what: &str, longest: usize) -> Option<String> {
-        let text = self.text(node, what)?.trim();
+        let text = self.0.text(node, what)?.trim();
         if text.is_empty() || text.chars().count() > longest || text.chars().any(char::is_control) {
-            self.wrong(node.place, format!("{what} must be one line of 1 to {longest} characters"), "");
+            self.0.wrong_node(node, format!("{what} must be one line of 1 to {longest} characters"), "");
             return None;
         }
         Some(text.to_owned())
-    }
-
-    fn text<'a>(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
-        if let Content::Scalar(text) = &node.content {
-            return Some(text);
-        }
-        self.wrong(node.place, format!("{what} must be a single value, not {}", node.what()), "");
-        None
-    }
-
-    fn required<'a>(&mut self, node: &'a Node, key: &str) -> Option<&'a Node> {
-        let found = node.get(key).map(|entry| &entry.value);
-        if found.is_none() {
-            let place = node.entries().first().map_or(node.place, |entry| entry.place);
-            self.wrong(place, format!("there is no `{key}`"), "");
-        }
-        found
-    }
-
-    fn mapping(&mut self, node: &Node, what: &str, keys: &[&str]) -> Option<()> {
-        let Content::Map(entries) = &node.content else {
-            let hint = if keys == DATUM_KEYS { "write `{ value: \"...\", source: \"...\" }`" } else { "" };
-            self.wrong(node.place, format!("{what} must be a mapping, not {}", node.what()), hint);
-            return None;
-        };
-        for entry in entries.iter().filter(|entry| !keys.contains(&entry.key.as_str())) {
-            let near = nearest(&entry.key, keys.iter().copied());
-            let hint = near.map_or_else(
-                || if keys.len() > 10 { String::new() } else { format!("known: {}", keys.join(", ")) },
-                |near| format!("did you mean `{near}`?"),
-            );
-            self.wrong(entry.place, format!("unknown key `{}` in {what}", entry.key), &hint);
-        }
-        Some(())
-    }
-
-    fn wrong(&mut self, place: Place, message: impl Into<String>, hint: &str) {
-        self.problems.push(Diagnostic::new(place, message).hint(hint));
     }
 }
 

@@ -9,6 +9,8 @@ pub mod lists;
 pub mod neutral;
 pub mod parameter;
 pub mod prose;
+pub mod reader;
+pub mod registry;
 pub mod suggest;
 pub mod units;
 pub mod yaml;

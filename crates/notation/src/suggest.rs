@@ -12,6 +12,21 @@ pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
     format!("unknown {what} `{word}`; {what}s are {}{}", names.join(", "), hint(word, names.iter().copied()))
 }
 
+/// The nearest known name, or all of them when they are few.
+#[must_use]
+pub fn advice(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there are none".into(),
+        None => few(known),
+    }
+}
+
+/// The known names, if they are few.
+pub(crate) fn few(known: &[&str]) -> String {
+    if known.is_empty() || known.len() > 40 { String::new() } else { format!("known: {}", known.join(", ")) }
+}
+
 /// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may
 /// differ; case is ignored). The first of equally near ones wins.
 #[must_use]

@@ -41,6 +41,12 @@ pub fn data_tree(source: u32, text: &str) -> Result<Node, Diagnostic> {
     tree_within(source, text, DATA)
 }
 
+/// True for a text of comments and empty lines only.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+}
+
 /// How much is read.
 #[derive(Clone, Copy)]
 struct Limits {
@@ -215,6 +221,12 @@ impl Node {
             Content::Map(entries) => entries.iter().find(|entry| entry.key == key),
             _ => None,
         }
+    }
+
+    /// Where its first key is written, or the node itself when it has none.
+    #[must_use]
+    pub fn start(&self) -> Place {
+        self.entries().first().map_or(self.place, |entry| entry.place)
     }
 
     /// The entries of a mapping; none for anything else.

@@ -9,13 +9,13 @@ use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
-use workloads::Context;
+use workloads::{Context, runtimes};
 
+use crate::Reader;
 use crate::key::names;
 use crate::keys::{APPLICATION, Application, Arrival};
 use crate::labels::is_word;
-use crate::reader::Reader;
-use crate::registries::{self, Workload};
+use crate::registries::Selected;
 
 /// An application before the number of its tasks is fixed.
 struct Draft<'a> {
@@ -24,8 +24,8 @@ struct Draft<'a> {
     machine: &'a str,
     /// Where its workload is chosen.
     place: Place,
-    workload: Workload,
-    runtime: registries::ChosenRuntime,
+    workload: Selected<workloads::Build>,
+    runtime: Selected<&'static str>,
     start: Time,
     weight: u32,
     background: Option<bool>,
@@ -223,7 +223,7 @@ fn draft<'a>(
 
 impl Draft<'_> {
     fn context(&self, tasks: u32) -> Context<'_> {
-        Context { tasks, runtime: self.runtime.entry.model, machine: self.machine }
+        Context { tasks, runtime: self.runtime.entry.own, machine: self.machine }
     }
 
     fn probe(&self, reader: &mut Reader) -> Option<workloads::Built> {
@@ -231,7 +231,7 @@ impl Draft<'_> {
     }
 
     fn built(&self, reader: &mut Reader, tasks: u32) -> Option<workloads::Built> {
-        match (self.workload.entry.build)(&self.workload.values, &self.context(tasks)) {
+        match (self.workload.entry.own)(&self.workload.values, &self.context(tasks)) {
             Ok(built) => Some(built),
             Err(message) => {
                 reader.wrong(self.place, format!("application `{}`: {message}", self.name));
@@ -242,7 +242,8 @@ impl Draft<'_> {
 
     fn build(&self, reader: &mut Reader, tasks: u32, background: bool) -> Option<AppSpec> {
         let built = self.built(reader, tasks)?;
-        let mut runtime = self.runtime.build(tasks > self.usable);
+        let Selected { entry, values } = &self.runtime;
+        let mut runtime = runtimes::build_for(entry, values, tasks > self.usable);
         // Tasks that never meet (hogs, daemons) are no parallel program: nothing makes them wait for each
         // other at the start.
         runtime.startup.barrier &= built.program.synchronises();

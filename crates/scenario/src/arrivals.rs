@@ -7,10 +7,10 @@ use sim_core::program::AppSpec;
 use sim_core::rng::{Purpose, draw, exponential, key};
 use sim_core::time::{Span, Time};
 
+use crate::Reader;
 use crate::apps::App;
 use crate::keys::{Arrival, Scenario};
 use crate::limits::MAX_HORIZON_NS;
-use crate::reader::Reader;
 
 /// Notes applications that would never be admitted.
 pub(crate) fn check_admission(

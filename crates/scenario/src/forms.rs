@@ -3,6 +3,7 @@
 use machines::os;
 use notation::diagnostics::Place;
 use notation::parameter::{Kind, Parameter};
+use notation::registry::Registry;
 use notation::units;
 use notation::yaml::Node;
 use policies::{Level, Perturbation, PolicyShelf};
@@ -12,44 +13,46 @@ use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
 use sim_core::os::NICE_WEIGHTS;
 use sim_core::time::Span;
-use workloads::runtimes;
+use workloads::runtimes::RUNTIMES;
+use workloads::{Build, WORKLOADS};
 
+use crate::Reader;
 use crate::json::{WORD, choice, list, parameters};
 use crate::key::{Form, Inside, Key, Value};
 use crate::labels::is_word;
-use crate::reader::Reader;
-use crate::registries::{self, ChosenMachine, ChosenRuntime};
+use crate::registries::{self, ChosenMachine, Selected};
 
-/// A text.
-pub(crate) struct Text;
+/// Declares types of plain values: `/// About. Name -> Type: JSON Schema, how it is read;`.
+macro_rules! plain {
+    ($($(#[$about:meta])* $name:ident $(<$($bound:ident),+>)? -> $read:ty:
+        $schema:expr, |$reader:ident, $node:ident, $what:ident| $value:expr;)+) => {$(
+        $(#[$about])*
+        pub(crate) struct $name$(<$(const $bound: u64),+>)?;
 
-impl Form for Text {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "string", "description": key.about() })
-    }
+        impl$(<$(const $bound: u64),+>)? Form for $name$(<$($bound),+>)? {
+            fn schema(key: &Key, _: &PolicyShelf) -> Json {
+                let schema: fn(&Key) -> Json = $schema;
+                schema(key)
+            }
+        }
+
+        impl$(<$(const $bound: u64),+>)? Value for $name$(<$($bound),+>)? {
+            type Read = $read;
+
+            fn read($reader: &mut Reader, $node: &Node, $what: &str) -> Option<$read> {
+                $value
+            }
+        }
+    )+};
 }
 
-impl Value for Text {
-    type Read = String;
+plain! {
+    /// A text.
+    Text -> String: |_| json!({ "type": "string" }),
+        |reader, node, what| reader.text(node, what).map(str::to_owned);
 
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
-        reader.text(node, what).map(str::to_owned)
-    }
-}
-
-/// The name of a scenario.
-pub(crate) struct Name;
-
-impl Form for Name {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "string", "pattern": WORD, "description": key.about() })
-    }
-}
-
-impl Value for Name {
-    type Read = String;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<String> {
+    /// The name of a scenario.
+    Name -> String: |_| json!({ "type": "string", "pattern": WORD }), |reader, node, what| {
         let name = reader.text(node, what)?;
         if !is_word(name) {
             let message = format!("`{name}` is not a valid name for a scenario");
@@ -57,122 +60,49 @@ impl Value for Name {
             return None;
         }
         Some(name.to_owned())
-    }
-}
+    };
 
-/// A whole number from `MIN` to `MAX`.
-pub(crate) struct Count<const MIN: u64, const MAX: u64>;
+    /// A whole number from `MIN` to `MAX`.
+    Count<MIN, MAX> -> u64: |_| json!({ "type": "integer", "minimum": MIN }),
+        |reader, node, what| reader.value(node, what, Kind::Count, MIN, MAX);
 
-impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "integer", "minimum": MIN, "description": key.about() })
-    }
-}
+    /// A length of time from `MIN` to `MAX` nanoseconds.
+    Duration<MIN, MAX> -> Span:
+        |_| json!({ "type": "string", "pattern": units::pattern(Kind::Duration) }),
+        |reader, node, what| reader.value(node, what, Kind::Duration, MIN, MAX).map(Span::from_ns);
 
-impl<const MIN: u64, const MAX: u64> Value for Count<MIN, MAX> {
-    type Read = u64;
+    /// `true` or `false`.
+    Flag -> bool: |key| match key.default {
+        "" => json!({ "type": "boolean" }),
+        default => json!({ "type": "boolean", "default": default == "true" }),
+    }, |reader, node, what| reader.value(node, what, Kind::Flag, 0, 1).map(|flag| flag == 1);
 
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<u64> {
-        reader.value(node, what, Kind::Count, MIN, MAX)
-    }
-}
+    /// Whether each application also runs alone.
+    Baseline -> bool: |key| json!({ "enum": ["dedicated", "none"], "default": key.default }),
+        |reader, node, what| {
+            reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
+        };
 
-/// A length of time from `MIN` to `MAX` nanoseconds.
-pub(crate) struct Duration<const MIN: u64, const MAX: u64>;
+    /// A nice value; read as its load weight.
+    Nice -> u32: |_| json!({ "type": "integer", "minimum": -20, "maximum": 19 }),
+        |reader, node, what| {
+            let text = reader.text(node, what)?;
+            let at = text.parse().ok().and_then(|nice: i64| usize::try_from(nice.checked_add(20)?).ok());
+            let weight = at.and_then(|at| NICE_WEIGHTS.get(at).copied());
+            if weight.is_none() {
+                reader.wrong_node(node, format!("{what} must be a whole number between -20 and 19"), "");
+            }
+            weight
+        };
 
-impl<const MIN: u64, const MAX: u64> Form for Duration<MIN, MAX> {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "string", "pattern": units::pattern(Kind::Duration), "description": key.about() })
-    }
-}
-
-impl<const MIN: u64, const MAX: u64> Value for Duration<MIN, MAX> {
-    type Read = Span;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Span> {
-        reader.value(node, what, Kind::Duration, MIN, MAX).map(Span::from_ns)
-    }
-}
-
-/// `true` or `false`.
-pub(crate) struct Flag;
-
-impl Form for Flag {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        let mut schema = json!({ "type": "boolean" });
-        if !key.default.is_empty() {
-            schema["default"] = json!(key.default == "true");
-        }
-        schema["description"] = json!(key.about());
-        schema
-    }
-}
-
-impl Value for Flag {
-    type Read = bool;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<bool> {
-        reader.value(node, what, Kind::Flag, 0, 1).map(|flag| flag == 1)
-    }
-}
-
-/// Whether each application also runs alone.
-pub(crate) struct Baseline;
-
-impl Form for Baseline {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "enum": ["dedicated", "none"], "default": key.default, "description": key.about() })
-    }
-}
-
-impl Value for Baseline {
-    type Read = bool;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<bool> {
-        reader.value(node, what, Kind::Choice(&["none", "dedicated"]), 0, 1).map(|word| word == 1)
-    }
-}
-
-/// A nice value; read as its load weight.
-pub(crate) struct Nice;
-
-impl Form for Nice {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "type": "integer", "minimum": -20, "maximum": 19, "description": key.about() })
-    }
-}
-
-impl Value for Nice {
-    type Read = u32;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<u32> {
-        let text = reader.text(node, what)?;
-        let weight = text.parse::<i64>().ok().and_then(|nice| usize::try_from(nice.checked_add(20)?).ok());
-        let weight = weight.and_then(|at| NICE_WEIGHTS.get(at).copied());
-        if weight.is_none() {
-            reader.wrong_node(node, format!("{what} must be a whole number between -20 and 19"), "");
-        }
-        weight
-    }
-}
-
-/// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.
-pub(crate) struct Cpus;
-
-impl Form for Cpus {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+    /// A set of cpus of the machine: a list of numbers and ranges, or a text like `0-3,8`.
+    Cpus -> CpuSet: |key| {
         let any = list(&json!({ "type": ["integer", "string"] }), Kind::Cpus);
         json!({ "description": key.about(), "anyOf": any["anyOf"] })
-    }
-}
-
-impl Value for Cpus {
-    type Read = CpuSet;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<CpuSet> {
+    }, |reader, node, what| {
         let cpus = reader.list(node, what, Kind::Cpus, (0, MAX_CPUS - 1))?;
         Some(CpuSet::of(cpus.into_iter().map(|cpu| CpuId(cpu as u32))))
-    }
+    };
 }
 
 /// Paths of machine files, relative to the scenario.
@@ -184,10 +114,10 @@ pub(crate) struct Machine;
 impl Form for Machine {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
         let known = machines::entries().iter();
         let mut named = choice(
-            &key.about(),
+            "",
             known.map(|entry| (entry.name.as_str(), entry.summary.as_str(), entry.values.table())),
         );
         let parameters = parameters(machines::Parameters::TABLE, false);
@@ -216,14 +146,19 @@ impl Value for Machine {
     }
 }
 
+/// An entry of a registry with its parameters.
+fn entries<T>(registry: &Registry<T>) -> Json {
+    choice("", registry.entries.iter().map(|e| (e.name, e.summary, e.parameters)))
+}
+
 /// An operating-system model with its parameters; which one is the default depends on the machine.
 pub(crate) struct Kernel;
 
 impl Form for Kernel {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        choice(&key.about(), os::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+        entries(&os::KERNELS)
     }
 }
 
@@ -233,17 +168,17 @@ pub(crate) struct Workload;
 impl Form for Workload {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        choice(&key.about(), workloads::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+        entries(&WORKLOADS)
     }
 }
 
 impl Value for Workload {
-    type Read = (Place, registries::Workload);
+    type Read = (Place, Selected<Build>);
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
         let chosen = reader.chosen(node, what, &[])?;
-        Some((chosen.place, registries::workload(reader, &chosen)?))
+        Some((chosen.place, registries::entry(reader, &WORKLOADS, &chosen)?))
     }
 }
 
@@ -253,17 +188,17 @@ pub(crate) struct Runtime;
 impl Form for Runtime {
     const INSIDE: Inside = Inside::Parameters;
 
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        choice(&key.about(), runtimes::entries().iter().map(|e| (e.name, e.summary, e.parameters)))
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+        entries(&RUNTIMES)
     }
 }
 
 impl Value for Runtime {
-    type Read = ChosenRuntime;
+    type Read = Selected<&'static str>;
 
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<ChosenRuntime> {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self::Read> {
         let chosen = reader.chosen(node, what, &[])?;
-        registries::runtime(reader, &chosen)
+        registries::entry(reader, &RUNTIMES, &chosen)
     }
 }
 
@@ -302,8 +237,8 @@ impl Form for Policies {
 pub(crate) struct Anything;
 
 impl Form for Anything {
-    fn schema(key: &Key, _: &PolicyShelf) -> Json {
-        json!({ "description": key.about() })
+    fn schema(_: &Key, _: &PolicyShelf) -> Json {
+        json!({})
     }
 }
 

@@ -8,7 +8,7 @@ use notation::yaml::{Entry, Node};
 use policies::PolicyShelf;
 use serde_json::Value as Json;
 
-use crate::reader::Reader;
+use crate::Reader;
 
 /// A key of a scenario, of an application or of `admission`.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,11 @@ impl Key {
     /// The JSON Schema of its values, with these policies.
     #[must_use]
     pub fn schema(&self, policies: &PolicyShelf) -> Json {
-        (self.form)(self, policies)
+        let mut schema = (self.form)(self, policies);
+        if let Some(schema) = schema.as_object_mut() {
+            schema.entry("description").or_insert_with(|| Json::from(self.about()));
+        }
+        schema
     }
 
     /// Whether `--set` may change it, or for [`Edit::Sweep`] a sweep.
@@ -174,9 +178,8 @@ impl<'a, T> Field<'a, T> {
         if unknown.any(|entry| nearest(&entry.key, known.iter().copied()) == Some(name)) {
             return;
         }
-        let place = self.mapping.entries().first().map_or(self.mapping.place, |entry| entry.place);
         let hint = format!("add `{}`", self.key.add);
-        reader.wrong_with_hint(place, format!("the scenario has no `{name}`"), hint);
+        reader.wrong_with_hint(self.mapping.start(), format!("the scenario has no `{name}`"), hint);
     }
 }
 

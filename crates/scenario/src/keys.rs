@@ -7,6 +7,7 @@ use sim_core::limits::{MAX_APPS, MAX_TASKS};
 use sim_core::outcome::Admission;
 use sim_core::time::Span;
 
+use crate::Reader;
 use crate::defaults::{DEFAULT_RUNTIME, MACHINE_KERNEL};
 use crate::forms::{
     Anything, Baseline, Count, Cpus, Duration, Flag, Kernel, Machine, Name, Nice, Policies, Runtime, Text,
@@ -15,7 +16,6 @@ use crate::forms::{
 use crate::json::WORD;
 use crate::key::{Edit, Form, Inside, Key, Value, keys, names};
 use crate::limits::{MAX_HORIZON_NS, MAX_PER_CORE, MAX_REPEAT, MAX_SEED};
-use crate::reader::Reader;
 
 keys! {
     /// A scenario as written.

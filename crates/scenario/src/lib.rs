@@ -17,7 +17,6 @@ mod overrides;
 mod paths;
 pub mod plan;
 mod policies;
-mod reader;
 mod registries;
 mod resolve;
 mod resolved;
@@ -25,6 +24,8 @@ pub mod schema;
 mod settable;
 mod sweep;
 mod together;
+
+use std::collections::BTreeMap;
 
 use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::yaml::{self, Node};
@@ -34,8 +35,18 @@ pub use defaults::{DEFAULT_KERNEL, default_kernel};
 pub use key::{Edit, Inside, Key};
 pub use overrides::{Overrides, alike};
 use plan::Experiment;
-use reader::Reader;
 pub use settable::{SettablePath, settable};
+
+/// What a scenario is read with.
+pub(crate) type Reader = notation::reader::Reader<Known>;
+
+/// What the names of a scenario can refer to besides the registries.
+pub(crate) struct Known {
+    /// The machines of files, by the path as written; `None` for a file in which something is wrong.
+    pub(crate) machines: BTreeMap<String, Option<machines::Entry>>,
+    /// The policies.
+    pub(crate) policies: PolicyShelf,
+}
 
 /// Reads and resolves a scenario; `name` is its name in messages, and machine files are relative to it.
 ///
@@ -60,7 +71,7 @@ pub fn load_with(
         Ok(root) => root,
         Err(problem) => return Err(sources.render(&[problem])),
     };
-    let mut reader = Reader::new(policies);
+    let mut reader = Reader::new(Known { machines: BTreeMap::new(), policies: policies.clone() });
     let applied = overrides.apply(&mut root, &mut sources, &mut reader);
     let mut scenario_text = text.to_owned();
     scenario_text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
@@ -81,8 +92,7 @@ pub fn load_with(
 
 /// The tree of a scenario file.
 fn document(text: &str) -> Result<Node, Diagnostic> {
-    let bare = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(bare) {
+    if yaml::is_blank(text) {
         let hint = "a scenario has at least the keys `name`, `machine`, `apps` and `policies`; `oversim \
             init` writes one to start from";
         return Err(Diagnostic::new(Place::NONE, "the scenario is empty").hint(hint));

@@ -9,8 +9,8 @@ use notation::diagnostics::{Diagnostic, Place, Sources};
 use notation::encoding::{Unreadable, decode};
 use notation::yaml::{self, Content, MAX_BYTES, Node};
 
+use crate::Reader;
 use crate::keys::Scenario;
-use crate::reader::Reader;
 
 /// True when a machine's name is the path of a file: it ends like one or has a slash.
 #[must_use]
@@ -25,7 +25,7 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
     let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
     let mut texts = String::new();
     for (name, place) in named(root) {
-        if !is_file(name) || reader.machines.contains_key(name) {
+        if !is_file(name) || reader.context.machines.contains_key(name) {
             continue;
         }
         let path = folder.join(name);
@@ -47,7 +47,7 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
                 entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok()
             }
         };
-        reader.machines.insert(name.to_owned(), entry);
+        reader.context.machines.insert(name.to_owned(), entry);
     }
     texts
 }

@@ -7,11 +7,11 @@ use notation::neutral::first_invisible;
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
+use crate::Reader;
 use crate::key::Edit;
 use crate::memory::Limit;
 use crate::paths;
 use crate::plan::{Experiment, RunPlan};
-use crate::reader::Reader;
 
 /// Keys that `--set` may set without a change of the runs: names, and what is done besides them.
 const NOT_IN_RUNS: [&str; 3] = ["name", "about", "best_partition"];

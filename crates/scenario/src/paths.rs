@@ -6,13 +6,12 @@
 //! `policies.<label>.over.<parameter>`, `policies.<label>.perturb.<parameter>`.
 
 use notation::diagnostics::{Diagnostic, Place};
-use notation::suggest::nearest;
+use notation::suggest::{advice, nearest};
 use notation::yaml::{Content, Entry, Node};
 
 use crate::key::{Edit, Inside, Key, names};
 use crate::keys::{APPLICATION, SCENARIO};
 use crate::policies::BESIDE;
-use crate::reader::advice;
 
 /// Sets the node at a path; `edit` says on whose behalf.
 pub(crate) fn set(root: &mut Node, path: &str, at: Place, value: Node, edit: Edit) -> Result<(), Diagnostic> {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use notation::parameter::Values;
+use notation::reader::Chosen;
 use notation::yaml::{Content, Node};
 use policies::{Choice, Level, Perturbation};
 
+use crate::Reader;
 use crate::labels::{RESERVED, is_word};
-use crate::reader::{Chosen, Reader};
 use crate::registries;
 
 /// Keys that are allowed next to the name of a policy.

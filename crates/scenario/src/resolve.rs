@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ::policies::Choice;
 use notation::diagnostics::Place;
+use notation::reader::Scope;
 use notation::yaml::{Content, Node};
 use sim_core::machine::Machine;
 use sim_core::os::OsModel;
@@ -13,6 +14,7 @@ use sim_core::outcome::{Admission, Options};
 use sim_core::program::AppSpec;
 use sim_core::time::Time;
 
+use crate::Reader;
 use crate::apps::{self, App};
 use crate::arrivals;
 use crate::configuration::{Axis, Configuration};
@@ -23,7 +25,6 @@ use crate::limits::MAX_RUNS;
 use crate::memory;
 use crate::overrides::Overrides;
 use crate::plan::{Experiment, MachineOrigin, NO_POLICY, RunPlan, Shortened};
-use crate::reader::{Reader, Scope};
 use crate::resolved::Resolved;
 use crate::{policies, registries, sweep, together};
 

@@ -47,7 +47,7 @@ pub fn settable(policies: &PolicyShelf, text: Option<&str>, swept: bool) -> Vec<
         .table("machine", machine.as_ref().map_or(machines::Parameters::TABLE, |entry| entry.values.table()));
     let own = machine.as_ref().and_then(|entry| entry.kernel.as_deref());
     let kernel = node("kernel").and_then(name_of).unwrap_or_else(|| default_kernel(own));
-    paths.table("kernel", os::resolve(kernel).map_or(&[], |entry| entry.parameters));
+    paths.table("kernel", os::KERNELS.resolve(kernel).map_or(&[], |entry| entry.parameters));
     for app in node("apps").map_or(&[][..], Node::entries) {
         paths.app(&app.key, &app.value);
     }
@@ -96,9 +96,9 @@ impl Paths {
             self.add(format!("apps.{name}.{}", key.name), &key.about(), &[]);
         }
         let chosen = |key: &str| app.get(key).and_then(|entry| name_of(&entry.value));
-        let workload = chosen("workload").and_then(|name| workloads::resolve(name).ok());
+        let workload = chosen("workload").and_then(|name| workloads::WORKLOADS.resolve(name).ok());
         self.table(&format!("apps.{name}.workload"), workload.map_or(&[], |entry| entry.parameters));
-        let runtime = runtimes::resolve(chosen("runtime").unwrap_or(DEFAULT_RUNTIME)).ok();
+        let runtime = runtimes::RUNTIMES.resolve(chosen("runtime").unwrap_or(DEFAULT_RUNTIME)).ok();
         self.table(&format!("apps.{name}.runtime"), runtime.map_or(&[], |entry| entry.parameters));
     }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use notation::yaml::{Content, Entry, Node};
 
+use crate::Reader;
 use crate::configuration::{Axis, Configuration, Settings, written};
 use crate::key::Edit;
 use crate::limits::MAX_CONFIGURATIONS;
 use crate::paths;
-use crate::reader::Reader;
 
 /// A configuration and what it sets.
 pub(crate) struct Combination<'a> {

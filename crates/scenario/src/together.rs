@@ -4,10 +4,10 @@ use notation::yaml::{Content, Node};
 use policies::{Choice, Cut, PartitionParameters};
 use sim_core::machine::Level;
 
+use crate::Reader;
 use crate::apps::App;
 use crate::arrivals;
 use crate::keys::{Application, Arrival, Scenario};
-use crate::reader::Reader;
 use crate::resolved::Resolved;
 
 /// Checks a resolved configuration.

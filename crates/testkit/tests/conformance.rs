@@ -83,7 +83,7 @@ impl Case {
 
     fn run(&self, seed: u64) -> Trial {
         let machine: Machine = machines::resolve(self.shape).unwrap().machine();
-        let kernel = machines::os::resolve(self.kernel).unwrap();
+        let kernel = machines::os::KERNELS.resolve(self.kernel).unwrap();
         let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), machine.cpus());
         let apps = apps(machine.cpus(), self.wait.1);
         let options = Options {
@@ -104,7 +104,7 @@ impl Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for entry in ALL {
-        for kernel in machines::os::names() {
+        for kernel in machines::os::KERNELS.names() {
             for (wait, shape) in WAITS.into_iter().flat_map(|wait| SHAPES.map(|shape| (wait, shape))) {
                 cases.push(Case { entry, kernel, wait, shape });
             }
@@ -199,7 +199,7 @@ impl Policy for Unfair {
 #[test]
 fn the_checkers_find_a_policy_that_breaks_the_contract() {
     let machine = machines::resolve("core:1").unwrap().machine();
-    let kernel = machines::os::resolve("linux-2.6.28").unwrap();
+    let kernel = machines::os::KERNELS.resolve("linux-2.6.28").unwrap();
     let model = machines::os::build(kernel, &Values::defaults(kernel.parameters), 1);
     let apps = vec![app("a", 2, 1, Span::from_ms(300), WaitMode::Block)];
     let small =

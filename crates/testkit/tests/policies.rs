@@ -115,7 +115,7 @@ fn draw(seed: u64) -> Option<Draw> {
     if entry.name == "PARTITION" && foreground > small.machine.cpus() as usize {
         return None;
     }
-    let kernels = machines::os::entries();
+    let kernels = machines::os::KERNELS.entries;
     let kernel = &kernels[rng.random_range(0..kernels.len())];
     let real_kernel = rng.random_range(0..3) == 0;
     let mut model = (*small.model).clone();
@@ -131,7 +131,7 @@ fn draw(seed: u64) -> Option<Draw> {
     } else {
         // Queues of the random kernel, placement and balancing of this one.
         kernel.name.clone_into(&mut model.name);
-        model.balancer = kernel.balancer;
+        model.balancer = kernel.own.balancer;
     }
     small.model = Arc::new(model);
     let cpus = small.machine.cpus();

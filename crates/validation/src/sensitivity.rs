@@ -109,7 +109,8 @@ fn moved(parameter: &Parameter, value: u64, percent: u64) -> Option<String> {
 }
 
 fn of_workloads(root: &Node, cell: &Cell, workload: &str, parameter: &str, percent: u64) -> Vec<String> {
-    let Some(known) = workloads::resolve(workload)
+    let Some(known) = workloads::WORKLOADS
+        .resolve(workload)
         .ok()
         .and_then(|entry| entry.parameters.iter().find(|p| p.name == parameter))
     else {

@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "the cpu-hog of Hofmeyr, Iancu, Blagojevic, Load Balancing on Speed, PPoPP 2010",
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nhog: { workload: hog, cpus: [0] }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {

@@ -39,7 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     example: "code: { workload: { hybrid: { work: 1s, intervals: 40, threads_per_process: 4 } }, runtime: \
         mpi }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {

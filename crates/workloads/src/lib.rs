@@ -16,4 +16,4 @@ pub mod spmd;
 mod variation;
 
 pub use profile::{Profile, Trial};
-pub use registry::{Built, Context, Entry, entries, names, resolve};
+pub use registry::{Build, Built, Context, Entry, WORKLOADS};

@@ -81,7 +81,7 @@ pub(crate) const ENTRY: Entry = Entry {
     example: "job: { workload: { parbench: { kernel: k226, work: 1s, kernels: 25 } }, runtime: sun-openmp, \
         tasks: 8 }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 #[derive(Deserialize)]

@@ -39,7 +39,7 @@ pub(crate) const ENTRY: Entry = Entry {
     example: "pool: { workload: { pool: { work: 1s, chunks: 256 } }, runtime: block }\nhog: { workload: \
         hog, cpus: [0] }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 fn build(values: &Values, _context: &Context<'_>) -> Result<Built, String> {

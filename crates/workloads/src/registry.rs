@@ -1,11 +1,10 @@
 //! The registry of workloads: what a scenario's `workload:` may name, with its parameters.
 
-use notation::parameter::{Parameter, Values};
-use notation::prose::section;
+use notation::parameter::Values;
+use notation::registry::{self, Registry};
 use sim_core::program::Program;
 
 use crate::{hog, hybrid, make, npb, parbench, pool, sleepers, small, spec_omp, spmd};
-use notation::suggest::unknown;
 
 /// What a workload is built for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,66 +44,32 @@ impl Built {
     }
 }
 
-/// A workload of the shelf.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its name in scenarios.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// What stands below a scenario's `apps:`, one application per line.
-    pub example: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-    /// Builds it from values of its parameters. An error is a sentence: a combination that cannot be.
-    pub build: fn(&Values, &Context<'_>) -> Result<Built, String>,
-}
+/// A workload; its example stands below a scenario's `apps:`, one application per line.
+pub type Entry = registry::Entry<Build>;
 
-impl Entry {
-    /// What it does and what to use it for, a few sentences.
-    #[must_use]
-    pub fn about(&self) -> String {
-        section(include_str!("workloads.md"), self.name)
-    }
-}
+/// Builds a workload from values of its parameters. An error is a sentence: a combination that cannot be.
+pub type Build = fn(&Values, &Context<'_>) -> Result<Built, String>;
 
-const ENTRIES: &[Entry] = &[
-    npb::ENTRY,
-    spec_omp::ENTRY,
-    parbench::ENTRY,
-    spmd::inline::ENTRY,
-    hog::ENTRY,
-    small::BARRIERS,
-    small::CRITICAL,
-    small::DAEMON,
-    make::ENTRY,
-    sleepers::INTERACTIVE,
-    sleepers::SERVICES,
-    pool::ENTRY,
-    hybrid::ENTRY,
-];
-
-/// The workloads of the shelf.
-#[must_use]
-pub const fn entries() -> &'static [Entry] {
-    ENTRIES
-}
-
-/// Their names.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.name)
-}
-
-/// The workload of this name.
-///
-/// # Errors
-/// A sentence with the valid names and the nearest one.
-pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    let found = ENTRIES.iter().find(|entry| entry.name == name);
-    found.ok_or_else(|| unknown("workload", name, &names().collect::<Vec<_>>()))
-}
+/// The workloads, in the order of lists.
+pub const WORKLOADS: Registry<Build> = Registry {
+    noun: "workload",
+    entries: &[
+        npb::ENTRY,
+        spec_omp::ENTRY,
+        parbench::ENTRY,
+        spmd::inline::ENTRY,
+        hog::ENTRY,
+        small::BARRIERS,
+        small::CRITICAL,
+        small::DAEMON,
+        make::ENTRY,
+        sleepers::INTERACTIVE,
+        sleepers::SERVICES,
+        pool::ENTRY,
+        hybrid::ENTRY,
+    ],
+    text: include_str!("workloads.md"),
+};
 
 #[cfg(test)]
 mod tests {
@@ -115,9 +80,11 @@ mod tests {
 
     #[test]
     fn tables_are_sound() {
-        for (i, entry) in entries().iter().enumerate() {
-            assert!(entries()[..i].iter().all(|other| other.name != entry.name));
-            assert!(!entry.summary.is_empty() && !entry.about().is_empty() && !entry.source.is_empty());
+        for (i, entry) in WORKLOADS.entries.iter().enumerate() {
+            assert!(WORKLOADS.entries[..i].iter().all(|other| other.name != entry.name));
+            assert!(
+                !entry.summary.is_empty() && !WORKLOADS.about(entry).is_empty() && !entry.source.is_empty()
+            );
             assert!(entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 let at = format!("{}.{}", entry.name, p.name);
@@ -131,10 +98,10 @@ mod tests {
 
     #[test]
     fn defaults_build_for_any_number_of_tasks() {
-        for entry in entries() {
+        for entry in WORKLOADS.entries {
             for tasks in [1, 2, 3, 16, 1_000, 1 << 24] {
                 let context = Context { tasks, runtime: "openmp", machine: "" };
-                let built = (entry.build)(&Values::defaults(entry.parameters), &context);
+                let built = (entry.own)(&Values::defaults(entry.parameters), &context);
                 let built = built.unwrap_or_else(|e| panic!("{} with {tasks} tasks: {e}", entry.name));
                 assert!(built.rank_scale.is_empty() || built.rank_scale.len() as u32 == tasks);
             }
@@ -143,13 +110,13 @@ mod tests {
 
     #[test]
     fn extreme_values_build_or_say_why_not() {
-        for entry in entries() {
+        for entry in WORKLOADS.entries {
             for p in entry.parameters {
                 for value in [p.min, p.max] {
                     for tasks in [1, 7, 1 << 24] {
                         let mut values = Values::defaults(entry.parameters);
                         values.set(p.name, value).unwrap();
-                        match (entry.build)(&values, &Context { tasks, ..CONTEXT }) {
+                        match (entry.own)(&values, &Context { tasks, ..CONTEXT }) {
                             Ok(built) => assert!(!built.program.ops().is_empty()),
                             Err(e) => assert!(e.len() > 10, "{}.{} = {value}: {e}", entry.name, p.name),
                         }
@@ -161,7 +128,7 @@ mod tests {
 
     #[test]
     fn unknown_workloads_get_a_hint() {
-        assert!(resolve("npd").unwrap_err().contains("did you mean `npb`?"));
-        assert_eq!(resolve("spmd").unwrap().name, "spmd");
+        assert!(WORKLOADS.resolve("npd").unwrap_err().contains("did you mean `npb`?"));
+        assert_eq!(WORKLOADS.resolve("spmd").unwrap().name, "spmd");
     }
 }

@@ -30,7 +30,7 @@ pub(crate) const INTERACTIVE: Entry = Entry {
     example: "users: { workload: { interactive: { think: 50ms, burst: 5ms, requests: 4 } }, tasks: 8 \
         }\nhogs: { workload: hog, tasks: 16 }",
     parameters: Interactive::TABLE,
-    build: |values, _| {
+    own: |values, _| {
         let Interactive { think, burst, requests } = values.into();
         let program = bursts(requests, think.ns(), burst.ns())?;
         Ok(Built { background: requests == 0, processes: true, ..Built::even(program) })
@@ -61,7 +61,7 @@ pub(crate) const SERVICES: Entry = Entry {
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nservices: { workload: services, \
         cpus: [15] }",
     parameters: Services::TABLE,
-    build: services,
+    own: services,
 };
 
 fn services(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn services_are_busy_for_their_share() {
-        let built = (SERVICES.build)(&Values::defaults(Services::TABLE), &CONTEXT).unwrap();
+        let built = (SERVICES.own)(&Values::defaults(Services::TABLE), &CONTEXT).unwrap();
         let Op::Sleep { span, .. } = built.program.ops()[1] else { panic!("no pause") };
         // 20 / (20 + 16.36) = 55 %.
         assert_eq!(span, Span::from_ns(16_363_636));
@@ -104,7 +104,7 @@ mod tests {
         // On a core of a third of the speed a burst is a third of the work; the pause stays.
         let mut values = Values::defaults(Services::TABLE);
         values.set("core", 300).unwrap();
-        let built = (SERVICES.build)(&values, &CONTEXT).unwrap();
+        let built = (SERVICES.own)(&values, &CONTEXT).unwrap();
         let [_, Op::Sleep { span, .. }, Op::Compute { work, .. }, ..] = built.program.ops() else { panic!() };
         assert_eq!((*span, *work), (Span::from_ns(16_363_636), Work::from_span(Span::from_ms(6))));
     }
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn users_with_a_number_of_requests_come_to_an_end() {
         let mut values = Values::defaults(Interactive::TABLE);
-        assert!((INTERACTIVE.build)(&values, &CONTEXT).unwrap().background);
+        assert!((INTERACTIVE.own)(&values, &CONTEXT).unwrap().background);
         values.set("requests", 7).unwrap();
-        let built = (INTERACTIVE.build)(&values, &CONTEXT).unwrap();
+        let built = (INTERACTIVE.own)(&values, &CONTEXT).unwrap();
         assert_eq!((built.background, built.program.ops()[0]), (false, Op::Repeat(7)));
     }
 }

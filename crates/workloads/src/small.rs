@@ -29,7 +29,7 @@ pub(crate) const BARRIERS: Entry = Entry {
     source: "the barrier microbenchmark of Iancu et al., IPDPS 2010, figure 1",
     example: "latency: { workload: { barriers: { count: 200 } }, runtime: upc, threads_per_core: 2 }",
     parameters: Barriers::TABLE,
-    build: |values, _| {
+    own: |values, _| {
         let ops = vec![Op::Repeat(Barriers::from(values).count), Op::Barrier, Op::End];
         Ok(Built::even(Program::new(ops, Vec::new())?))
     },
@@ -57,7 +57,7 @@ pub(crate) const CRITICAL: Entry = Entry {
     example: "locked: { workload: { critical-section: { count: 50, inside: 20us } }, runtime: block, tasks: \
         8 }",
     parameters: Critical::TABLE,
-    build: critical,
+    own: critical,
 };
 
 fn critical(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
@@ -98,7 +98,7 @@ pub(crate) const DAEMON: Entry = Entry {
     example: "code: { workload: { spmd: { work: 1s, intervals: 20 } } }\nnoise: { workload: { daemon: { \
         burst: 2ms, pause: 18ms } }, cpus: [3] }",
     parameters: Daemon::TABLE,
-    build: daemon,
+    own: daemon,
 };
 
 fn daemon(values: &Values, _context: &Context<'_>) -> Result<Built, String> {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_critical_section_is_entered_and_left() {
-        let built = (CRITICAL.build)(&Values::defaults(Critical::TABLE), &CONTEXT).unwrap();
+        let built = (CRITICAL.own)(&Values::defaults(Critical::TABLE), &CONTEXT).unwrap();
         let place = |op| built.program.ops().iter().position(|o| *o == op).unwrap();
         assert!(place(Op::Lock(LockId(0))) < place(Op::Unlock(LockId(0))));
         assert_eq!((built.program.locks(), built.background), (1, false));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn daemons_never_end_and_never_hold_up_a_run() {
-        let built = (DAEMON.build)(&Values::defaults(Daemon::TABLE), &CONTEXT).unwrap();
+        let built = (DAEMON.own)(&Values::defaults(Daemon::TABLE), &CONTEXT).unwrap();
         assert_eq!(built.program.ops()[0], Op::Repeat(0));
         assert!(built.background);
     }

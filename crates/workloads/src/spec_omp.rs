@@ -77,7 +77,7 @@ pub(crate) const ENTRY: Entry = Entry {
         2010, Tables 1 and 2",
     example: "swim: { workload: { spec-omp: { program: swim, scale: 0.1% } }, runtime: openmp, tasks: 12 }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 /// What is known of a program besides its derived profile.

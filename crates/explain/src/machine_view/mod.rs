@@ -133,7 +133,7 @@ pub struct DomainRow {
 pub fn show(machine: &str, kernel: Option<&str>) -> Result<View, Refusal> {
     let entry = find(machine)?;
     let name = kernel.unwrap_or_else(|| default_kernel(entry.kernel.as_deref()));
-    let kernel = os::resolve(name).map_err(Refusal::Sentence)?;
+    let kernel = os::KERNELS.resolve(name).map_err(Refusal::Sentence)?;
     Ok(view(&entry, kernel))
 }
 

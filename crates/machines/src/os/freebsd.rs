@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Balancer, Discipline, UleParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST};
 
 /// Period of the statistics clock of 127 Hz, which counts the slices; ns, rounded down.
 const STAT_TICK: u64 = 1_000_000_000 / 127;
@@ -44,8 +44,7 @@ queue",
     source: "FreeBSD 7.3, sys/kern/sched_ule.c",
     example: "{ freebsd-7: { interactive: 0 } }",
     parameters: Parameters::TABLE,
-    balancer: Balancer { policy: "ULE", release: "" },
-    make: ule,
+    own: Kernel { balancer: Balancer { policy: "ULE", release: "" }, make: ule },
 };
 
 fn ule(values: &Values, _cpus: u32) -> Booted {

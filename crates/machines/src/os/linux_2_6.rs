@@ -6,7 +6,7 @@ use notation::{choices, parameters};
 use sim_core::os::{CfsParams, CfsRelease, Discipline, YieldMode};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST, linux};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
 
 choices! {
     /// The words of `yield`.
@@ -52,8 +52,7 @@ pub(super) const LINUX_2_6_28: Entry = Entry {
     source: "Linux 2.6.28, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.28: { yield: posix } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-2.6.28"),
-    make: |values, cpus| cfs(values, cpus, CfsRelease::V28),
+    own: Kernel { balancer: linux("linux-2.6.28"), make: |values, cpus| cfs(values, cpus, CfsRelease::V28) },
 };
 
 /// The entry of the release before.
@@ -64,8 +63,7 @@ pub(super) const LINUX_2_6_27: Entry = Entry {
     source: "Linux 2.6.27, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.27: { yield: posix } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-2.6.27"),
-    make: |values, cpus| cfs(values, cpus, CfsRelease::V27),
+    own: Kernel { balancer: linux("linux-2.6.27"), make: |values, cpus| cfs(values, cpus, CfsRelease::V27) },
 };
 
 /// The entry of the release after the next.
@@ -75,8 +73,7 @@ pub(super) const LINUX_2_6_30: Entry = Entry {
     source: "Linux 2.6.30, kernel/sched.c and kernel/sched_fair.c",
     example: "{ linux-2.6.30: { yield: default } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-2.6.30"),
-    make: |values, cpus| cfs(values, cpus, CfsRelease::V30),
+    own: Kernel { balancer: linux("linux-2.6.30"), make: |values, cpus| cfs(values, cpus, CfsRelease::V30) },
 };
 
 fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Booted {
@@ -108,10 +105,10 @@ fn cfs(values: &Values, cpus: u32, release: CfsRelease) -> Booted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::{build, resolve};
+    use crate::os::{KERNELS, build};
 
     fn cfs_with(settings: &[(&str, u64)], cpus: u32) -> CfsParams {
-        let entry = resolve("linux-2.6.28").unwrap();
+        let entry = KERNELS.resolve("linux-2.6.28").unwrap();
         let mut values = Values::defaults(entry.parameters);
         for (name, value) in settings {
             values.set(name, *value).unwrap();

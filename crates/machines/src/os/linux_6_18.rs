@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, EevdfParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST, linux};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `linux-6.18`.
@@ -46,8 +46,7 @@ slice",
 are measured",
     example: "{ linux-6.18: { slice: 3ms, run_to_parity: false } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-6.18"),
-    make: eevdf,
+    own: Kernel { balancer: linux("linux-6.18"), make: eevdf },
 };
 
 fn eevdf(values: &Values, cpus: u32) -> Booted {
@@ -72,10 +71,10 @@ fn eevdf(values: &Values, cpus: u32) -> Booted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::{build, resolve};
+    use crate::os::{KERNELS, build};
 
     fn eevdf_with(settings: &[(&str, u64)], cpus: u32) -> EevdfParams {
-        let entry = resolve("linux-6.18").unwrap();
+        let entry = KERNELS.resolve("linux-6.18").unwrap();
         let mut values = Values::defaults(entry.parameters);
         for (name, value) in settings {
             values.set(name, *value).unwrap();

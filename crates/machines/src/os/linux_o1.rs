@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, O1Params};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST, linux};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `linux-2.6.18`.
@@ -35,8 +35,7 @@ expired array",
     source: "Linux 2.6.18, kernel/sched.c",
     example: "{ linux-2.6.18: { timeslice: 50ms } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-2.6.18"),
-    make: o1,
+    own: Kernel { balancer: linux("linux-2.6.18"), make: o1 },
 };
 
 fn o1(values: &Values, _cpus: u32) -> Booted {

@@ -9,37 +9,20 @@ mod round_robin;
 mod solaris;
 
 use notation::declare::{Duration, amount::s};
-use notation::parameter::{Parameter, Values};
-use notation::prose::section;
+use notation::parameter::Values;
+use notation::registry::{self, Registry};
 use sim_core::os::{Balancer, Discipline, OsModel};
 use sim_core::time::Span;
 
-use notation::suggest::unknown;
-
 /// A built-in operating system.
+pub type Entry = registry::Entry<Kernel>;
+
+/// What only operating systems have.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its name in scenarios.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// Where its rules come from.
-    pub source: &'static str,
-    /// What a scenario's `kernel:` may say of it.
-    pub example: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
+pub struct Kernel {
     /// Its own placement and balancing.
     pub balancer: Balancer,
     make: fn(&Values, u32) -> Booted,
-}
-
-impl Entry {
-    /// Idea, rules and when to use it, in paragraphs.
-    #[must_use]
-    pub fn about(&self) -> String {
-        section(include_str!("kernels.md"), self.name)
-    }
 }
 
 /// The balancer of a Linux release.
@@ -59,47 +42,32 @@ struct Booted {
     discipline: Discipline,
 }
 
-const ENTRIES: &[Entry] = &[
-    linux_2_6::LINUX_2_6_28,
-    linux_2_6::LINUX_2_6_27,
-    linux_2_6::LINUX_2_6_30,
-    linux_o1::LINUX_2_6_18,
-    linux_6_18::LINUX_6_18,
-    freebsd::FREEBSD_7,
-    solaris::SOLARIS_9,
-    round_robin::ROUND_ROBIN,
-];
-
 /// The built-in operating systems.
-#[must_use]
-pub const fn entries() -> &'static [Entry] {
-    ENTRIES
-}
-
-/// Their names.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.name)
-}
-
-/// The kernel of this name.
-///
-/// # Errors
-/// A sentence with the valid names and the nearest one.
-pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    let found = ENTRIES.iter().find(|entry| entry.name == name);
-    found.ok_or_else(|| unknown("kernel", name, &names().collect::<Vec<_>>()))
-}
+pub const KERNELS: Registry<Kernel> = Registry {
+    noun: "kernel",
+    entries: &[
+        linux_2_6::LINUX_2_6_28,
+        linux_2_6::LINUX_2_6_27,
+        linux_2_6::LINUX_2_6_30,
+        linux_o1::LINUX_2_6_18,
+        linux_6_18::LINUX_6_18,
+        freebsd::FREEBSD_7,
+        solaris::SOLARIS_9,
+        round_robin::ROUND_ROBIN,
+    ],
+    text: include_str!("kernels.md"),
+};
 
 /// The kernel with these values of its parameters, booted on `cpus` cpus.
 #[must_use]
 pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
-    let Booted { tick, tick_skew, discipline } = (entry.make)(values, cpus);
+    let Booted { tick, tick_skew, discipline } = (entry.own.make)(values, cpus);
     OsModel {
         name: entry.name.to_owned(),
         tick: Span::from_ns(tick.ns()),
         tick_skew,
         discipline,
-        balancer: entry.balancer,
+        balancer: entry.own.balancer,
     }
 }
 
@@ -109,12 +77,12 @@ mod tests {
 
     #[test]
     fn every_kernel_conforms_and_every_parameter_counts() {
-        for entry in entries() {
+        for entry in KERNELS.entries {
             let plain = Values::defaults(entry.parameters);
             let model = build(entry, &plain, 16);
             assert_eq!(model.name, entry.name);
             assert!(model.tick >= Span::from_us(1));
-            assert!(entry.about().len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
+            assert!(KERNELS.about(entry).len() > 200 && entry.example.contains(entry.name), "{}", entry.name);
             for p in entry.parameters {
                 assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty(), "{}", p.name);
                 let mut values = plain.clone();
@@ -127,7 +95,7 @@ mod tests {
 
     #[test]
     fn unknown_kernels_get_a_hint() {
-        assert!(resolve("linux-2.6.82").unwrap_err().contains("did you mean `linux-2.6.28`?"));
-        assert!(resolve("round-robin").is_ok());
+        assert!(KERNELS.resolve("linux-2.6.82").unwrap_err().contains("did you mean `linux-2.6.28`?"));
+        assert!(KERNELS.resolve("round-robin").is_ok());
     }
 }

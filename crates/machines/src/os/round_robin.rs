@@ -6,7 +6,7 @@ use notation::parameters;
 use sim_core::os::{Discipline, RoundRobinParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST, linux};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST, linux};
 
 parameters! {
     /// Parameters of `round-robin`.
@@ -29,8 +29,7 @@ pub(super) const ROUND_ROBIN: Entry = Entry {
     source: "POSIX.1 SCHED_RR; quantum of Linux 2.6.28, kernel/sched_rt.c",
     example: "{ round-robin: { quantum: 10ms } }",
     parameters: Parameters::TABLE,
-    balancer: linux("linux-2.6.28"),
-    make: round_robin,
+    own: Kernel { balancer: linux("linux-2.6.28"), make: round_robin },
 };
 
 fn round_robin(values: &Values, _cpus: u32) -> Booted {

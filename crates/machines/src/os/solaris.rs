@@ -6,7 +6,7 @@ use notation::{choices, parameters};
 use sim_core::os::{Balancer, Discipline, TsParams};
 use sim_core::time::Span;
 
-use super::{Booted, Entry, LONGEST, SHORTEST};
+use super::{Booted, Entry, Kernel, LONGEST, SHORTEST};
 
 choices! {
     /// The words of `table`.
@@ -47,8 +47,7 @@ behind its equals",
     source: "illumos (2005 import of Solaris), uts/common/disp/ts.c and ts_dptbl.c",
     example: "{ solaris-9: { table: server } }",
     parameters: Parameters::TABLE,
-    balancer: Balancer { policy: "LGROUP", release: "" },
-    make: ts,
+    own: Kernel { balancer: Balancer { policy: "LGROUP", release: "" }, make: ts },
 };
 
 fn ts(values: &Values, _cpus: u32) -> Booted {

@@ -148,9 +148,10 @@ fn every_decision_has_a_reason() {
 
 #[test]
 fn every_kernel_names_an_in_kernel_policy_as_its_balancer() {
-    let own = |entry: &machines::os::Entry| policies::kernel_policy(entry.balancer);
-    let names: Vec<_> = machines::os::entries().iter().map(|entry| (entry.name, own(entry).name)).collect();
-    for entry in machines::os::entries() {
+    let own = |entry: &machines::os::Entry| policies::kernel_policy(entry.own.balancer);
+    let names: Vec<_> =
+        machines::os::KERNELS.entries.iter().map(|entry| (entry.name, own(entry).name)).collect();
+    for entry in machines::os::KERNELS.entries {
         assert_eq!(own(entry).level, policies::Level::InKernel, "{}", entry.name);
     }
     for expected in

@@ -84,14 +84,14 @@ impl Trial {
 
     /// Another kernel, with these parameters.
     pub(crate) fn booted(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::os::resolve(name).unwrap();
+        let entry = machines::os::KERNELS.resolve(name).unwrap();
         self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
 
     /// Another kernel of the shelf.
     pub(crate) fn under(mut self, name: &str, settings: &[Setting]) -> Self {
-        let entry = machines::os::resolve(name).unwrap();
+        let entry = machines::os::KERNELS.resolve(name).unwrap();
         self.model = machines::os::build(entry, &values(entry.parameters, settings), self.machine.cpus());
         self
     }
@@ -173,17 +173,17 @@ pub(crate) fn seconds(report: &RunReport, app: usize) -> f64 {
 
 /// Linux 2.6.28 booted on a machine, with these parameters.
 fn kernel(machine: &str, settings: &[Setting]) -> OsModel {
-    let entry = machines::os::resolve("linux-2.6.28").unwrap();
+    let entry = machines::os::KERNELS.resolve("linux-2.6.28").unwrap();
     let cpus = machines::resolve(machine).unwrap().machine().cpus();
     machines::os::build(entry, &values(entry.parameters, settings), cpus)
 }
 
 /// A workload of the shelf under a runtime of the shelf.
 pub(crate) fn shelf(workload: &str, settings: &[Setting], runtime: &str, tasks: u32) -> AppSpec {
-    let entry = workloads::resolve(workload).unwrap();
+    let entry = workloads::WORKLOADS.resolve(workload).unwrap();
     let context = workloads::Context { tasks, runtime, machine: "" };
-    let built = (entry.build)(&values(entry.parameters, settings), &context).unwrap();
-    let entry = workloads::runtimes::resolve(runtime).unwrap();
+    let built = (entry.own)(&values(entry.parameters, settings), &context).unwrap();
+    let entry = workloads::runtimes::RUNTIMES.resolve(runtime).unwrap();
     let runtime = workloads::runtimes::build(entry, &Values::defaults(entry.parameters));
     let mut app = AppSpec::new(workload, tasks, Arc::new(built.program), runtime);
     app.background = built.background;

@@ -41,7 +41,7 @@ impl Bench {
     /// A sentence: no such kernel.
     pub fn with(machine: &machines::Entry) -> Result<Self, String> {
         let machine = machine.machine();
-        let entry = os::resolve(KERNEL)?;
+        let entry = os::KERNELS.resolve(KERNEL)?;
         let kernel = os::build(entry, &Values::defaults(entry.parameters), machine.cpus());
         Ok(Self { machine: Arc::new(machine), kernel: Arc::new(kernel) })
     }
@@ -58,7 +58,7 @@ impl Bench {
     /// # Errors
     /// A sentence when it cannot be run or does not complete.
     pub fn seconds(&self, program: Program, runtime: &str, cpus: &[u32]) -> Result<f64, String> {
-        let entry = runtimes::resolve(runtime)?;
+        let entry = runtimes::RUNTIMES.resolve(runtime)?;
         let runtime = runtimes::build(entry, &Values::defaults(entry.parameters));
         let mut app = AppSpec::new("program", cpus.len() as u32, Arc::new(program), runtime);
         app.allowed = Some(CpuSet::of(cpus.iter().copied().map(CpuId)));

@@ -118,7 +118,7 @@ const PROBES: &[Probe] = &[
 /// Seconds of a probe with a constant at one end of its range, or as chosen.
 fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String> {
     let mut machine = machines::resolve(probe.machine)?;
-    let entry = workloads::resolve(probe.workload)?;
+    let entry = workloads::WORKLOADS.resolve(probe.workload)?;
     let mut values = Values::defaults(entry.parameters);
     for (name, text) in probe.settings {
         let kind =
@@ -148,8 +148,7 @@ fn seconds(probe: &Probe, changed: Option<(Knob, usize)>) -> Result<f64, String>
             spec_omp::trial("apsi", tasks, &profile, regions as u32)?.program
         }
         _ => {
-            (entry.build)(&values, &Context { tasks, runtime: probe.runtime, machine: probe.machine })?
-                .program
+            (entry.own)(&values, &Context { tasks, runtime: probe.runtime, machine: probe.machine })?.program
         }
     };
     bench.seconds(program, probe.runtime, &cpus)

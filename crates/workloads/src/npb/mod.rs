@@ -97,7 +97,7 @@ pub(crate) const ENTRY: Entry = Entry {
     source: "NPB 2.4 UPC, NPB 3.3 MPI and OpenMP; Iancu et al., IPDPS 2010; Hofmeyr et al., PPoPP 2010",
     example: "ft: { workload: { npb: { benchmark: ft, class: S } }, runtime: mpi, tasks: 16 }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {

@@ -5,9 +5,8 @@ mod presets;
 mod table;
 
 use notation::declare::Duration;
-use notation::parameter::{Parameter, Values};
-use notation::prose::section;
-use notation::suggest::unknown;
+use notation::parameter::Values;
+use notation::registry::{self, Registry};
 use sim_core::program::{Forks, Runtime, StartUp, Touch};
 use sim_core::time::Span;
 use sim_core::wait::{BarrierKind, WaitMode};
@@ -15,50 +14,12 @@ use sim_core::wait::{BarrierKind, WaitMode};
 use presets::ENTRIES;
 use table::{Barrier, Creator, Library, Parameters, Touching, Wait, Yielding};
 
-/// A runtime of the shelf.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its name in scenarios.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// Where its behaviour comes from.
-    pub source: &'static str,
-    /// What a scenario's `runtime:` may say of it.
-    pub example: &'static str,
-    /// The programming model whose codes it runs: `upc`, `mpi` or `openmp`.
-    pub model: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-}
+/// A runtime; its own is the programming model whose codes it runs: `upc`, `mpi` or `openmp`.
+pub type Entry = registry::Entry<&'static str>;
 
-impl Entry {
-    /// How it waits, what that means and when to use it, a few sentences.
-    #[must_use]
-    pub fn about(&self) -> String {
-        section(include_str!("runtimes.md"), self.name)
-    }
-}
-
-/// The runtimes of the shelf.
-#[must_use]
-pub const fn entries() -> &'static [Entry] {
-    ENTRIES
-}
-
-/// Their names.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.name)
-}
-
-/// The runtime of this name.
-///
-/// # Errors
-/// A sentence with the valid names and the nearest one.
-pub fn resolve(name: &str) -> Result<&'static Entry, String> {
-    let found = ENTRIES.iter().find(|entry| entry.name == name);
-    found.ok_or_else(|| unknown("runtime", name, &names().collect::<Vec<_>>()))
-}
+/// The runtimes.
+pub const RUNTIMES: Registry<&str> =
+    Registry { noun: "runtime", entries: ENTRIES, text: include_str!("runtimes.md") };
 
 /// The runtime with these values of its parameters, for an application that has a cpu for each of its tasks.
 #[must_use]

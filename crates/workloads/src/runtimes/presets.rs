@@ -76,7 +76,7 @@ mode). The same source counts user barriers down on one word. Uncertain: whether
 also use the \
 dissemination barrier",
         example: "{ upc: { wait: block } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: UPC,
     },
     Entry {
@@ -86,7 +86,7 @@ dissemination barrier",
             creating a \
 process is charged like creating a thread",
         example: "{ upc-processes: { barrier: central } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: UPC_PROCESSES,
     },
     Entry {
@@ -98,7 +98,7 @@ when it makes no progress. All processes meet in MPI_Init, and programs touch th
 Uncertain: creating a \
 process is charged like creating a thread",
         example: "{ mpi: { wait: spin } }",
-        model: "mpi",
+        own: "mpi",
         parameters: MPI,
     },
     Entry {
@@ -108,7 +108,7 @@ process is charged like creating a thread",
             call \
 sched_yield after each poll (the progress engine of messages does so after 1,000 empty polls)",
         example: "{ mpich2: { barrier: dissemination } }",
-        model: "mpi",
+        own: "mpi",
         parameters: MPICH2,
     },
     Entry {
@@ -121,7 +121,7 @@ MPI chooses when there are more processes than slots. opal_progress yields when 
 Uncertain: its \
 barrier (tuned: recursive doubling) is modelled as dissemination",
         example: "{ openmpi: { yielding: never } }",
-        model: "mpi",
+        own: "mpi",
         parameters: OPENMPI,
     },
     Entry {
@@ -139,7 +139,7 @@ KMP_ADJUST_BLOCKTIME is \
 off. The default of the runtime is a release tree. With it, coarse-grained programs would lose when they are \
 oversubscribed, which the measured ones did not",
         example: "{ openmp: { block_time: 0s } }",
-        model: "openmp",
+        own: "openmp",
         parameters: OPENMP,
     },
     Entry {
@@ -153,7 +153,7 @@ The barrier is a counter barrier, and the last thread wakes all others. The spin
 there are more \
 managed threads than available cpus",
         example: "{ libgomp: { spin_count: 1000 } }",
-        model: "openmp",
+        own: "openmp",
         parameters: LIBGOMP,
     },
     Entry {
@@ -165,7 +165,7 @@ sleep. The C guide of Studio 12 names sleep as the default: set `wait: spin-then
 for that. \
 Uncertain: the barrier is modelled as a central one",
         example: "{ sun-openmp: { wait: spin-then-block, block_time: 0s } }",
-        model: "openmp",
+        own: "openmp",
         parameters: SUN,
     },
     Entry {
@@ -182,7 +182,7 @@ last thread \
 wakes all others, while in the library the threads wake each other one after the other (the mutex behind \
 the condition)",
         example: "{ open64: { spin_count: 200000 } }",
-        model: "openmp",
+        own: "openmp",
         parameters: OPEN64,
     },
     Entry {
@@ -190,7 +190,7 @@ the condition)",
         summary: "threads that poll and never yield, central barrier",
         source: "the simplest way to wait; sense-reversing counter barrier",
         example: "{ spin: { barrier: tree } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: SPINNING,
     },
     Entry {
@@ -198,7 +198,7 @@ the condition)",
         summary: "threads that poll and yield, central barrier",
         source: "as `spin`, with sched_yield after each poll",
         example: "{ yield: { barrier: dissemination } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: YIELDERS,
     },
     Entry {
@@ -206,7 +206,7 @@ the condition)",
         summary: "threads that sleep at once until woken, central barrier",
         source: "as pthread_barrier_wait on a futex",
         example: "{ block: { barrier: tree, arity: 8 } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: BLOCKING,
     },
     Entry {
@@ -214,7 +214,7 @@ the condition)",
         summary: "threads that hand the cpu to a task of the same application, central barrier",
         source: "directed yield, a hypothetical system call",
         example: "{ yield-to: { barrier: dissemination } }",
-        model: UPC_MODEL,
+        own: UPC_MODEL,
         parameters: DIRECTED,
     },
 ];

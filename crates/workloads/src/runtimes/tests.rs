@@ -4,7 +4,7 @@ use super::*;
 use notation::declare::Choice;
 
 fn preset(name: &str) -> Runtime {
-    let entry = resolve(name).unwrap();
+    let entry = RUNTIMES.resolve(name).unwrap();
     build(entry, &Values::defaults(entry.parameters))
 }
 
@@ -23,7 +23,7 @@ fn presets_are_what_they_say() {
 
 #[test]
 fn every_wait_and_barrier_can_be_chosen() {
-    let entry = resolve("openmp").unwrap();
+    let entry = RUNTIMES.resolve("openmp").unwrap();
     for (at, word) in Wait::WORDS.iter().enumerate() {
         let mut values = Values::defaults(entry.parameters);
         values.set("wait", at as u64).unwrap();
@@ -50,7 +50,7 @@ fn every_wait_and_barrier_can_be_chosen() {
 
 #[test]
 fn infinite_block_time_never_sleeps() {
-    let entry = resolve("openmp").unwrap();
+    let entry = RUNTIMES.resolve("openmp").unwrap();
     let mut values = Values::defaults(entry.parameters);
     values.set("block_time", u64::MAX).unwrap();
     assert_eq!(build(entry, &values).wait.sleeps_after(), None);
@@ -60,18 +60,18 @@ fn infinite_block_time_never_sleeps() {
 
 #[test]
 fn tables_are_sound() {
-    for entry in entries() {
+    for entry in RUNTIMES.entries {
         for p in entry.parameters {
             assert!(p.min <= p.default && p.default <= p.max && !p.about.is_empty());
         }
         assert_eq!(preset(entry.name).name, entry.name);
-        assert!(entry.about().len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
+        assert!(RUNTIMES.about(entry).len() > 100 && entry.example.contains(entry.name), "{}", entry.name);
     }
-    assert!(resolve("opnemp").unwrap_err().contains("did you mean `openmp`?"));
+    assert!(RUNTIMES.resolve("opnemp").unwrap_err().contains("did you mean `openmp`?"));
 }
 
 fn with(name: &str, settings: &[(&str, u64)], oversubscribed: bool) -> Runtime {
-    let entry = resolve(name).unwrap();
+    let entry = RUNTIMES.resolve(name).unwrap();
     let mut values = Values::defaults(entry.parameters);
     for (name, value) in settings {
         values.set(name, *value).unwrap();
@@ -112,10 +112,10 @@ fn open_mpi_yields_in_degraded_mode_only() {
 
 #[test]
 fn threads_are_created_by_rank_0_and_processes_by_a_launcher() {
-    for entry in entries() {
+    for entry in RUNTIMES.entries {
         let runtime = preset(entry.name);
         assert_eq!(runtime.processes, runtime.startup.forks == Forks::Launcher, "{}", entry.name);
-        assert!(["upc", "mpi", "openmp"].contains(&entry.model));
+        assert!(["upc", "mpi", "openmp"].contains(&entry.own));
         assert!(!entry.source.is_empty());
     }
     let startup = |name: &str| preset(name).startup;

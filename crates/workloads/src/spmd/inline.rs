@@ -102,7 +102,7 @@ pub(crate) const ENTRY: Entry = Entry {
     example: "solver: { workload: { spmd: { work: 1s, intervals: 50, spread: 15%, demand: 500MB/s } }, \
         runtime: openmp }",
     parameters: Parameters::TABLE,
-    build,
+    own: build,
 };
 
 fn build(values: &Values, context: &Context<'_>) -> Result<Built, String> {

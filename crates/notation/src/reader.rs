@@ -1,82 +1,75 @@
 //! Reads nodes as values and collects everything that is wrong on the way.
 
-use std::collections::BTreeMap;
+use crate::diagnostics::{Diagnostic, Place};
+use crate::lists::List;
+use crate::parameter::{Kind, Parameter, Values, original};
+use crate::suggest::{advice, few, nearest};
+use crate::units;
+use crate::yaml::{Content, Entry, Node};
 
-use machines::Entry as Machine;
-use notation::diagnostics::{Diagnostic, Place};
-use notation::lists::List;
-use notation::parameter::{Kind, Parameter, Values, original};
-use notation::suggest::nearest;
-use notation::units;
-use notation::yaml::{Content, Entry, Node};
-use policies::PolicyShelf;
-
-/// The errors found so far, the policies there are, and what was read from other files.
-#[derive(Default)]
-pub(crate) struct Reader {
-    /// The machines of files, by the path as written; `None` for a file in which something is wrong.
-    pub(crate) machines: BTreeMap<String, Option<Machine>>,
-    /// The policies that can be named.
-    pub(crate) policies: PolicyShelf,
-    /// What the parameters of policies can refer to.
-    pub(crate) scope: Scope,
+/// The errors found so far, and what values can refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Reader<C = ()> {
+    /// What the parameters can refer to.
+    pub scope: Scope,
+    /// What else the functions that read a certain kind of file need.
+    pub context: C,
     problems: Vec<Diagnostic>,
 }
 
 /// What values can refer to: the cpus of the machine, and the applications by name.
-#[derive(Default)]
-pub(crate) struct Scope {
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
     /// Name and number of cpus of the machine; `None` when it is not known.
-    pub(crate) machine: Option<(String, u32)>,
+    pub machine: Option<(String, u32)>,
     /// The names of the applications.
-    pub(crate) apps: Vec<String>,
+    pub apps: Vec<String>,
 }
 
 /// A name with parameters: `PIN` or `PIN: { layout: random }`.
-pub(crate) struct Chosen<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) place: Place,
-    pub(crate) parameters: &'a [Entry],
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Where it is written.
+    pub place: Place,
+    /// The parameters as written.
+    pub parameters: &'a [Entry],
 }
 
-impl Reader {
+impl<C> Reader<C> {
     /// Nothing read yet.
-    pub(crate) fn new(policies: &PolicyShelf) -> Self {
-        Self { policies: policies.clone(), ..Self::default() }
+    pub fn new(context: C) -> Self {
+        Self { scope: Scope::default(), context, problems: Vec::new() }
     }
 
     /// All errors.
-    pub(crate) fn problems(self) -> Vec<Diagnostic> {
+    pub fn problems(self) -> Vec<Diagnostic> {
         self.problems
     }
 
     /// True when nothing was wrong so far.
-    pub(crate) fn is_clean(&self) -> bool {
+    pub fn is_clean(&self) -> bool {
         self.problems.is_empty()
     }
 
     /// Notes an error at a place.
-    pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) {
+    pub fn wrong(&mut self, place: Place, message: impl Into<String>) {
         self.problems.push(Diagnostic::new(place, message));
     }
 
     /// Notes an error at a place with a hint.
-    pub(crate) fn wrong_with_hint(
-        &mut self,
-        place: Place,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) {
+    pub fn wrong_with_hint(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) {
         self.problems.push(Diagnostic::new(place, message).hint(hint));
     }
 
     /// Notes a finished diagnostic.
-    pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
+    pub fn add(&mut self, diagnostic: Diagnostic) {
         self.problems.push(diagnostic);
     }
 
     /// Notes an error at a node; one that came through an alias is shown where it is used, too.
-    pub(crate) fn wrong_node(&mut self, node: &Node, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn wrong_node(&mut self, node: &Node, message: impl Into<String>, hint: impl Into<String>) {
         let diagnostic = Diagnostic::new(node.place, message).hint(hint);
         self.problems.push(match node.used {
             Some(used) => diagnostic.related(used, "used here"),
@@ -85,25 +78,22 @@ impl Reader {
     }
 
     /// Notes an unknown name, with the nearest known one or all of them.
-    pub(crate) fn unknown(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
+    pub fn unknown(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
         self.wrong_with_hint(place, format!("unknown {what} `{name}`"), advice(name, known));
     }
 
     /// Notes an unknown name of a registry, with the nearest entry and all of them.
-    pub(crate) fn unknown_entry(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
+    pub fn unknown_entry(&mut self, place: Place, what: &str, name: &str, known: &[&str]) {
         let near = nearest(name, known.iter().copied());
         let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        self.wrong_with_hint(
-            place,
-            format!("unknown {what} `{name}`"),
-            format!("{near}{}", keys_hint(known)),
-        );
+        let message = format!("unknown {what} `{name}`");
+        self.wrong_with_hint(place, message, format!("{near}{}", few(known)));
     }
 
     /// Checks that a node is a mapping with no other than these keys.
-    pub(crate) fn mapping<'a>(&mut self, node: &'a Node, what: &str, keys: &[&str]) -> Option<&'a [Entry]> {
+    pub fn mapping<'a>(&mut self, node: &'a Node, what: &str, keys: &[&str]) -> Option<&'a [Entry]> {
         let Content::Map(entries) = &node.content else {
-            self.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), keys_hint(keys));
+            self.wrong_node(node, format!("{what} must be a mapping, not {}", node.what()), few(keys));
             return None;
         };
         for entry in entries {
@@ -114,8 +104,17 @@ impl Reader {
         Some(entries)
     }
 
+    /// The value of a key of a mapping, which must be there.
+    pub fn required<'a>(&mut self, node: &'a Node, key: &str) -> Option<&'a Node> {
+        let found = node.get(key).map(|entry| &entry.value);
+        if found.is_none() {
+            self.wrong(node.start(), format!("there is no `{key}`"));
+        }
+        found
+    }
+
     /// The text of a scalar.
-    pub(crate) fn text<'a>(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
+    pub fn text<'a>(&mut self, node: &'a Node, what: &str) -> Option<&'a str> {
         if let Content::Scalar(text) = &node.content {
             return Some(text);
         }
@@ -124,7 +123,7 @@ impl Reader {
     }
 
     /// The value of a scalar of a kind, between two bounds.
-    pub(crate) fn value(&mut self, node: &Node, what: &str, kind: Kind, min: u64, max: u64) -> Option<u64> {
+    pub fn value(&mut self, node: &Node, what: &str, kind: Kind, min: u64, max: u64) -> Option<u64> {
         let text = match &node.content {
             Content::Scalar(text) => text,
             _ => {
@@ -148,7 +147,7 @@ impl Reader {
     }
 
     /// A name, or a mapping of one name to its parameters; keys in `beside` may stand next to the name.
-    pub(crate) fn chosen<'a>(&mut self, node: &'a Node, what: &str, beside: &[&str]) -> Option<Chosen<'a>> {
+    pub fn chosen<'a>(&mut self, node: &'a Node, what: &str, beside: &[&str]) -> Option<Chosen<'a>> {
         match &node.content {
             Content::Scalar(name) => Some(Chosen { name, place: node.place, parameters: &[] }),
             Content::Map(entries) => {
@@ -177,7 +176,7 @@ impl Reader {
     }
 
     /// Sets declared parameters from a mapping's entries.
-    pub(crate) fn parameters(&mut self, of: &str, values: &mut Values, entries: &[Entry]) {
+    pub fn parameters(&mut self, of: &str, values: &mut Values, entries: &[Entry]) {
         for entry in entries {
             let Some(parameter) = values.find(&entry.key).copied() else {
                 let known: Vec<&str> = values.table().iter().map(|p| p.name).collect();
@@ -235,13 +234,7 @@ impl Reader {
     }
 
     /// A list of cpus or counts: a YAML list, or a text like `0-3,8`; cpus are those of the machine.
-    pub(crate) fn list(
-        &mut self,
-        node: &Node,
-        what: &str,
-        kind: Kind,
-        (min, max): (u64, u64),
-    ) -> Option<Vec<u64>> {
+    pub fn list(&mut self, node: &Node, what: &str, kind: Kind, (min, max): (u64, u64)) -> Option<Vec<u64>> {
         let parts = match &node.content {
             Content::Scalar(_) => std::slice::from_ref(node),
             Content::List(items) if !items.is_empty() => items.as_slice(),
@@ -270,17 +263,4 @@ impl Reader {
         }
         Some(list.items())
     }
-}
-
-/// The nearest known name, or all of them when they are few.
-pub(crate) fn advice(name: &str, known: &[&str]) -> String {
-    match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there are none".into(),
-        None => keys_hint(known),
-    }
-}
-
-fn keys_hint(known: &[&str]) -> String {
-    if known.is_empty() || known.len() > 40 { String::new() } else { format!("known: {}", known.join(", ")) }
 }
