@@ -3,7 +3,6 @@
 pub mod compare;
 pub mod decisions;
 pub mod metrics;
-pub mod number;
 pub mod provenance;
 pub mod references;
 pub mod report;
@@ -18,5 +17,5 @@ pub mod statements;
 pub mod statistics;
 pub mod sweep;
 
-pub use notation::{encoding, neutral, parameter, suggest, units};
+pub use notation::{encoding, neutral, number, parameter, suggest, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyShelf};

@@ -3,8 +3,8 @@
 
 use std::mem::size_of;
 
-use notation::units::plural;
-use scenario::memory::{Limit, shown};
+use notation::number::{bytes as shown, plural};
+use scenario::memory::Limit;
 use scenario::plan::{Experiment, RunPlan};
 use sim_core::account::Account;
 use sim_core::outcome::{AppReport, RunReport};

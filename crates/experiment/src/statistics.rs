@@ -1,6 +1,7 @@
 //! Statistics over replicates: mean, median, Student-t 95 % confidence interval, extremes. Floating-point
 //! numbers start here.
 
+use notation::number;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -46,6 +47,16 @@ impl Summary {
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         self.ci95.map(|[lo, hi]| (hi - lo) / 2.0)
+    }
+
+    /// Mean and half-width of the confidence interval, both over `scale`: `10.10 ±0.25`.
+    #[must_use]
+    pub fn shown(&self, scale: f64) -> String {
+        let mean = self.mean / scale;
+        let decimals = number::decimals(mean);
+        let half =
+            self.half_width().map_or_else(String::new, |half| format!(" ±{:.decimals$}", half / scale));
+        format!("{mean:.decimals$}{half}")
     }
 
     /// True when the confidence intervals of two means overlap (a mean without interval is a single point).
@@ -190,6 +201,12 @@ pub fn needed(sample: &[f64]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_have_the_decimals_of_their_mean() {
+        assert_eq!(summarise(&[10.0, 10.1, 10.2]).unwrap().shown(1.0), "10.10 ±0.25");
+        assert_eq!(summarise(&[0.5]).unwrap().shown(1e-3), "500.0");
+    }
 
     #[test]
     fn the_number_of_values_needed_is_that_of_tables() {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use notation::text::{cut, hanging};
 use policies::PolicyShelf;
 
 use crate::page::{Block, Kind, Link, Page};
@@ -83,22 +84,7 @@ fn reference(link: &Link) -> String {
 
 /// Writes words in lines of at most `width` columns; a longer word is alone on its line.
 fn wrapped(out: &mut dyn Write, text: &str, first: &str, rest: &str, width: usize) -> io::Result<()> {
-    let mut line = first.to_owned();
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        let needed = line.chars().count() + usize::from(!empty) + word.chars().count();
-        if !empty && needed > width {
-            writeln!(out, "{line}")?;
-            rest.clone_into(&mut line);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    writeln!(out, "{line}")
+    writeln!(out, "{}", hanging(text, [first, rest], width).join("\n"))
 }
 
 /// Writes the list of all pages: one line each, shortened to the width; terms by name only.
@@ -125,14 +111,6 @@ pub fn write_overview(policies: &PolicyShelf, out: &mut dyn Write, width: usize)
         for any machine \
 description (`oversim explain core:8`).";
     wrapped(out, more, "", "", width.min(WIDEST))
-}
-
-fn cut(line: &str, width: usize) -> String {
-    if line.chars().count() <= width {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(width.saturating_sub(3)).collect();
-    format!("{}...", kept.trim_end())
 }
 
 #[cfg(test)]

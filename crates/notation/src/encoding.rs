@@ -1,6 +1,7 @@
 //! Bytes of files as text: what is not UTF-8 or too long is refused with its place and the likely encoding.
 
 use crate::diagnostics::{Diagnostic, Place, Sources};
+use crate::number::whole_bytes;
 
 /// Bytes in which signs of a binary file are looked for.
 const SAMPLE: usize = 1024;
@@ -28,8 +29,9 @@ impl Unreadable {
     #[must_use]
     pub fn too_long(what: &str, size: Option<u64>, most: u64) -> Self {
         let size = size.filter(|size| *size > most);
-        let size = size.map_or_else(|| format!("more than {}", bytes(most)), bytes);
-        let message = format!("this is not a {what}: it has {size}, and at most {} are read", bytes(most));
+        let size = size.map_or_else(|| format!("more than {}", whole_bytes(most)), whole_bytes);
+        let message =
+            format!("this is not a {what}: it has {size}, and at most {} are read", whole_bytes(most));
         Self { text: String::new(), problem: Diagnostic::new(Place::NONE, message) }
     }
 }
@@ -88,14 +90,6 @@ fn likely(bytes: &[u8], byte: u8) -> (String, &'static str) {
         _ => format!("the file seems to be Latin-1, where it is `{}`", char::from(byte)),
     };
     (guess, "save the file as UTF-8")
-}
-
-/// A number of bytes, with larger units where it is a whole number of them: `1048576 bytes (1 MiB)`.
-fn bytes(size: u64) -> String {
-    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let whole = units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit));
-    let short = whole.map_or_else(String::new, |(unit, name)| format!(" ({} {name})", size / unit));
-    format!("{size} bytes{short}")
 }
 
 #[cfg(test)]

@@ -183,12 +183,6 @@ fn decimal(text: &str, places: u32) -> Option<u64> {
     whole.checked_mul(10u64.pow(places))?.checked_add(fraction * 10u64.pow(missing))
 }
 
-/// A number of things: `1 run`, `3 runs`.
-#[must_use]
-pub fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notation::units::plural;
+use notation::number::plural;
 use policies::Choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

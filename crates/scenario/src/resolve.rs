@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ::policies::Choice;
 use notation::diagnostics::Place;
+use notation::number;
 use notation::reader::Scope;
 use notation::yaml::{Content, Node};
 use sim_core::machine::Machine;
@@ -92,7 +93,7 @@ fn planned(resolved: &Resolved, repeat: u64) -> u64 {
 /// Whether so many bytes of plan fit; else that is an error.
 fn fits(root: &Node, reader: &mut Reader, bytes: u64, overrides: &Overrides) -> bool {
     let Some(limit) = overrides.limit.as_ref().filter(|limit| bytes > limit.bytes) else { return true };
-    let (needed, most) = (memory::shown(bytes), memory::shown(limit.bytes));
+    let (needed, most) = (number::bytes(bytes), number::bytes(limit.bytes));
     let message = format!("the plan of all runs needs about {needed}, and {} is {most}", limit.source);
     reader.wrong_node(
         root,

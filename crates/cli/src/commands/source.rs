@@ -8,7 +8,7 @@ use experiment::PolicyShelf;
 use experiment::number;
 use experiment::result::{self, Results};
 use experiment::size::Size;
-use scenario::memory::{Limit, shown};
+use scenario::memory::Limit;
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
@@ -54,7 +54,7 @@ fn check(experiment: &Experiment, jobs: Option<usize>, limit: Option<&Limit>) ->
     let size = Size::of(experiment);
     say::remark(format_args!(
         "about {} of memory for one run at a time, at most {} operations of tasks",
-        shown(size.bytes(1)),
+        number::bytes(size.bytes(1)),
         number::short(size.operations)
     ));
     limit.map_or(Ok(()), |limit| size.check(jobs, limit)).map_err(Failure::Input)

@@ -104,11 +104,8 @@ fn opposed(one: &Contrast) -> bool {
 
 /// `p < 0.001`, `p = 0.023`, `p = 0.41`.
 fn probability(p: f64) -> String {
-    match p {
-        p if p < 0.001 => "p < 0.001".into(),
-        p if p < 0.1 => format!("p = {p:.3}"),
-        p => format!("p = {p:.2}"),
-    }
+    let shown = number::probability(p);
+    if shown.starts_with('<') { format!("p {shown}") } else { format!("p = {shown}") }
 }
 
 /// The beginning of a line within its configuration: policy where both sides have the same, application,

@@ -118,9 +118,8 @@ impl Table<'_> {
     fn app(&self, app: &str) -> Group {
         let longest = self.policies.iter().filter_map(|p| Some(self.get(p, app, "run_time")?.mean));
         let (unit, length) = number::time_unit(longest.fold(0.0, f64::max));
-        let time = self.column([app, &format!("time, {unit}")], |p| {
-            Some(number::mean_and_error(self.get(p, app, "run_time")?, length))
-        });
+        let time = self
+            .column([app, &format!("time, {unit}")], |p| Some(self.get(p, app, "run_time")?.shown(length)));
         let slowdown =
             self.column([app, "slowdown"], |p| Some(number::ratio(self.get(p, app, "slowdown")?.mean)));
         let waited = |p: &str| Some(self.get(p, app, "queue_time")?.mean).filter(|wait| *wait > 0.0);
@@ -129,7 +128,7 @@ impl Table<'_> {
         let head = format!("queue, {unit}");
         let queue = self.column([app, &head], |p| {
             waited(p)?;
-            Some(number::mean_and_error(self.get(p, app, "queue_time")?, length))
+            Some(self.get(p, app, "queue_time")?.shown(length))
         });
         [time, slowdown, queue]
             .into_iter()

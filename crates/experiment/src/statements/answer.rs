@@ -101,7 +101,7 @@ fn sharing(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<Line> {
         if s.value.ci95.is_none() {
             return String::new();
         }
-        format!(", 95 % interval {:.1} to {:.1} %", lo * 100.0, hi * 100.0)
+        format!(", 95 % interval {} to {} %", number::percent(lo), number::percent(hi))
     };
     let top = all.iter().min_by(|a, b| extremes.goal.order(a.value, b.value))?;
     let reached = format!(

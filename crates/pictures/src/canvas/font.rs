@@ -3,6 +3,7 @@
 //! DejaVu Sans 2.37, cut down to Latin, Greek and some signs (`data/LICENSE.txt`). SVG texts ask for any
 //! sans-serif font; this one is among the widest of them, so what fits with its widths fits with others.
 
+use notation::text::lines;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::OutlineGlyph;
 use skrifa::{FontRef, MetadataProvider};
@@ -109,17 +110,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 #[must_use]
 pub fn wrapped(text: &str, letters: impl Into<Letters>, most: f64) -> Vec<String> {
     let letters = letters.into();
-    let mut lines: Vec<String> = Vec::new();
-    for word in words(text) {
-        match lines.last_mut() {
-            Some(line) if width(&format!("{line} {word}"), letters) <= most => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
+    lines(words(text), |line| width(line, letters) <= most)
 }
 
 #[cfg(test)]

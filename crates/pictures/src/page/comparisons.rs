@@ -126,9 +126,5 @@ fn plain(verdict: &str) -> String {
 }
 
 fn probability(p: Option<f64>) -> String {
-    match p {
-        None => "-".into(),
-        Some(p) if p < 0.001 => "< 0.001".into(),
-        Some(p) => format!("{p:.3}"),
-    }
+    p.map_or_else(|| "-".into(), experiment::number::probability)
 }

@@ -1,6 +1,7 @@
 //! The tables of the text report, the cpu-time breakdown in full, and the references.
 
 use experiment::metrics::{ALL_APPS, METRICS};
+use experiment::number::percent;
 use experiment::references::{FAIR_SHARE, LOWER_BOUND, REFERENCES};
 use experiment::report;
 use experiment::statements::causes::{PARTS, Part, share};
@@ -72,7 +73,6 @@ fn breakdown(view: &View<'_>) -> Grid {
         (0..PARTS.len()).filter(|at| all.iter().any(|(.., shares)| shares[*at] >= UNSEEN)).collect();
     let names: Vec<String> = shown.iter().map(|at| PARTS[*at].head.join(" ").trim_end().to_owned()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).chain(["sum"]).collect();
-    let percent = |share: f64| format!("{:.1}", share * 100.0);
     let rows = all.iter().map(|(configuration, policy, shares)| {
         let entries = shown.iter().map(|at| percent(shares[*at]));
         let sum = format!("{:.0}", shares.iter().sum::<f64>() * 100.0);

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::number;
 use sim_core::account::Category;
 use sim_core::ids::{AppId, Id};
 
@@ -544,17 +545,12 @@ impl Painter<'_> {
         };
         let shares: Vec<String> = shares.iter().map(share).collect();
         let (from, to) = (instant(slice.from.ns()), instant(slice.to.ns()));
-        format!("{who} on cpu {}, {from} to {to} ({})\n{}", slice.cpu.0, duration(length), shares.join(", "))
-    }
-}
-
-/// A length of time with three digits or more.
-fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.3} s", ns as f64 / 1e9),
+        format!(
+            "{who} on cpu {}, {from} to {to} ({})\n{}",
+            slice.cpu.0,
+            number::seconds(length as f64 / 1e9),
+            shares.join(", ")
+        )
     }
 }
 
@@ -566,13 +562,5 @@ mod tests {
     fn marks_near_each_other_are_one() {
         let groups = together(&[1.0, 2.0, 5.9, 6.1, 30.0], |x| *x);
         assert_eq!(groups, [&[1.0, 2.0, 5.9][..], &[6.1], &[30.0]]);
-    }
-
-    #[test]
-    fn durations_have_a_unit_that_suits() {
-        assert_eq!(
-            [999, 1_500, 2_340_000, 3_000_000_000].map(duration),
-            ["999 ns", "1.5 µs", "2.34 ms", "3.000 s"]
-        );
     }
 }

@@ -4,6 +4,7 @@
 use experiment::decisions::Words;
 use experiment::run::simulate_one;
 use notation::lists;
+use notation::parameter::Kind;
 use rayon::prelude::*;
 use scenario::plan::RunPlan;
 use sim_core::ids::CpuId;
@@ -118,7 +119,11 @@ pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Re
     let stage = Stage { subjects, apps: union(subjects)?, machine: one_machine(subjects)? };
     let (window, ends) = match (request.from, request.to) {
         (Some(from), Some(to)) if from >= to => {
-            return Err(format!("the window ends at {}, before it begins at {}", seconds(to), seconds(from)));
+            return Err(format!(
+                "the window ends at {}, before it begins at {}",
+                Kind::Duration.show(to),
+                Kind::Duration.show(from)
+            ));
         }
         (Some(from), Some(to)) => (Window { from, to, why: String::new(), close: false }, Vec::new()),
         _ => stage.looked_for(request, &cpus)?,
@@ -333,11 +338,11 @@ fn until(plan: &RunPlan, at: u64) -> RunPlan {
 /// Nothing is left to show.
 fn beyond(runs: usize, from: u64, end: u64) -> String {
     let which = if runs > 1 { "the longest run" } else { "the run" };
-    format!("the window begins at {}, but {which} ends at {}", seconds(from), seconds(end))
-}
-
-fn seconds(ns: u64) -> String {
-    format!("{} s", ns as f64 / 1e9)
+    format!(
+        "the window begins at {}, but {which} ends at {}",
+        Kind::Duration.show(from),
+        Kind::Duration.show(end)
+    )
 }
 
 /// Runs a plan with a sink; when it ended and whether it completed.

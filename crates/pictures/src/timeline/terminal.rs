@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use notation::neutral;
+use notation::text::lines;
 
 use crate::canvas::axis::times;
 use crate::canvas::font::words;
@@ -441,20 +442,8 @@ fn laid(lines: &mut Vec<String>, entries: &[Entry], width: usize) {
 }
 
 /// A sentence in lines.
-fn wrap(lines: &mut Vec<String>, text: &str, width: usize) {
-    let mut line = String::new();
-    for word in words(text) {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(&word);
-    }
-    if !line.is_empty() {
-        lines.push(line);
-    }
+fn wrap(to: &mut Vec<String>, text: &str, width: usize) {
+    to.extend(lines(words(text), |line| line.chars().count() <= width));
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::super::text::wrapped;
 use crate::number;
+use notation::text::cut;
 
 /// Blanks between columns.
 pub(super) const GAP: usize = 2;
@@ -160,15 +161,6 @@ impl Grid {
         lines.extend((!self.remark.is_empty()).then(|| self.remark.clone()));
         lines
     }
-}
-
-/// A text of at most so many columns, cut at its end.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
-    format!("{kept}...")
 }
 
 /// The tables with an empty line before each, in at most so many lines: rows are cut from the last table

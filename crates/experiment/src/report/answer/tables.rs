@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::grid::{Entry, GAP, Grid, Ink, NAME, cut};
+use super::grid::{Entry, GAP, Grid, Ink, NAME};
 use crate::number;
 use crate::references::{BEST_PARTITION, FAIR_SHARE};
 use crate::statements::doubts::is_wide;
@@ -10,6 +10,7 @@ use crate::statements::ranking::Standing;
 use crate::statements::table::{error, level, mean};
 use crate::statements::{Extremes, Table};
 use crate::statistics::Summary;
+use notation::text::cut;
 
 /// Columns of a cell of the ranking with its gap, with and without the error.
 const CELLS: [usize; 2] = [15, 10];

@@ -1,7 +1,4 @@
-//! Numbers as reports and figures write them: a unit that fits, and as many digits as the reader needs.
-
-use crate::statistics::Summary;
-pub use notation::units::plural;
+//! Numbers as outputs write them: a unit that fits, and as many digits as the reader needs.
 
 /// Units of time with their length in seconds, longest first.
 const TIME_UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
@@ -25,7 +22,8 @@ pub fn short(value: f64) -> String {
 }
 
 /// Decimals that show `value` with about three significant digits beyond its magnitude.
-fn decimals(value: f64) -> usize {
+#[must_use]
+pub fn decimals(value: f64) -> usize {
     match value.abs() {
         v if v >= 1_000.0 => 0,
         v if v >= 100.0 => 1,
@@ -65,14 +63,13 @@ pub fn count(value: f64) -> String {
     if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
-/// Mean and half-width of the confidence interval, both over `scale`.
+/// A probability: `< 0.001`, `0.023` or `0.41`.
 #[must_use]
-pub fn mean_and_error(summary: &Summary, scale: f64) -> String {
-    let mean = summary.mean / scale;
-    let decimals = decimals(mean);
-    match summary.half_width() {
-        Some(half) => format!("{mean:.decimals$} ±{:.decimals$}", half / scale),
-        None => format!("{mean:.decimals$}"),
+pub fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".into(),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
     }
 }
 
@@ -88,6 +85,35 @@ pub fn seconds(seconds: f64) -> String {
 pub fn short_seconds(seconds: f64) -> String {
     let (unit, length) = time_unit(seconds);
     format!("{} {unit}", short(seconds / length))
+}
+
+/// A number of bytes with two or three digits: `5.1 GiB`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = bytes as f64;
+    let mut at = 0;
+    while value >= 1_000.0 && at + 1 < units.len() {
+        value /= 1_024.0;
+        at += 1;
+    }
+    let decimals = usize::from(value < 100.0 && at > 0);
+    format!("{value:.decimals$} {}", units[at])
+}
+
+/// A number of bytes, with larger units where it is a whole number of them: `1048576 bytes (1 MiB)`.
+#[must_use]
+pub fn whole_bytes(size: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let whole = units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit));
+    let short = whole.map_or_else(String::new, |(unit, name)| format!(" ({} {name})", size / unit));
+    format!("{size} bytes{short}")
+}
+
+/// A number of things: `1 run`, `3 runs`.
+#[must_use]
+pub fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Names as a list in a sentence: `a`, `a and b`, `a, b and c`.
@@ -106,7 +132,6 @@ pub fn listed(names: &[impl AsRef<str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::summarise;
 
     #[test]
     fn units_fit() {
@@ -121,13 +146,6 @@ mod tests {
     fn three_digits() {
         let all = [1.2345, 12.345, 123.45, 0.12345, 0.0, 1234.0, 0.000_012].map(short);
         assert_eq!(all, ["1.23", "12.3", "123", "0.123", "0.00", "1234", "1.20e-5"]);
-    }
-
-    #[test]
-    fn errors_have_the_decimals_of_their_mean() {
-        let s = summarise(&[10.0, 10.1, 10.2]).unwrap();
-        assert_eq!(mean_and_error(&s, 1.0), "10.10 ±0.25");
-        assert_eq!(mean_and_error(&summarise(&[0.5]).unwrap(), 1e-3), "500.0");
     }
 
     #[test]
