@@ -11,6 +11,7 @@ pub mod run;
 mod samples;
 pub mod schedule;
 pub mod schema;
+mod simulate;
 pub mod size;
 pub mod snapshots;
 pub mod statements;

@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use scenario::plan::{Experiment, RunPlan};
-use sim_core::engine::Simulation;
-use sim_core::observe::Observer;
 use sim_core::outcome::RunReport;
-use sim_core::policy::Policy;
 
 use crate::references;
 use crate::result::{Results, policy_name};
+pub use crate::simulate::simulate_one;
 
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
@@ -166,26 +164,6 @@ pub(crate) fn each<T: Send>(
     answers.sort_by_key(|(run, _)| *run);
     let named = answers.into_iter().zip(&experiment.runs);
     named.map(|((_, answer), plan)| answer.map_err(|reason| refused(experiment, plan, reason))).collect()
-}
-
-/// One run from beginning to end.
-///
-/// # Errors
-/// Why the simulator refuses it, a sentence.
-pub fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
-    let mut policy = plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps);
-    simulate_under(plan, &mut *policy, observer)
-}
-
-/// One run under a policy that may be another one than its own.
-pub(crate) fn simulate_under(
-    plan: &RunPlan,
-    policy: &mut dyn Policy,
-    observer: &mut impl Observer,
-) -> Result<RunReport, String> {
-    let simulation =
-        Simulation::new(plan.machine.clone(), plan.kernel.clone(), plan.apps.clone(), plan.options)?;
-    Ok(simulation.run(policy, observer))
 }
 
 pub(crate) fn refused(experiment: &Experiment, plan: &RunPlan, reason: String) -> RunError {

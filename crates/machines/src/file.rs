@@ -6,8 +6,8 @@ use notation::reader::Reader;
 use notation::yaml::{self, Content, Node};
 use sim_core::machine::{Level, Topology};
 
+use crate::entry::{Entry, Note};
 use crate::parameters::{GENERIC_NOTES, Lists, Parameters, check, cores_per_package, generic_values};
-use crate::shelf::{Entry, Note};
 use crate::topology::parse_topology;
 
 const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];

@@ -4,13 +4,15 @@
 //! topology and values, with a scenario's overrides, into a [`sim_core::machine::Machine`]. [`os`] is the
 //! same for operating systems.
 
+mod entry;
 mod file;
 pub mod os;
 mod parameters;
 mod shelf;
 mod topology;
 
+pub use entry::{Entry, Note};
 pub use file::read as read_file;
 pub use parameters::{GENERIC_NOTES, Lists, Parameters, build, generic_values};
-pub use shelf::{Entry, Note, entries, names, resolve};
+pub use shelf::{entries, names, resolve};
 pub use topology::{LEVEL_NAMES, parse_topology};

@@ -4,13 +4,12 @@
 use std::sync::{LazyLock, OnceLock};
 
 use notation::diagnostics::Sources;
-use notation::parameter::Values;
-use sim_core::machine::{Machine, Topology};
-
-use crate::file;
-use crate::parameters::{GENERIC_NOTES, Lists, build, check, generic_values};
-use crate::topology::parse_topology;
 use notation::suggest::hint;
+
+use crate::entry::{Entry, Note};
+use crate::file;
+use crate::parameters::{GENERIC_NOTES, Lists, generic_values};
+use crate::topology::parse_topology;
 
 /// The data files.
 const FILES: &[(&str, &str)] = &[
@@ -24,57 +23,6 @@ const FILES: &[(&str, &str)] = &[
     ("epyc.yaml", include_str!("../data/epyc.yaml")),
     ("synthetic-1024.yaml", include_str!("../data/synthetic-1024.yaml")),
 ];
-
-/// Where a value of a machine comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
-    /// The parameter, `topology`, `kernel`, or `lists.` and the name of a list.
-    pub parameter: String,
-    /// Paper, data sheet or measurement.
-    pub source: String,
-    /// No measurement of this very machine: a sensitivity run should vary it.
-    pub uncertain: bool,
-}
-
-/// A machine of the shelf or a synthetic one.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// Its name: as in the data file, or the synthetic description itself.
-    pub name: String,
-    /// One line.
-    pub summary: String,
-    /// What it is and what to use it for, a few sentences; may be empty.
-    pub about: String,
-    /// Its shape, as a synthetic description.
-    pub topology_text: String,
-    /// Its shape.
-    pub topology: Topology,
-    /// The kernel it ran in the literature, or runs; the shelf of kernels may lack it.
-    pub kernel: Option<String>,
-    /// Its values of [`crate::Parameters`]; they are the table's defaults too, so [`Values::changed`] lists
-    /// overrides only.
-    pub values: Values,
-    /// Its distances, turbo steps and speeds of cores.
-    pub lists: Lists,
-    /// Sources of all of this.
-    pub notes: Vec<Note>,
-}
-
-impl Entry {
-    /// The machine with its own values.
-    #[must_use]
-    pub fn machine(&self) -> Machine {
-        build(&self.name, &self.topology, &self.values, &self.lists)
-    }
-
-    /// Checks what only its values and lists together can get wrong, after values have been set.
-    ///
-    /// # Errors
-    /// A sentence.
-    pub fn check(&self) -> Result<(), String> {
-        check(&self.topology, &self.values, &self.lists)
-    }
-}
 
 /// Each machine, read when first asked for: a run needs one of them.
 static ENTRIES: [OnceLock<Result<Entry, String>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];

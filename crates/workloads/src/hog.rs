@@ -7,7 +7,7 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, Work};
 
-use crate::registry::{Built, Context, Entry};
+use crate::entry::{Built, Context, Entry};
 use crate::spmd::inline::{MAX_RATE, MAX_SIZE};
 
 /// Work of one compute operation: long enough to cost no events, short enough to be one number.

@@ -1,5 +1,6 @@
 //! The shelf of workloads and parallel runtimes: parameter tables, and builders from values to programs.
 
+mod entry;
 pub mod hog;
 mod hybrid;
 mod make;
@@ -15,5 +16,6 @@ pub mod spec_omp;
 pub mod spmd;
 mod variation;
 
+pub use entry::{Build, Built, Context, Entry};
 pub use profile::{Profile, Trial};
-pub use registry::{Build, Built, Context, Entry, WORKLOADS};
+pub use registry::WORKLOADS;

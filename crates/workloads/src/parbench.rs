@@ -11,8 +11,8 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread};
 use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 
+use crate::entry::{Built, Context, Entry};
 use crate::profile::{Datum, half_width, scaled};
-use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::serial_part;
 
 /// The kernels by their numbers in PARbench; `mix` is the job made of all of them.

@@ -7,7 +7,7 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Program, Spread};
 use sim_core::time::{Span, WORK_FRACTION_BITS, Work};
 
-use crate::registry::{Built, Context, Entry};
+use crate::entry::{Built, Context, Entry};
 use crate::variation::{LONGEST, Varies};
 
 parameters! {

@@ -8,8 +8,8 @@ use sim_core::ids::{LockId, ProfileId};
 use sim_core::program::{MemoryProfile, Op, Program};
 use sim_core::time::{Span, Work};
 
+use crate::entry::{Built, Context, Entry};
 use crate::profile::half_width;
-use crate::registry::{Built, Context, Entry};
 
 /// Longest time of a parameter, half an hour: one compute operation.
 const LONGEST: u64 = s(1_800);

@@ -15,7 +15,7 @@ use sim_core::ids::CpuId;
 use sim_core::machine::{CpuSet, Level, Machine};
 use sim_core::outcome::{Outcome, RunReport};
 
-use crate::run::simulate_one;
+use crate::simulate::simulate_one;
 
 /// Most cuts tried at a configuration.
 const MOST_TRIED: usize = 48;

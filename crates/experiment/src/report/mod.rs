@@ -68,13 +68,27 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Writes the answer, or all tables.
+fn text_or_answer(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
+    let mut text = Vec::new();
+    if view.full {
+        text::write(results, &mut text, view.width)?;
+    } else {
+        answer::write(results, &mut text, view)?;
+    }
+    // The names come from files.
+    let text = String::from_utf8_lossy(&text);
+    let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
+    out.write_all(shown.as_bytes())
+}
+
 /// All forms.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
         file: "report.txt",
         about: "the answer for people, or all tables",
-        write: text::write,
+        write: text_or_answer,
     },
     Format { name: "json", file: "result.json", about: "everything, one object", write: json::write },
     Format {

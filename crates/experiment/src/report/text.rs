@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use notation::neutral;
 use scenario::plan::MachineOrigin;
 
 use crate::number;
@@ -14,7 +13,6 @@ use crate::statements::{self, Extremes};
 use notation::text;
 
 use super::table::{Column, Comparison, Group, legend};
-use super::{View, answer};
 
 /// Blanks before a column, and before a group of columns.
 const GAP: usize = 1;
@@ -23,22 +21,8 @@ const GROUP_GAP: usize = 2;
 /// Notes shown in full; the rest is a number.
 pub(super) const NOTES_SHOWN: usize = 10;
 
-/// Writes the answer, or all tables.
-pub(super) fn write(results: &Results, out: &mut dyn Write, view: &View<'_>) -> io::Result<()> {
-    let mut text = Vec::new();
-    if view.full {
-        full(results, &mut text, view.width)?;
-    } else {
-        answer::write(results, &mut text, view)?;
-    }
-    // The names come from files.
-    let text = String::from_utf8_lossy(&text);
-    let shown = if view.colour { neutral::coloured(&text).into() } else { neutral::lines(&text) };
-    out.write_all(shown.as_bytes())
-}
-
 /// Writes all tables with what they show.
-fn full(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
+pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let p = &results.provenance;
     let index = statements::Table::of(results);
     writeln!(out, "{}", wrapped(&[p.scenario.as_str(), p.about.as_str()].join(": "), width))?;

@@ -16,7 +16,8 @@ use scenario::plan::{Experiment, RunPlan};
 
 use crate::provenance::{MODEL, Provenance};
 use crate::result::{Results, policy_name};
-use crate::run::{RunError, each, simulate_under};
+use crate::run::{RunError, each};
+use crate::simulate::simulate_under;
 
 /// Name and version of the form of schedule files.
 pub const SCHEMA: &str = "oversim.schedule/2";

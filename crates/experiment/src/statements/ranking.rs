@@ -1,6 +1,7 @@
 //! What policies are ranked by, and their order at each configuration with everything that cannot be
 //! distinguished.
 
+pub use super::table::Goal;
 use super::table::{self, Table};
 use crate::metrics::ALL_APPS;
 use crate::number;
@@ -12,15 +13,6 @@ use crate::statistics::Summary;
 const SAME_WORK: f64 = 0.1;
 /// Dedicated run times count as equal within this part of them.
 const SAME_TIME: f64 = 0.01;
-
-/// What policies are ranked by.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Goal {
-    /// The application, or [`ALL_APPS`].
-    pub app: String,
-    /// The metric.
-    pub metric: &'static str,
-}
 
 /// A policy at a configuration.
 #[derive(Clone, Copy, PartialEq, Debug)]

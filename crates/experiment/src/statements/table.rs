@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use super::ranking::Goal;
 use crate::number;
 use crate::result::{Cell, Results};
 use crate::statistics::Summary;
@@ -11,6 +10,15 @@ use crate::sweep::Sweep;
 
 /// Configuration, policy, application and metric of a cell.
 type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// What policies are ranked by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Goal {
+    /// The application, or [`ALL_APPS`](crate::metrics::ALL_APPS).
+    pub app: String,
+    /// The metric.
+    pub metric: &'static str,
+}
 
 /// An index of a result.
 pub struct Table<'a> {

@@ -1,7 +1,7 @@
 //! A picture as a list of what is drawn, in order, in pixels.
 
-use super::palette::{Colour, Dash, Fill, GRID, INK, MUTED, PAPER};
-use super::{Area, Letters, Point, png, svg};
+use super::palette::{Colour, Dash, Fill};
+use super::{Area, Letters, Point};
 
 /// The middle height of a text lies above its baseline by this part of the font size: half the height of an
 /// x.
@@ -43,33 +43,4 @@ pub struct Picture {
     /// What it shows, for readers who do not see it.
     pub(super) title: String,
     pub(super) items: Vec<Item>,
-}
-
-impl Picture {
-    /// As SVG, which asks for any sans-serif font.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        svg::write(self)
-    }
-
-    /// As SVG for a page with a theme: text, lines and paper in the colours of the page (CSS `color`,
-    /// `--muted`,
-    /// `--grid` and `--paper`), the others as they are.
-    #[must_use]
-    pub fn themed(&self) -> String {
-        let quoted = |colour: Colour| format!("\"{}\"", colour.hex());
-        self.svg()
-            .replace(&quoted(INK), "\"currentColor\"")
-            .replace(&quoted(MUTED), "\"var(--muted,#595959)\"")
-            .replace(&quoted(GRID), "\"var(--grid,#D9D9D9)\"")
-            .replace(&quoted(PAPER), "\"var(--paper,#FFFFFF)\"")
-    }
-
-    /// As PNG with the built-in font, `scale` times as large (2 suits screens and slides).
-    ///
-    /// # Errors
-    /// A size that cannot be drawn, a sentence.
-    pub fn png(&self, scale: f32) -> Result<Vec<u8>, String> {
-        png::encode(self, scale)
-    }
 }

@@ -17,22 +17,27 @@ use super::{Anchor, Area, Letters, Point};
 /// Largest width or height in pixels: beyond it a picture takes gigabytes.
 const MOST_PIXELS: f64 = 20_000.0;
 
-/// The picture as PNG, `scale` times as large.
-pub(super) fn encode(picture: &Picture, scale: f32) -> Result<Vec<u8>, String> {
-    let whole = |pixels: f64| (pixels.round() * f64::from(scale)).ceil();
-    let (width, height) = (whole(picture.size.0), whole(picture.size.1));
-    if !(1.0..=MOST_PIXELS).contains(&width) || !(1.0..=MOST_PIXELS).contains(&height) {
-        return Err(format!(
-            "a picture of {width} x {height} pixels: 1 to {MOST_PIXELS} each way can be drawn"
-        ));
+impl Picture {
+    /// As PNG with the built-in font, `scale` times as large (2 suits screens and slides).
+    ///
+    /// # Errors
+    /// A size that cannot be drawn, a sentence.
+    pub fn png(&self, scale: f32) -> Result<Vec<u8>, String> {
+        let whole = |pixels: f64| (pixels.round() * f64::from(scale)).ceil();
+        let (width, height) = (whole(self.size.0), whole(self.size.1));
+        if !(1.0..=MOST_PIXELS).contains(&width) || !(1.0..=MOST_PIXELS).contains(&height) {
+            return Err(format!(
+                "a picture of {width} x {height} pixels: 1 to {MOST_PIXELS} each way can be drawn"
+            ));
+        }
+        let mut pixels = Pixmap::new(width as u32, height as u32).ok_or("the picture is too large")?;
+        pixels.fill(solid(PAPER, 1.0));
+        let mut painter = Painter { pixels, scale, groups: Vec::new(), tiles: BTreeMap::new() };
+        for item in &self.items {
+            painter.item(item);
+        }
+        painter.pixels.encode_png().map_err(|e| e.to_string())
     }
-    let mut pixels = Pixmap::new(width as u32, height as u32).ok_or("the picture is too large")?;
-    pixels.fill(solid(PAPER, 1.0));
-    let mut painter = Painter { pixels, scale, groups: Vec::new(), tiles: BTreeMap::new() };
-    for item in &picture.items {
-        painter.item(item);
-    }
-    painter.pixels.encode_png().map_err(|e| e.to_string())
 }
 
 fn solid(Colour(red, green, blue): Colour, opacity: f64) -> Color {

@@ -5,15 +5,35 @@ use std::fmt::Write;
 
 use notation::neutral::xml;
 
-use super::palette::{Colour, Dash, Fill, INK, PAPER, Tile};
+use super::palette::{Colour, Dash, Fill, GRID, INK, MUTED, PAPER, Tile};
 use super::picture::{Group, Item, MIDDLE, Picture};
 use super::{Anchor, Area, Letters, Point};
 
 /// The name of the element for a disc.
 const DISC: &str = "circle";
 
+impl Picture {
+    /// As SVG, which asks for any sans-serif font.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        write(self)
+    }
+
+    /// As SVG for a page with a theme: text, lines and paper in the colours of the page (CSS `color`,
+    /// `--muted`, `--grid` and `--paper`), the others as they are.
+    #[must_use]
+    pub fn themed(&self) -> String {
+        let quoted = |colour: Colour| format!("\"{}\"", colour.hex());
+        self.svg()
+            .replace(&quoted(INK), "\"currentColor\"")
+            .replace(&quoted(MUTED), "\"var(--muted,#595959)\"")
+            .replace(&quoted(GRID), "\"var(--grid,#D9D9D9)\"")
+            .replace(&quoted(PAPER), "\"var(--paper,#FFFFFF)\"")
+    }
+}
+
 /// The picture as SVG text.
-pub(super) fn write(picture: &Picture) -> String {
+fn write(picture: &Picture) -> String {
     let ((width, height), title) = (picture.size, xml(&picture.title));
     let (width, height) = (number(width.round()), number(height.round()));
     let mut out = String::new();

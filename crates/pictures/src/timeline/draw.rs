@@ -6,7 +6,7 @@ use crate::canvas::palette::MUTED;
 use crate::canvas::{Anchor, Canvas, Letters, Picture, font};
 use crate::timeline::legend::Legend;
 use crate::timeline::palette::Palette;
-use crate::timeline::panel::{self, Frame, Panels};
+use crate::timeline::panel::{self, Frame, LABEL, Panels};
 use crate::timeline::runs::Timeline;
 use crate::timeline::seen::Seen;
 
@@ -28,8 +28,6 @@ const PANEL_GAP: f64 = 18.0;
 const TITLE: Letters = Letters::new(20.0).bold();
 const WHY: Letters = Letters::new(15.0);
 const AXIS: Letters = Letters::new(13.0).at(Anchor::Middle);
-/// Text of the narrow column at the left.
-pub(crate) const LABEL: Letters = Letters::new(11.0).in_colour(MUTED);
 
 /// The picture of a timeline; `title` names the scenario and its configuration. The same timeline gives the
 /// same bytes on every machine.

@@ -8,9 +8,8 @@ use sim_core::account::Category;
 use sim_core::ids::{AppId, Id};
 
 use crate::canvas::axis::times;
-use crate::canvas::palette::{Colour, Dash, Fill, INK, ON_LIGHT, PAPER};
+use crate::canvas::palette::{Colour, Dash, Fill, INK, MUTED, ON_LIGHT, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters, font};
-use crate::timeline::draw::LABEL;
 use crate::timeline::legend;
 use crate::timeline::palette::Palette;
 use crate::timeline::record::{Cell, Completed, Move};
@@ -44,6 +43,8 @@ const NEAR: f64 = 5.0;
 const ARROWS: usize = 60;
 /// Texts in one hover text.
 const TEXTS: usize = 6;
+/// Text of the narrow column at the left.
+pub(crate) const LABEL: Letters = Letters::new(11.0).in_colour(MUTED);
 /// Rows lower than this many pixels are not all labelled.
 const LABELLED: f64 = 10.0;
 

@@ -6,8 +6,9 @@ use sim_core::machine::CpuSet;
 use sim_core::policy::{System, View, Why};
 use sim_core::time::Span;
 
-use super::busiest::{Amount, Finding, Situation};
+use super::busiest::Finding;
 use super::domains::{BUSY_FACTOR, Kind, UNIT};
+use super::group::{Amount, Situation};
 use super::{Linux618, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval

@@ -9,6 +9,7 @@ mod average;
 mod balance;
 mod busiest;
 mod domains;
+mod group;
 mod placement;
 mod rules;
 

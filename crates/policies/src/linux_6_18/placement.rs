@@ -7,8 +7,9 @@ use std::ops::Range;
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::policy::{CpuChoice, Placement, View, Why};
 
-use super::busiest::{State, Stats, numa_imbalance};
+use super::busiest::numa_imbalance;
 use super::domains::{Domain, Kind, UNIT};
+use super::group::{State, Stats};
 use super::{Linux618, rules};
 use crate::spread::unless_masked;
 

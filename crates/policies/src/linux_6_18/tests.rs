@@ -95,10 +95,10 @@ fn a_cpu_that_goes_idle_pulls_one_task_at_once() {
 fn an_odd_task_moves_after_a_failure() {
     // Three on two: half a task is to move, which only a failure makes enough for a whole one.
     let (mut system, mut policy) = steady(&TWO, &[1, 2]);
-    let busy = busiest::Situation::Busy;
+    let busy = group::Situation::Busy;
     let domain = policy.domains[0];
     let finding = policy.find_busiest(&system, &domain, CpuId(0), busy);
-    assert_eq!(finding, busiest::Finding::Pull(1..2, busiest::Amount::Load(512)));
+    assert_eq!(finding, busiest::Finding::Pull(1..2, group::Amount::Load(512)));
     assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Failed(CpuId(1)));
     policy.progress[0][CpuId(0)].failed = 1;
     assert_eq!(policy.attempt(&mut system, 0, CpuId(0), busy), balance::Attempt::Moved);
@@ -109,19 +109,19 @@ fn an_odd_task_moves_after_a_failure() {
 
 #[test]
 fn idle_cpus_are_evened_out_over_nodes_beyond_the_slack() {
-    let idle = busiest::Situation::Idle;
+    let idle = group::Situation::Idle;
     let find = |busy: usize| {
         let (system, mut policy) = steady(&SOCKETS, &counts(0..busy));
         let domain = policy.domains[1];
         policy.find_busiest(&system, &domain, CpuId(8), idle)
     };
     assert_eq!(find(2), busiest::Finding::Balanced, "two tasks may stay together");
-    assert_eq!(find(6), busiest::Finding::Pull(0..8, busiest::Amount::Tasks(3)));
+    assert_eq!(find(6), busiest::Finding::Pull(0..8, group::Amount::Tasks(3)));
     // A full, overloaded socket beside an idle one: as much as fits.
     let (system, mut policy) = steady(&SOCKETS, &[2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0]);
     let domain = policy.domains[1];
     let finding = policy.find_busiest(&system, &domain, CpuId(8), idle);
-    assert_eq!(finding, busiest::Finding::Pull(0..8, busiest::Amount::Utilisation(8 * 1024)));
+    assert_eq!(finding, busiest::Finding::Pull(0..8, group::Amount::Utilisation(8 * 1024)));
 }
 
 #[test]

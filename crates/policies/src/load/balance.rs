@@ -6,7 +6,8 @@ use sim_core::machine::CpuSet;
 use sim_core::policy::{System, TaskState, View, Why};
 use sim_core::time::Span;
 
-use super::busiest::{Finding, Situation};
+use super::busiest::Finding;
+use super::rules::Situation;
 use super::{Load, NewIdle, rules};
 
 /// A domain whose tasks are all pinned balances ever more rarely, down to this interval

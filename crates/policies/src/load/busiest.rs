@@ -9,15 +9,7 @@ use sim_core::policy::View;
 use super::Load;
 use super::domains::{Domain, UNIT};
 use super::releases::{Release, Template};
-use super::rules::{self, Amount};
-
-/// In which situation a cpu balances (`enum cpu_idle_type`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Situation {
-    Busy,
-    Idle,
-    NewlyIdle,
-}
+use super::rules::{self, Amount, Situation};
 
 impl Situation {
     const fn index(self, template: &Template) -> usize {

@@ -2,7 +2,13 @@
 
 use sim_core::policy::Why;
 
-use super::busiest::Situation;
+/// In which situation a cpu balances (`enum cpu_idle_type`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Situation {
+    Busy,
+    Idle,
+    NewlyIdle,
+}
 
 /// A fork finds no better group at any level.
 pub(super) const FORK_STAYS: &str =

@@ -79,7 +79,7 @@ fn across_the_nodes_of_barcelona() {
     let node = |counts: &[u32]| {
         let (mut system, mut policy) = steady(&BARCELONA, counts);
         (4..16).step_by(4).any(|cpu| {
-            let attempt = policy.find_busiest(&system, 1, CpuId(cpu), busiest::Situation::Busy);
+            let attempt = policy.find_busiest(&system, 1, CpuId(cpu), rules::Situation::Busy);
             if let busiest::Finding::Pull { from, imbalance } = attempt {
                 let from = from.map(CpuId).max_by_key(|c| system.nr_running(*c)).unwrap();
                 policy.pull(&mut system, 1, CpuId(cpu), from, imbalance);
@@ -103,7 +103,7 @@ fn between_nodes(release: &'static str, first: u32, others: u32) -> bool {
     system.fill(&mut policy, &per_socket(first, others));
     system.now = Time::from_ns(10_000_000_000);
     for cpu in (4..16).step_by(4).map(CpuId) {
-        policy.load_balance(&mut system, 1, cpu, busiest::Situation::Busy);
+        policy.load_balance(&mut system, 1, cpu, rules::Situation::Busy);
     }
     !system.moves.is_empty()
 }
@@ -165,8 +165,8 @@ fn pairs_of_tigerton() {
     };
     let between = |counts: &[u32]| {
         let (mut system, mut policy) = steady(&TIGERTON, counts);
-        policy.find_busiest(&system, 1, CpuId(2), busiest::Situation::Busy) != busiest::Finding::Balanced
-            && policy.load_balance(&mut system, 1, CpuId(2), busiest::Situation::Busy)
+        policy.find_busiest(&system, 1, CpuId(2), rules::Situation::Busy) != busiest::Finding::Balanced
+            && policy.load_balance(&mut system, 1, CpuId(2), rules::Situation::Busy)
                 != balance::Attempt::Balanced
             && !system.moves.is_empty()
     };
@@ -174,12 +174,12 @@ fn pairs_of_tigerton() {
     assert!(!between(&pairs(5, 4)));
     // Two tasks on one pair, none on the next: a pair counts as one unit, so this is an excess.
     let (mut system, mut policy) = steady(&TIGERTON, &[1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
-    let finding = policy.find_busiest(&system, 1, CpuId(2), busiest::Situation::Idle);
+    let finding = policy.find_busiest(&system, 1, CpuId(2), rules::Situation::Idle);
     assert_eq!(finding, busiest::Finding::Pull { from: 0..2, imbalance: 1024 });
     system.now += Span::from_ms(1);
     // Both run, so nothing can be pulled; the fourth failure wakes the migration thread.
     for attempt in 1..=4 {
-        policy.load_balance(&mut system, 1, CpuId(2), busiest::Situation::Idle);
+        policy.load_balance(&mut system, 1, CpuId(2), rules::Situation::Idle);
         assert_eq!(system.moves.len(), usize::from(attempt == 4), "attempt {attempt}");
     }
     assert_eq!(system.nr_running(CpuId(2)), 1);
@@ -188,7 +188,7 @@ fn pairs_of_tigerton() {
 #[test]
 fn only_the_designated_cpu_balances_for_its_group() {
     let (system, mut policy) = steady(&BARCELONA, &per_socket(16, 4));
-    let busy = busiest::Situation::Busy;
+    let busy = rules::Situation::Busy;
     assert_eq!(policy.find_busiest(&system, 1, CpuId(5), busy), busiest::Finding::NotDesignated);
     assert_ne!(policy.find_busiest(&system, 1, CpuId(4), busy), busiest::Finding::NotDesignated);
 }
@@ -200,13 +200,13 @@ fn hot_tasks_resist_until_the_third_attempt_at_the_cpu_level() {
         task.view.last_ran = Time::from_ns(9_999_700_000);
     }
     for attempt in 1..=3 {
-        let outcome = policy.load_balance(&mut system, 0, CpuId(0), busiest::Situation::Idle);
+        let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
         assert_eq!(outcome == balance::Attempt::Moved, attempt == 3, "attempt {attempt}");
     }
     // A cold one moves at once, a buddy is hot however long ago it ran.
     let (mut system, mut policy) = steady(&TWO, &[0, 2]);
     system.buddy = Some(TaskId(1));
-    let idle = busiest::Situation::Idle;
+    let idle = rules::Situation::Idle;
     assert_ne!(policy.load_balance(&mut system, 0, CpuId(0), idle), balance::Attempt::Moved);
     system.buddy = None;
     assert_eq!(policy.load_balance(&mut system, 0, CpuId(0), idle), balance::Attempt::Moved);
@@ -218,7 +218,7 @@ fn queues_of_pinned_tasks_are_passed_over() {
     for task in 0..4 {
         system.tasks[task].affinity = Affinity::One(CpuId(1));
     }
-    let outcome = policy.load_balance(&mut system, 0, CpuId(0), busiest::Situation::Idle);
+    let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
     assert_eq!(outcome, balance::Attempt::Moved);
     assert_eq!(system.counts()[1], 4);
     let (mut system, mut policy) = steady(&TWO, &[0, 4]);
@@ -226,7 +226,7 @@ fn queues_of_pinned_tasks_are_passed_over() {
         task.affinity = Affinity::One(CpuId(1));
     }
     for _ in 0..20 {
-        let outcome = policy.load_balance(&mut system, 0, CpuId(0), busiest::Situation::Idle);
+        let outcome = policy.load_balance(&mut system, 0, CpuId(0), rules::Situation::Idle);
         assert_eq!(outcome, balance::Attempt::Pinned);
     }
     // The interval grows beyond the level's maximum of 4 ms.
@@ -241,8 +241,8 @@ fn the_interval_doubles_while_balanced_and_is_longer_when_busy() {
     policy.rebalance(&mut system, cpu);
     assert_eq!(policy.progress[0][cpu].interval_ms, 2);
     assert_eq!(policy.next_balance[cpu], 10_000 + 64);
-    policy.load_balance(&mut system, 0, cpu, busiest::Situation::Busy);
-    policy.load_balance(&mut system, 0, cpu, busiest::Situation::Busy);
+    policy.load_balance(&mut system, 0, cpu, rules::Situation::Busy);
+    policy.load_balance(&mut system, 0, cpu, rules::Situation::Busy);
     assert_eq!(policy.progress[0][cpu].interval_ms, 4);
 }
 

@@ -12,8 +12,8 @@ use sim_core::ids::ProfileId;
 use sim_core::program::{MemoryProfile, Op, Pages, Program, Spread, TransferOrder};
 use sim_core::time::{Span, Work};
 
+use crate::entry::{Built, Context, Entry};
 use crate::profile::{Profile, Trial, VARIATION, half_width, scaled};
-use crate::registry::{Built, Context, Entry};
 use crate::spmd::inline::serial_part;
 use crate::spmd::{HandedOut, Spmd, Transfers, Variation};
 use data::{Code, Model, catalogue};

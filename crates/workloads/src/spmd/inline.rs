@@ -9,7 +9,7 @@ use sim_core::rng::draw;
 use sim_core::time::Span;
 
 use super::{Spmd, Transfers, Variation};
-use crate::registry::{Built, Context, Entry};
+use crate::entry::{Built, Context, Entry};
 use crate::variation::Varies;
 
 /// Longest time of a parameter, ten years.

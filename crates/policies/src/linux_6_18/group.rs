@@ -1,0 +1,78 @@
+//! Sums over a group of cpus, and what is pulled from it.
+
+use std::ops::Range;
+
+use super::domains::UNIT;
+
+/// In which situation a cpu balances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Situation {
+    Busy,
+    Idle,
+    NewlyIdle,
+}
+
+/// The state of a group (`enum group_type`), the better ones first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum State {
+    HasSpare,
+    FullyBusy,
+    Overloaded,
+}
+
+/// How much to pull (`enum migration_type`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Amount {
+    Load(u64),
+    Utilisation(u64),
+    Tasks(u64),
+}
+
+/// Sums over a group.
+#[derive(Clone, Debug)]
+pub(super) struct Stats {
+    pub(super) cpus: Range<u32>,
+    /// Decayed load.
+    pub(super) load: u64,
+    /// Decayed busy time, 1,024 = one cpu.
+    pub(super) busy: u64,
+    pub(super) tasks: u64,
+    pub(super) idle: u64,
+    pub(super) capacity: u64,
+    pub(super) state: State,
+}
+
+impl Stats {
+    /// Load per full capacity.
+    pub(super) const fn average(&self) -> u64 {
+        self.load * UNIT / self.capacity
+    }
+
+    pub(super) const fn size(&self) -> u64 {
+        (self.cpus.end - self.cpus.start) as u64
+    }
+
+    /// A better place for a new task (`update_pick_idlest`).
+    pub(super) fn idler_than(&self, other: &Self) -> bool {
+        if self.state != other.state {
+            return self.state < other.state;
+        }
+        match self.state {
+            State::HasSpare if self.idle == other.idle => self.busy < other.busy,
+            State::HasSpare => self.idle > other.idle,
+            State::FullyBusy | State::Overloaded => self.average() < other.average(),
+        }
+    }
+
+    /// A better place to pull from (`update_sd_pick_busiest`).
+    pub(super) fn busier_than(&self, other: &Self) -> bool {
+        if self.state != other.state {
+            return self.state > other.state;
+        }
+        match self.state {
+            State::HasSpare if self.idle == other.idle => self.tasks > other.tasks,
+            State::HasSpare => self.idle < other.idle,
+            State::FullyBusy | State::Overloaded => self.average() > other.average(),
+        }
+    }
+}
