@@ -216,10 +216,10 @@ mod tests {
 
     #[test]
     fn text_is_drawn_in_the_built_in_font_and_bytes_repeat() {
-        let png = encode(&pictured("mm"), 2.0).unwrap();
-        assert_eq!(png, encode(&pictured("mm"), 2.0).unwrap());
+        let png = pictured("mm").png(2.0).unwrap();
+        assert_eq!(png, pictured("mm").png(2.0).unwrap());
         assert_eq!(&png[1..4], b"PNG");
-        let empty = encode(&pictured(""), 2.0).unwrap();
+        let empty = pictured("").png(2.0).unwrap();
         assert!(png.len() > empty.len() + 50, "no letters: {} {}", png.len(), empty.len());
         // Width and height are big-endian in the header chunk.
         assert_eq!((&png[16..20], &png[20..24]), (&[0, 0, 0, 80][..], &[0, 0, 0, 40][..]));
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be_drawn_are_refused() {
-        assert!(encode(&pictured("mm"), 10_000.0).unwrap_err().contains("pixels"));
-        assert!(encode(&pictured("mm"), 0.0).unwrap_err().contains("pixels"));
+        assert!(pictured("mm").png(10_000.0).unwrap_err().contains("pixels"));
+        assert!(pictured("mm").png(0.0).unwrap_err().contains("pixels"));
     }
 }

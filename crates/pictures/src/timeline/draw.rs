@@ -2,7 +2,6 @@
 //! thread, shaded by state.
 
 use crate::canvas::axis::times;
-use crate::canvas::palette::MUTED;
 use crate::canvas::{Anchor, Canvas, Letters, Picture, font};
 use crate::timeline::legend::Legend;
 use crate::timeline::palette::Palette;
