@@ -71,11 +71,9 @@ fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
 /// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and
 /// machine.
 fn mean_of_table(claim: &Claim, claims: &[Claim]) -> Option<f64> {
+    let table = |claim: &Claim| (claim.group.clone(), claim.at.metric, claim.at.policy.clone());
     let same = |other: &&Claim| {
-        let same = |claim: &Claim| {
-            (claim.group.clone(), claim.at.metric, claim.at.policy.clone(), claim.at.machines.clone())
-        };
-        other.form == Form::Average && same(other) == same(claim)
+        other.form == Form::Average && table(other) == table(claim) && other.at.machines == claim.at.machines
     };
     claims.iter().find(same).and_then(|other| match other.value {
         Value::Number(mean) => Some(mean),

@@ -3,7 +3,7 @@
 use notation::choices;
 
 use super::policy::{Policies, Policy};
-use super::text::{first, meanings, numbers};
+use super::text::{chosen, first, numbers};
 use super::waiting::{BlockTime, asleep, block_time};
 
 choices! {
@@ -14,9 +14,6 @@ choices! {
         Guided = "guided",
     }
 }
-
-const SCHEDULES: [(&str, Schedule); 3] =
-    [("static", Schedule::Static), ("dynamic", Schedule::Dynamic), ("guided", Schedule::Guided)];
 
 /// Cores of each partition where a claim does not say.
 const PARTITION: u32 = 8;
@@ -49,7 +46,7 @@ impl Baseline {
         Self {
             none: lower == "none",
             policies: Policies::read(text),
-            schedules: meanings(text, &SCHEDULES),
+            schedules: chosen(text),
             block_time: block_time(text),
             asleep: asleep(text),
             partition: lower.find("partition").map(|at| cores(at).unwrap_or(PARTITION)),

@@ -2,6 +2,8 @@
 
 use notation::choices;
 
+use super::text::chosen;
+
 /// The machines of the literature that are meant where none is named.
 const UNNAMED: [&str; 3] = ["tigerton", "barcelona", "nehalem"];
 
@@ -68,10 +70,9 @@ pub struct Models {
 impl Models {
     /// Reads `upc,mpi`, `upc vs openmp`, `openmp+upc`, `upc,mpi and mixes`, `any`.
     pub(super) fn read(text: &str) -> Self {
-        let words = [("upc", Model::Upc), ("mpi", Model::Mpi), ("openmp", Model::OpenMp)];
-        let mut list = super::text::meanings(text, &words);
+        let mut list = chosen(text);
         if list.is_empty() {
-            list = words.map(|(_, model)| model).into();
+            list = vec![Model::Upc, Model::Mpi, Model::OpenMp];
         }
         let together = match text.to_lowercase().as_str() {
             "any" | "none" | "not applicable" => Together::Unstated,

@@ -22,6 +22,12 @@ pub(super) fn meanings<T: Copy + PartialEq>(text: &str, words: &[(&str, T)]) -> 
     found
 }
 
+/// The choices whose words a text has, in the order written.
+pub(super) fn chosen<T: Choice + Field + PartialEq>(text: &str) -> Vec<T> {
+    let words: Vec<(&str, T)> = T::WORDS.iter().filter_map(|word| Some((*word, named(word)?))).collect();
+    meanings(text, &words)
+}
+
 /// The meaning of the first of these words that a text has.
 pub(super) fn first<T: Copy>(text: &str, words: &[(&str, T)]) -> Option<T> {
     let text = text.to_lowercase();

@@ -4,7 +4,7 @@ use notation::choices;
 use notation::declare::Choice;
 
 use super::spec_omp::{self, Program};
-use super::text::{meanings, named, numbers, numbers_before, numbers_behind};
+use super::text::{chosen, named, numbers, numbers_before, numbers_behind};
 
 choices! {
     /// A code of the NAS Parallel Benchmarks.
@@ -20,46 +20,30 @@ choices! {
     }
 }
 
-/// What is said of the programs as a set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Feature {
-    /// All programs or pairs.
-    All,
-    /// The eleven programs of SPEC OMP.
-    Eleven,
-    /// Pairs of the programs.
-    Pairs,
-    /// Any combination of programming models.
-    Combinations,
-    /// Sets of three.
-    Three,
-    /// All but the programs named.
-    Without,
-    /// The measured program has the fewer threads.
-    Fewer,
-    /// Tasks with unequal amounts of work.
-    Imbalanced,
-    /// Jobs that differ.
-    Different,
-    /// Several versions of a kernel.
-    Versions,
-    /// One kind of jobs against another.
-    Versus,
+choices! {
+    /// What is said of the programs as a set, by a part of a word.
+    pub enum Feature {
+        All = "all",
+        /// The eleven programs of SPEC OMP.
+        Eleven = "11",
+        Pairs = "pair",
+        /// Any combination of programming models.
+        Combinations = "combination",
+        /// Sets of three.
+        Three = "three",
+        /// All but the programs named.
+        Without = "without",
+        /// The measured program has the fewer threads.
+        Fewer = "fewer",
+        /// Tasks with unequal amounts of work.
+        Imbalanced = "imbalanced",
+        Different = "different",
+        /// Several versions of a kernel.
+        Versions = "versions",
+        /// One kind of jobs against another.
+        Versus = " vs ",
+    }
 }
-
-const FEATURES: [(&str, Feature); 11] = [
-    ("all", Feature::All),
-    ("11", Feature::Eleven),
-    ("pair", Feature::Pairs),
-    ("combination", Feature::Combinations),
-    ("three", Feature::Three),
-    ("without", Feature::Without),
-    ("fewer", Feature::Fewer),
-    ("imbalanced", Feature::Imbalanced),
-    ("different", Feature::Different),
-    ("versions", Feature::Versions),
-    (" vs ", Feature::Versus),
-];
 
 /// Programs and jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -88,7 +72,7 @@ impl Workload {
             widths: numbers_before(text, "threads"),
             kernel: numbers_behind(text, "kernel ").first().copied(),
             count: numbers(text).first().copied(),
-            features: meanings(text, &FEATURES),
+            features: chosen(text),
         }
     }
 

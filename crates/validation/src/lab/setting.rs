@@ -53,35 +53,17 @@ impl Setting {
     }
 }
 
-impl From<&str> for Setting {
-    fn from(word: &str) -> Self {
-        Self::Word(word.to_owned())
-    }
+/// What is written as a word.
+macro_rules! words {
+    ($($of:ty),*) => {
+        $(impl From<$of> for Setting {
+            fn from(word: $of) -> Self {
+                Self::Word(word.to_string())
+            }
+        })*
+    };
 }
-
-impl From<String> for Setting {
-    fn from(word: String) -> Self {
-        Self::Word(word)
-    }
-}
-
-impl From<&String> for Setting {
-    fn from(word: &String) -> Self {
-        Self::Word(word.clone())
-    }
-}
-
-impl From<char> for Setting {
-    fn from(word: char) -> Self {
-        Self::Word(word.into())
-    }
-}
-
-impl From<u32> for Setting {
-    fn from(number: u32) -> Self {
-        Self::Word(number.to_string())
-    }
-}
+words!(&str, &String, String, char, u32);
 
 /// As YAML on one line. A word with signs of YAML is quoted.
 impl fmt::Display for Setting {

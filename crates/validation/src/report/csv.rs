@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use notation::declare::Choice;
 use notation::neutral;
 
-use super::simulated;
+use super::numbers::simulated;
 use crate::claims::{Claim, Value};
 use crate::reproduce::Reproduction;
 use crate::verdict::Finding;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use notation::declare::Choice;
 use notation::neutral::markdown;
 
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use notation::neutral;
 
 use super::markdown;
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::claims::Claim;
 use crate::notes::{self, Analysis};
 use crate::plot::{self, Dot};

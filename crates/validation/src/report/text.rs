@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use notation::declare::Choice;
 use notation::neutral;
 
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
 

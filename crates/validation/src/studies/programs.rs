@@ -2,8 +2,24 @@
 
 use notation::declare::Choice;
 
-use crate::claims::{BlockTime, Code, Model};
+use crate::claims::{BlockTime, Classes, Code, Model, Workload};
 use crate::lab::Setting;
+
+/// The codes of the figures of the papers on oversubscription.
+const CODES: [Code; 6] = [Code::Ep, Code::Ft, Code::Is, Code::Sp, Code::Mg, Code::Cg];
+/// Codes with the classes that each runs in: its own where it has one.
+pub(super) fn codes(workload: &Workload, classes: &Classes) -> Vec<(Code, char)> {
+    let mut named = workload.codes.clone();
+    if named.is_empty() {
+        named = CODES.iter().map(|code| (*code, None)).collect();
+    }
+    let classes = classes.each();
+    let of = |(code, class): (Code, Option<char>)| {
+        let classes = class.map_or_else(|| classes.clone(), |class| vec![class]);
+        classes.into_iter().map(move |class| (code, class))
+    };
+    named.into_iter().flat_map(of).collect()
+}
 
 /// A code of which a part is simulated.
 pub(super) fn npb(code: Code, class: char, scale: &str) -> Setting {

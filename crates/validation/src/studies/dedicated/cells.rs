@@ -3,13 +3,12 @@
 
 use notation::declare::Choice;
 
+use super::super::programs::codes;
 use crate::answer::{Series, Trouble};
-use crate::claims::{Classes, Code, Conditions, Model, Policy, Workload, Yield, label};
+use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
 
-/// The codes of the paper's figures.
-const CODES: [Code; 6] = [Code::Ep, Code::Ft, Code::Is, Code::Sp, Code::Mg, Code::Cg];
-/// Degrees of its figures besides one task per core.
+/// Degrees of the paper's figures besides one task per core.
 const DEGREES: [u32; 3] = [2, 4, 8];
 /// Hardware contexts of its three machines, its "cores": Nehalem's 16 hardware threads among them.
 const CORES: u32 = 16;
@@ -109,20 +108,6 @@ pub(super) fn degrees(at: &Conditions) -> Vec<u32> {
     let mut named = at.threads.degrees(&[]);
     named.retain(|k| *k > 1);
     if named.is_empty() { DEGREES.to_vec() } else { named }
-}
-
-/// Codes with the classes that each runs in: its own where it has one.
-pub(in super::super) fn codes(workload: &Workload, classes: &Classes) -> Vec<(Code, char)> {
-    let mut named = workload.codes.clone();
-    if named.is_empty() {
-        named = CODES.iter().map(|code| (*code, None)).collect();
-    }
-    let classes = classes.each();
-    let of = |(code, class): (Code, Option<char>)| {
-        let classes = class.map_or_else(|| classes.clone(), |class| vec![class]);
-        classes.into_iter().map(move |class| (code, class))
-    };
-    named.into_iter().flat_map(of).collect()
 }
 
 /// The subjects on one machine in one model.

@@ -2,8 +2,6 @@
 
 mod cells;
 
-pub(super) use cells::codes;
-
 use cells::Subject;
 use notation::declare::Choice;
 

@@ -2,8 +2,7 @@
 
 use notation::declare::Choice;
 
-use super::super::dedicated::codes;
-use super::super::programs::Runtime;
+use super::super::programs::{Runtime, codes};
 use crate::answer::{Series, Trouble};
 use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
