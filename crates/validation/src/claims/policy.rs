@@ -61,12 +61,12 @@ pub struct Policies {
 impl Policies {
     pub(super) fn read(text: &str) -> Self {
         let lower = text.to_lowercase();
-        let at = lower.find(" vs ").filter(|at| text.is_char_boundary(*at) && text.is_char_boundary(at + 4));
+        let two = text.split_once(" vs ").or_else(|| text.split_once(" VS "));
         Self {
             list: meanings(text, &[&BALANCERS[..], &PLACERS[..]].concat()),
             one: balancer(text),
             each: text.split(',').map(balancer).collect(),
-            versus: at.map(|at| [balancer(&text[..at]), balancer(&text[at + 4..])]),
+            versus: two.map(|(one, other)| [balancer(one), balancer(other)]),
             random: lower.contains("random"),
             within_node: lower.contains("domain") || lower.contains("node"),
         }
