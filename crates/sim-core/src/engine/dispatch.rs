@@ -365,6 +365,7 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
+        record.idle_from = self.shared.now;
         self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
         self.shared.dirty.note(cpu);
     }

@@ -76,12 +76,12 @@ impl Engine<'_> {
         discipline.insert(tasks, record, id);
         let picks = record.current.some().is_some_and(|current| tasks[current].is_held());
         if !picks && discipline.preempts(tasks, record, id, self.shared.now) {
-            let costs = &self.shared.machine.costs;
+            let ipi = self.shared.machine.costs.ipi;
             let price = match idle {
                 // It picks its next task at this instant and has not been idle.
                 true if record.since == self.shared.now => Span::ZERO,
-                true => costs.ipi + costs.idle_exit,
-                false => costs.ipi,
+                true => ipi + self.shared.idle_exit(record),
+                false => ipi,
             };
             record.resched |= !idle;
             record.defer(Part::Kernel, price);

@@ -69,6 +69,11 @@ pub(crate) struct Shared<'o> {
 }
 
 impl Shared<'_> {
+    /// The time in which a cpu without a current task leaves the idle state.
+    pub(crate) fn idle_exit(&self, record: &Cpu) -> Span {
+        self.machine.costs.idle_exit_after(self.now.since(record.idle_from))
+    }
+
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {
