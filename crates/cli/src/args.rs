@@ -214,6 +214,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", group = "written")]
     #[arg(conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
+    /// With --explain-decisions, also write each pick of each run queue and whether each task that enters
+    /// pre-empts, with the virtual times of all tasks that compete. Such a file is large.
+    #[arg(long, requires = "explain_decisions")]
+    pub(crate) explain_queues: bool,
     /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in
     /// the text form of Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]

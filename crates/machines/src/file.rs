@@ -13,7 +13,7 @@ use crate::topology::parse_topology;
 
 const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];
 const DATUM_KEYS: [&str; 3] = ["value", "source", "uncertain"];
-const LIST_KEYS: [&str; 3] = ["distances", "turbo", "core_speeds"];
+const LIST_KEYS: [&str; 4] = ["distances", "turbo", "core_speeds", "idle_exit"];
 /// Longest name, and longest summary or source, in characters: they stand in tables.
 const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
@@ -25,6 +25,8 @@ const MAX_ABOUT: usize = 4_000;
 const DISTANCES: (u64, u64) = (1_000, 100_000);
 const TURBO: (u64, u64) = (100, 4_000);
 const CORE_SPEEDS: (u64, u64) = (10, 10_000);
+/// Longest idle time with an exit time of its own, ns: a minute.
+const MAX_IDLE: u64 = 60_000_000_000;
 
 /// Reads a machine file; `source` is the number that places carry. Values it leaves out are those of a
 /// synthetic machine.
@@ -139,6 +141,11 @@ impl Reading {
         self.mapping(given, "`lists`", &LIST_KEYS);
         for entry in given.entries() {
             let Some(datum) = self.datum(&entry.value, &entry.key) else { continue };
+            if entry.key == "idle_exit" {
+                lists.idle_exit = self.idle_exit(datum.value).unwrap_or_default();
+                notes.push(Note { parameter: "lists.idle_exit".to_owned(), ..datum.note });
+                continue;
+            }
             let cores = u64::from(topology.count(Level::Core));
             let (target, list) = match entry.key.as_str() {
                 "distances" => (&mut lists.distances, self.matrix(datum.value, topology.count(Level::Node))),
@@ -183,6 +190,39 @@ impl Reading {
             return None;
         }
         items.iter().map(|item| Some(self.number(item, what, Kind::Factor, range)? as u32)).collect()
+    }
+
+    /// Rows of an idle time and the time to leave it, both ascending.
+    fn idle_exit(&mut self, node: &Node) -> Option<Vec<(u64, u64)>> {
+        let what = "`idle_exit`";
+        let hint = "write a row for each idle time, as `[[20us, 6us], [200us, 14us]]`";
+        let Content::List(rows) = &node.content else {
+            self.wrong(node.place, format!("{what} must be a list of rows, not {}", node.what()), hint);
+            return None;
+        };
+        let mut read: Vec<(u64, u64)> = Vec::new();
+        for row in rows {
+            let pair = match &row.content {
+                Content::List(pair) if pair.len() == 2 => pair,
+                _ => {
+                    self.wrong(
+                        row.place,
+                        format!("a row of {what} must have an idle and an exit time"),
+                        hint,
+                    );
+                    return None;
+                }
+            };
+            let mut time = |node| self.number(node, what, Kind::Duration, (0, MAX_IDLE));
+            let (idle, exit) = (time(&pair[0])?, time(&pair[1])?);
+            if read.last().is_some_and(|(before, least)| idle <= *before || exit < *least) {
+                let message = format!("the rows of {what} must be in the order of growing idle times");
+                self.wrong(row.place, message, "a longer idle time does not have a shorter exit time");
+                return None;
+            }
+            read.push((idle, exit));
+        }
+        Some(read)
     }
 
     /// A square of factors with 1 on its diagonal.

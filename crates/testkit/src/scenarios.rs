@@ -80,6 +80,19 @@ fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
     Span::from_ns(rng.random_range(0..below))
 }
 
+/// None, or up to three rows of growing idle and exit times.
+fn idle_exits(rng: &mut ChaCha8Rng) -> Vec<(Span, Span)> {
+    let (mut from, mut exit) = (Span::ZERO, Span::ZERO);
+    let rows = rng.random_range(0..4);
+    (0..rows)
+        .map(|_| {
+            from += Span::from_ns(1) + ns(rng, 200_000);
+            exit += ns(rng, 900);
+            (from, exit)
+        })
+        .collect()
+}
+
 fn machine(rng: &mut ChaCha8Rng) -> Machine {
     let shapes: [&[(Level, u32)]; 8] = [
         &[(Level::Core, 1)],
@@ -102,7 +115,9 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         wake: ns(rng, 900),
         sleep: ns(rng, 900),
         ipi: ns(rng, 900),
+        wake_remote: ns(rng, 2_500),
         idle_exit: ns(rng, 900),
+        idle_exits: idle_exits(rng),
         migration: ns(rng, 3_000),
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),

@@ -339,6 +339,7 @@ impl<'o> Engine<'o> {
                 caches,
                 memory,
                 wants_cpu_time: observer.wants_cpu_time(),
+                wants_queues: observer.wants_queues(),
                 observer: observer.wants_facts().then_some(observer),
             },
         }

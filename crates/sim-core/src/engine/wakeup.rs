@@ -6,7 +6,7 @@ use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
-use crate::observe::{LeaveReason, Observation};
+use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
@@ -131,7 +131,14 @@ impl Engine<'_> {
 
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.
     pub(crate) fn enqueue(&mut self, id: TaskId, cpu: CpuId, entry: Entry, by: Option<CpuId>) {
-        self.catch_up(cpu);
+        let delayed = self.shared.tasks[id].delayed;
+        if delayed {
+            // `requeue_delayed_entity` places it by virtual times as old as the last tick or entry.
+            self.settle(cpu);
+            self.pass_ticks(cpu);
+        } else {
+            self.catch_up(cpu);
+        }
         self.entries += 1;
         let discipline = &self.shared.model.discipline;
         let record = &mut self.cpus[cpu];
@@ -147,6 +154,12 @@ impl Engine<'_> {
         record.load += u64::from(task.weight);
         discipline.insert(&mut self.shared.tasks, record, id);
         discipline.advance_minimum(&self.shared.tasks, record);
+        if delayed {
+            // `wakeup_preempt` brings the current task up to date.
+            self.catch_up(cpu);
+        }
+        let discipline = &self.shared.model.discipline;
+        let record = &mut self.cpus[cpu];
         let idle = record.current.is_none();
         let preempts = discipline.preempts(&self.shared.tasks, record, id, self.shared.now);
         let remote = by.is_some_and(|by| by != cpu);
@@ -157,9 +170,13 @@ impl Engine<'_> {
                 price += self.shared.machine.costs.ipi;
             }
             if idle {
-                price += self.shared.machine.costs.idle_exit;
+                price += self.shared.idle_exit(record);
             }
             record.defer(Part::Kernel, price);
+        }
+        if self.shared.wants_queues && !idle {
+            let verdict = if preempts { Verdict::Preempts } else { Verdict::Waits };
+            self.shared.report_queue(&self.cpus[cpu], id, verdict, false);
         }
         self.price_switches(cpu, Some(id));
         self.notices.push((id, cpu, Change::Entered));
@@ -237,6 +254,7 @@ impl Engine<'_> {
         self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
+        record.idle_from = self.shared.now;
         record.activity = Activity::Idle;
         record.newidle = true;
         self.note_stopping(id, cpu);
