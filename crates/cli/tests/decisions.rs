@@ -263,6 +263,7 @@ fn run_queues_are_explained_by_their_numbers() {
     for action in ["pick", "preempt", "wait"] {
         assert!(queues.iter().any(|line| line["action"] == action), "{action}");
     }
-    let delayed = |line: &Value| line["queue"].as_array().unwrap().iter().any(|one| one["state"] == "delayed");
+    let delayed =
+        |line: &Value| line["queue"].as_array().unwrap().iter().any(|one| one["state"] == "delayed");
     assert!(queues.iter().any(delayed));
 }

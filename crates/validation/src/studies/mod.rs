@@ -8,8 +8,6 @@ mod speed;
 mod swomps;
 mod waiting;
 
-pub use crate::lab::as_stated;
-
 use crate::answer::{Answer, Trouble};
 use crate::claims::{Claim, Family};
 use crate::lab::Lab;
