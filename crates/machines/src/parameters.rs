@@ -187,7 +187,7 @@ pub fn generic_values(topology: &Topology) -> Values {
     Values::defaults(&table)
 }
 
-/// What a machine file gives as lists, all in thousandths; each may be empty.
+/// What a machine file gives as lists, factors in thousandths; each may be empty.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Lists {
     /// Time of an access from each NUMA node (row) to each (column) over a local one, row by row.
@@ -196,6 +196,8 @@ pub struct Lists {
     pub turbo: Vec<u32>,
     /// Factor on `core_speed` by core number, repeated to the last core.
     pub core_speeds: Vec<u32>,
+    /// Number of each cpu under Linux, in the order of the simulator's cpus; empty = the simulator's numbers.
+    pub cpu_numbers: Vec<u32>,
 }
 
 /// The machine of this shape with these lists and values of [`Parameters`].
