@@ -349,6 +349,7 @@ lists:
 uncertain: true }
   turbo: { value: [1.2, 1.1], source: data sheet }
   core_speeds: { value: [1, 0.5], source: lscpu }
+  cpu_numbers: { value: '0,2,1,3', source: lscpu }
 ";
 
     fn refused(text: &str) -> String {
@@ -364,6 +365,7 @@ uncertain: true }
         let machine = entry.machine();
         assert_eq!(machine.memory.distances, [1_000, 1_400, 1_400, 1_000]);
         assert_eq!(machine.turbo, [1_200, 1_100]);
+        assert_eq!(entry.lists.cpu_numbers, [0, 2, 1, 3]);
         assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
         assert_eq!(entry.values.number("remote_factor"), Some(1_500));
         let note = |name: &str| entry.notes.iter().find(|note| note.parameter == name).unwrap();
@@ -400,6 +402,9 @@ uncertain: true }
             ("[1.2, 1.1]", "fast", "`turbo` must be a list"),
             ("[1, 0.5]", "[100]", "must lie between 0.01 and 10"),
             ("turbo:", "turbos:", "did you mean `turbo`?"),
+            ("'0,2,1,3'", "[0, 2-3]", "`cpu_numbers` has 3 entries; there are 4 cpus"),
+            ("'0,2,1,3'", "'0,0-2'", "cpu 0 is named twice"),
+            ("'0,2,1,3'", "{}", "must be a single value"),
             ("uncertain: true", "uncertain: perhaps", "write `true` or `false`"),
         ] {
             let text = GOOD.replace(from, to);

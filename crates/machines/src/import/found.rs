@@ -14,6 +14,9 @@ pub(super) const CACHE_LEVELS: usize = 5;
 /// Stands for "none" where a cpu names an instance.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The remark on dies, which hwloc and Linux have as a level.
+pub(super) const DIES: &str = "dies are not a level of the simulator: only their caches and NUMA nodes count";
+
 /// A value and the place that states it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Sourced<T> {

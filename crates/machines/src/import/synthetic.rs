@@ -6,9 +6,9 @@ use notation::suggest::nearest;
 use notation::units;
 use sim_core::machine::Level;
 
-use super::found::{CACHE_LEVELS, Cache, Cpu, Found, MAX_CPUS, NumaNode, Places};
+use super::found::{CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NumaNode, Places};
 use super::indexes;
-use super::xml::Problem;
+use super::xml::{Problem, left_out_nodes, words};
 use crate::shelf::Entry;
 
 /// Longest description, in bytes: a list of the numbers of some ten thousand cpus.
@@ -329,7 +329,7 @@ fn check(steps: &[Step]) -> Result<usize, Problem> {
 
 /// The cpus of the levels.
 fn expand(text: &str, root: &Step, steps: &[Step], total: usize) -> Result<Found, Problem> {
-    let origin = format!("hwloc synthetic description {}", super::xml::words(text));
+    let origin = format!("hwloc synthetic description {}", words(text));
     let places =
         Places { shape: origin.clone(), caches: format!("{origin}, size of {{}}"), speeds: String::new() };
     let mut found = Found { origin, places, ..Found::default() };
@@ -364,9 +364,13 @@ fn expand(text: &str, root: &Step, steps: &[Step], total: usize) -> Result<Found
             _ => {}
         }
         let own = (step.kind == Some(Kind::Numa)).then_some(&step.attributes);
-        attach(&mut found, own.into_iter().chain(&step.nodes), steps, span, count)?;
+        let nodes: Vec<&Attributes> = own.into_iter().chain(&step.nodes).collect();
+        attach(&mut found, &nodes, steps, span, count)?;
     }
-    super::xml::left_out_nodes(&mut found);
+    if steps.iter().any(|step| step.kind == Some(Kind::Die) && step.count > 1) {
+        found.remark(DIES);
+    }
+    left_out_nodes(&mut found);
     found.complete().map_err(|why| wrong(Place::NONE, why, ""))?;
     Ok(found)
 }
@@ -377,18 +381,19 @@ fn has_nodes(root: &Step, steps: &[Step]) -> bool {
 }
 
 /// Attaches NUMA nodes to every part of a level; the first one of a part is that of its cpus.
-fn attach<'a>(
+fn attach(
     found: &mut Found,
-    nodes: impl Iterator<Item = &'a Attributes>,
+    nodes: &[&Attributes],
     steps: &[Step],
     span: usize,
     count: usize,
 ) -> Result<(), Problem> {
-    for (at, attributes) in nodes.enumerate() {
+    let (base, each) = (found.nodes.len() as u32, nodes.len() as u32);
+    for (at, attributes) in (0..).zip(nodes) {
         let first = found.nodes.len() as u32;
         let given = numbers(steps, attributes.indexes.as_ref(), count)?;
         // Nodes of different levels are numbered one level after the other.
-        let numbers = given.into_iter().map(|number| first + number);
+        let numbers = given.into_iter().map(|number| base + number * each + at);
         let memory = attributes.memory;
         found.nodes.extend(numbers.map(|number| NumaNode { number, memory }));
         if at == 0 {

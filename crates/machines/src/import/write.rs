@@ -1,8 +1,8 @@
 //! The text of a machine file that an import writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use notation::neutral;
+use notation::{lists, neutral};
 
 use super::found::{Found, named};
 use super::regular::Regular;
@@ -68,11 +68,18 @@ fn smaller(regular: &Regular, why: &str) -> String {
 fn about(found: &Found, regular: &Regular) -> String {
     let mut about = format!("This machine was imported from {}.", found.origin);
     let used: BTreeSet<u32> = regular.cores.iter().map(|core| core.node).collect();
-    let memory: Vec<String> = (0..)
-        .zip(&found.nodes)
-        .filter(|(at, node)| used.contains(at) && node.memory > 0)
-        .map(|(_, node)| format!("node {} has {} MiB", node.number, node.memory >> 20))
-        .collect();
+    let mut sizes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for (_, node) in (0..).zip(&found.nodes).filter(|(at, node)| used.contains(at) && node.memory > 0) {
+        sizes.entry(node.memory >> 20).or_default().push(node.number);
+    }
+    let size = |(mebibytes, nodes): (u64, Vec<u32>)| {
+        let nodes: BTreeSet<u32> = nodes.into_iter().collect();
+        let one = nodes.len() == 1;
+        let (word, have) = if one { ("node", "has") } else { ("nodes", "have") };
+        let each = if one { "" } else { " each" };
+        format!("{word} {} {have} {mebibytes} MiB{each}", lists::ranges(nodes))
+    };
+    let memory: Vec<String> = sizes.into_iter().map(size).collect();
     if !memory.is_empty() {
         about += &format!(" Memory, which the simulator does not limit: {}.", memory.join(", "));
     }

@@ -6,7 +6,7 @@ use notation::diagnostics::{Diagnostic, Place};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::bitmap::Bitmap;
-use super::found::{CACHE_LEVELS, Cache, Cpu, Found, MAX_CPUS, NONE, NumaNode, Places, Sourced, named};
+use super::found::{CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NONE, NumaNode, Places, Sourced, named};
 use super::xml_tables;
 
 /// Most elements and attributes' owners of a file: some times those of the largest machine.
@@ -61,6 +61,14 @@ pub(super) fn wrong(node: &Node<'_, '_>, message: impl Into<String>) -> Problem 
     Box::new(Diagnostic::new(Place::range(0, start..end.map_or(start, |end| start + end + 1)), message))
 }
 
+/// A diagnostic about an attribute of an element.
+fn at_attribute(node: &Node<'_, '_>, attribute: &str, message: String) -> Problem {
+    match node.attribute_node(attribute) {
+        Some(attribute) => Diagnostic::new(Place::range(0, attribute.range()), message).into(),
+        None => wrong(node, message),
+    }
+}
+
 /// The error about text that is no XML.
 fn broken(text: &str, error: &roxmltree::Error) -> Problem {
     let pos = error.pos();
@@ -68,7 +76,11 @@ fn broken(text: &str, error: &roxmltree::Error) -> Problem {
     let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
     let rest = text.get(before..).unwrap_or_default();
     let column = (pos.col as usize).saturating_sub(1);
-    let at = before + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at);
+    let at = match error {
+        // The library has no place for it.
+        roxmltree::Error::UnexpectedEndOfStream | roxmltree::Error::NoRootNode => text.trim_end().len(),
+        _ => before + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at),
+    };
     // The library ends its sentences with the place.
     let said = error.to_string();
     let said = said.strip_suffix(&format!(" at {pos}")).unwrap_or(&said);
@@ -105,14 +117,19 @@ pub(super) fn number(node: &Node<'_, '_>, attribute: &str) -> Result<Option<u64>
     let Some(text) = node.attribute(attribute) else { return Ok(None) };
     match text.parse::<u64>() {
         Ok(value) => Ok(Some(value)),
-        Err(_) => Err(wrong(node, format!("`{attribute}` is `{text}`; it must be a whole number"))),
+        Err(_) => {
+            let message = format!("`{attribute}` is `{text}`; it must be a whole number");
+            Err(at_attribute(node, attribute, message))
+        }
     }
 }
 
 /// A set of an attribute.
 pub(super) fn set(node: &Node<'_, '_>, attribute: &str) -> Result<Option<Bitmap>, Problem> {
     let Some(text) = node.attribute(attribute) else { return Ok(None) };
-    Bitmap::hwloc(text).map(Some).map_err(|why| wrong(node, format!("`{attribute}`: {why}")))
+    Bitmap::hwloc(text)
+        .map(Some)
+        .map_err(|why| at_attribute(node, attribute, format!("`{attribute}`: {why}")))
 }
 
 /// The value of an `info` of an element.
@@ -150,7 +167,8 @@ impl Reader {
             if self.enter(&object, &mut around)? {
                 continue;
             }
-            let children = object.children().filter(|child| child.has_tag_name("object"));
+            // The first child is the next one to be read.
+            let children = object.children().rev().filter(|child| child.has_tag_name("object"));
             left.extend(children.map(|child| (child, around, depth + 1)));
         }
         Ok(())
@@ -261,7 +279,7 @@ impl Reader {
             found.remark("there is no NUMANode object: one NUMA node for all cpus is assumed");
         }
         if self.dies > found.packages.len() {
-            found.remark("dies are not a level of the simulator: only their caches and NUMA nodes count");
+            found.remark(DIES);
         }
         found.complete().map_err(|why| wrong(machine, why))?;
         let release = info(machine, "OSRelease").or_else(|| info(root, "OSRelease"));
@@ -287,7 +305,10 @@ pub(super) fn left_out_nodes(found: &mut Found) {
     numbers.sort_unstable();
     let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
     let word = if numbers.len() == 1 { "node" } else { "nodes" };
-    found.remark(format_args!("NUMA {word} {} left out: no cpu is local to them", numbers.join(",")));
+    found.remark(format_args!(
+        "NUMA {word} {} left out: no cpu that may be used is local to them",
+        numbers.join(",")
+    ));
 }
 
 /// The number that Linux gives to an object.

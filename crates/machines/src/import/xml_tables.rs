@@ -96,6 +96,10 @@ pub(super) fn kinds(found: &mut Found, root: &Node<'_, '_>) -> Result<(), Proble
             cpu.speed = speed;
         }
     }
+    if found.cpus.iter().any(|cpu| cpu.speed == 0) {
+        found.remark("some cpus belong to no cpukind: all cores get the same speed");
+        found.cpus.iter_mut().for_each(|cpu| cpu.speed = 0);
+    }
     if *is_clock {
         found.merge_clocks();
     }
