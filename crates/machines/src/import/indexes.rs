@@ -99,8 +99,8 @@ fn loops(text: &str, place: Place, levels: &[(Kind, usize)], count: usize) -> Re
     Ok(parts.iter().map(|own| (count / own, own / outer(*own))).collect())
 }
 
-/// The numbers that nested loops give, as hwloc does: the first loop is the fastest; a loop of step 1 is added
-/// if only that one is missing.
+/// The numbers that nested loops give, as hwloc does: the first loop is the fastest; a loop of step 1 is
+/// added if only that one is missing.
 fn interleaved(loops: &[Loop], count: usize) -> Result<Vec<u32>, String> {
     let mut loops = loops.to_vec();
     let width = loops.iter().fold(1_usize, |width, (_, many)| width.saturating_mul(*many));

@@ -162,7 +162,7 @@ fn distances(found: &Found, regular: &Regular, remarks: &mut Vec<String>) -> Opt
             name: "distances",
             value: format!("[{}]", rows.join(", ")),
             source: format!(
-                "{}, divided by the distance of a node to itself; firmware states them, and nothing was measured",
+                "{}, divided by the distance of a node to itself; stated by firmware, not measured",
                 table.source
             ),
             uncertain: true,

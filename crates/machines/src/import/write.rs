@@ -25,9 +25,10 @@ pub(super) fn machine_file(
         remarks.push(smaller(regular, why));
     }
     let mut text = String::from(
-        "# Written by `oversim machine import`. A topology states the shape of a machine, not its speed: values\n\
-         # that are not listed are the defaults of a present-day server (`oversim machine show` prints each with\n\
-         # its source). `uncertain: true` marks a value that was not measured on this machine.\n",
+        "# Written by `oversim machine import`. A topology states the shape of a machine, not its speed:\n\
+         # values that are not listed are the defaults of a present-day server (`oversim machine show`\n\
+         # prints each with its source). `uncertain: true` marks a value that was not measured on this\n\
+         # machine.\n",
     );
     let model = found.model.as_ref().map_or_else(String::new, |model| format!(", {model}"));
     let summary = format!("{}{model}, imported from {}", regular.words, found.origin);
