@@ -1,5 +1,7 @@
 //! The command line: commands, flags and their help.
 
+mod machine;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -11,6 +13,8 @@ use experiment::units;
 use explain::catalogue::Registry;
 
 use crate::{complete, help};
+
+pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -81,7 +85,7 @@ pub(crate) enum Command {
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
-    /// Show a machine.
+    /// Show a machine, import one from hwloc or Linux to a machine file, or export one to hwloc.
     #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]
@@ -508,28 +512,6 @@ pub(crate) enum ExplainFormat {
     Markdown,
     /// JSON with all details.
     Json,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum Machine {
-    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel
-    /// balances.
-    #[command(after_help = help::MACHINE_SHOW)]
-    Show(MachineShow),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MachineShow {
-    /// A name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
-    #[arg(value_name = "MACHINE", add = Completer::new(complete::machines))]
-    pub(crate) machine: String,
-    /// Kernel whose balancing domains are shown (`oversim list kernels`). Default: the kernel of the machine,
-    /// if it is listed.
-    #[arg(long, value_name = "NAME", add = Completer::new(complete::kernels))]
-    pub(crate) kernel: Option<String>,
-    /// Form of the output.
-    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
-    pub(crate) format: ListFormat,
 }
 
 /// Forms of a result; the names are those of the registry of formats.

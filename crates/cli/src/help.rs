@@ -156,8 +156,32 @@ Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenar
 pub(crate) const MACHINE: &str = "\
 Examples:
   oversim machine show barcelona
+  oversim machine import --host
+  oversim machine export epyc --synthetic
 
-Exit status: 0 done; 1 output failed; 2 an unknown machine or kernel.";
+Exit status: 0 done; 1 output failed; 2 wrong usage or file, an unknown machine or kernel.";
+
+pub(crate) const MACHINE_IMPORT: &str = "\
+Examples:
+  oversim machine import --host
+  oversim machine import --synthetic 'pack:2 [numa(memory=64GB)] l3:1(size=32MB) core:8 pu:2' -o mine.yaml
+  oversim machine import mine.xml -o mine.yaml
+
+The machine file states the source of every value. What a topology does not state (speeds, bandwidths, \
+costs) has the default \
+of a present-day server, marked as uncertain. Next: `oversim machine show mine.yaml`, and `machine: \
+mine.yaml` in a scenario.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, a file that cannot be read, or a machine that the \
+simulator cannot have, and \
+nothing was written.";
+
+pub(crate) const MACHINE_EXPORT: &str = "\
+Examples:
+  oversim machine export epyc --synthetic
+  oversim machine export 'package:2 numa:1 core:8' --synthetic
+
+Exit status: 0 done; 1 output failed; 2 an unknown machine.";
 
 pub(crate) const MACHINE_SHOW: &str = "\
 Examples:

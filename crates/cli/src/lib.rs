@@ -88,6 +88,8 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
+        Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),
+        Command::Machine { command: Machine::Export(export) } => commands::machine::export(export),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),
     }

@@ -212,6 +212,8 @@ pub struct Lists {
     pub core_speeds: Vec<u32>,
     /// Time to leave the idle state (second) after so long an idle time (first), in ns, both ascending.
     pub idle_exit: Vec<(u64, u64)>,
+    /// Number of each cpu under Linux, in the order of the simulator's cpus; empty = the simulator's numbers.
+    pub cpu_numbers: Vec<u32>,
 }
 
 /// The machine of this shape with these lists and values of [`Parameters`].
