@@ -1,0 +1,1 @@
+//! Measures the costs of this host.
