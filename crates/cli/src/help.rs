@@ -144,7 +144,7 @@ system than Linux.";
 
 pub(crate) const MEASURE: &str = "\
 Examples:
-  oversim measure spin_yield_block --machine mine.yaml --policy PIN
+  oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
   oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
   oversim measure --suite --machine mine.yaml -o suite.json
 

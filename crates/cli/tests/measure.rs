@@ -54,7 +54,10 @@ fn a_measurement_has_its_form() {
     let args = ["measure", scenario.to_str().unwrap(), "--repeat", "1", "-o", file.to_str().unwrap()];
     let (code, out, err) = oversim(&args, "");
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("small PIN p") && out.contains("small LOAD p") && out.contains("fair share"), "{out}");
+    assert!(
+        out.contains("small PIN p") && out.contains("small LOAD p") && out.contains("fair share"),
+        "{out}"
+    );
     let (_, schema, _) = oversim(&["schema", "measurement"], "");
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

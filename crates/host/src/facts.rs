@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use rustix::process::getpriority_process;
 use rustix::system::uname;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use schemars::JsonSchema;
@@ -65,6 +66,12 @@ impl Host {
 pub fn cpus() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
+}
+
+/// The nice value of this process; 0 where it cannot be read.
+#[must_use]
+pub fn nice() -> i32 {
+    getpriority_process(None).unwrap_or(0)
 }
 
 /// Binds the calling thread to these cpus.

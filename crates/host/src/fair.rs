@@ -31,7 +31,8 @@ pub fn times(programs: &[Program], weights: &[u32], cpus: u32) -> Vec<f64> {
     let mut clock = 0.0;
     loop {
         let rates = rates(&threads, cpus);
-        let next = threads.iter().zip(&rates).map(|(thread, rate)| thread.left / rate).fold(f64::MAX, f64::min);
+        let next =
+            threads.iter().zip(&rates).map(|(thread, rate)| thread.left / rate).fold(f64::MAX, f64::min);
         if threads.iter().all(|thread| thread.left.is_infinite()) || !next.is_finite() {
             return times;
         }

@@ -7,7 +7,7 @@ use experiment::provenance::MODEL;
 use scenario::plan::{Experiment, RunPlan};
 use sim_core::rng::{Purpose, draw, key};
 
-use crate::facts::{Host, bind, cpus};
+use crate::facts::{Host, bind, cpus, nice};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
 use crate::refusal;
@@ -66,12 +66,7 @@ impl Group {
 ///
 /// # Errors
 /// A sentence: what cannot be executed on this host, or simulated.
-pub fn prepare(
-    experiment: &Experiment,
-    kind: &str,
-    repeat: u32,
-    host: &Host,
-) -> Result<Vec<Group>, String> {
+pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) -> Result<Vec<Group>, String> {
     let mut groups: Vec<(usize, usize, Vec<RunPlan>)> = Vec::new();
     for run in experiment.runs.iter().filter(|run| run.alone.is_none()) {
         refusal::check(run, host).map_err(|why| format!("{}: {why}", experiment.name))?;
@@ -209,6 +204,10 @@ fn protocol(host: &Host) -> Vec<String> {
             .to_owned(),
         "All programs are in one session.".to_owned(),
     ];
+    let nice = nice();
+    if nice != 0 {
+        protocol.push(format!("Nice values are relative to {nice}, the one of the measurement."));
+    }
     if host.autogroup {
         protocol.push("sched_autogroup_enabled is 1: the session competes as a group with others.".into());
     }

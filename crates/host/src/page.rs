@@ -21,7 +21,10 @@ const REASONS: &[(&str, &str)] = &[
     ("two programs", "Where slices of two programs begin against each other decides; see the spread."),
     ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides; see the spread."),
     ("nice", "Slices and ticks quantise the shares of unequal weights within a short run."),
-    ("unpinned", "Where the kernel places threads at the release and when it balances decide; see the spread."),
+    (
+        "unpinned",
+        "Where the kernel places threads at the release and when it balances decide; see the spread.",
+    ),
     ("memory-bound", "The bandwidth of a virtual machine varies with what else the host does."),
 ];
 const SPIN: &str = "Runs of spinning threads last for whole ticks; the phase of the release against the tick \
@@ -58,12 +61,11 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     let _ = write!(
         text,
         "\n## {}, {} cpus, Linux {}\n\n\
-         [{file}]({}/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a change of speed \
+         [{file}](validation-host/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a change of speed \
          disturbed {}. {} runs for each cell.\n\n",
         host.processor,
         host.cpus,
         host.release,
-        "validation-host",
         measurement.date,
         measurement.version,
         measurement.runs,
@@ -74,7 +76,9 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     for sentence in &measurement.protocol {
         let _ = writeln!(text, "- {sentence}");
     }
-    text.push_str("\n| kind | cells | median error | within 10 % | inside | misses | fair share within 10 % |\n");
+    text.push_str(
+        "\n| kind | cells | median error | within 10 % | inside | misses | fair share within 10 % |\n",
+    );
     text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
     let kinds = kinds(measurement);
     for kind in &kinds {

@@ -185,17 +185,13 @@ pub fn run(
     let times: Vec<u64> = programs
         .iter()
         .zip(&results)
-        .map(|(program, done)| {
-            if program.background { 0 } else { last(done).saturating_sub(release + program.start) }
-        })
+        .map(
+            |(program, done)| {
+                if program.background { 0 } else { last(done).saturating_sub(release + program.start) }
+            },
+        )
         .collect();
     let ends = programs.iter().zip(&results).filter(|(program, _)| !program.background);
     let elapsed = ends.map(|(_, done)| last(done).saturating_sub(release)).max().unwrap_or(0);
-    Ok(Run {
-        times,
-        programs: results,
-        elapsed,
-        others: others as f64 / whole,
-        steal: steal as f64 / whole,
-    })
+    Ok(Run { times, programs: results, elapsed, others: others as f64 / whole, steal: steal as f64 / whole })
 }

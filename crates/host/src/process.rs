@@ -15,7 +15,7 @@ use sim_core::rng::draw;
 use sim_core::time::WORK_FRACTION_BITS;
 
 use crate::barrier::Barrier;
-use crate::facts::bind;
+use crate::facts::{self, bind};
 use crate::plan::{Piece, Program, Step, Thread};
 use crate::work::{self, Stream, mixed, nanoseconds, now};
 
@@ -112,7 +112,7 @@ fn order(input: &mut dyn BufRead) -> Result<Program, String> {
     let order: Order = serde_json::from_str(&line(input)?).map_err(|e| format!("no order: {e}"))?;
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| e.to_string())?;
     // The parent may have ended before the call.
-    if getppid().map(Pid::as_raw_nonzero).map(|pid| pid.get()) != Some(order.parent) {
+    if getppid().map(Pid::as_raw_nonzero).map(std::num::NonZero::get) != Some(order.parent) {
         return Err("the process that gave the order has ended".into());
     }
     Ok(order.program)
@@ -120,9 +120,14 @@ fn order(input: &mut dyn BufRead) -> Result<Program, String> {
 
 /// Creates the threads, releases them, and waits for them or for the end of standard input.
 fn execute(program: Program, input: &mut dyn BufRead) -> Result<Done, String> {
+    // Nice values are relative to that of the measurement: only ratios of weights matter.
     if program.nice != 0 {
-        setpriority_process(None, program.nice)
-            .map_err(|e| format!("`{}` needs nice {}: {e}", program.name, program.nice))?;
+        let nice = facts::nice() + program.nice;
+        let failed = |why: &str| format!("`{}` needs nice {nice}: {why}", program.name);
+        if !(-20..=19).contains(&nice) {
+            return Err(failed("the range is -20 to 19"));
+        }
+        setpriority_process(None, nice).map_err(|e| failed(&e.to_string()))?;
     }
     let ranks = u32::try_from(program.threads.len()).map_err(|e| e.to_string())?;
     let background = program.background;

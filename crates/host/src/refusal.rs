@@ -43,7 +43,9 @@ fn machine(plan: &RunPlan, host: &Host) -> Result<(), String> {
     }
     let first = plan.machine.core_speed.first();
     if plan.machine.core_speed.iter().any(|speed| Some(speed) != first) {
-        return Err(format!("the cores of the machine `{name}` differ in speed; only equal ones are executed"));
+        return Err(format!(
+            "the cores of the machine `{name}` differ in speed; only equal ones are executed"
+        ));
     }
     Ok(())
 }

@@ -150,7 +150,10 @@ impl List<'_> {
                 for grain in ["1ms", "5ms"] {
                     let line = program("p", grain, runtime, self.cpus, "");
                     let mut apps = line.replace(" }\n", &format!(", nice: {own} }}\n"));
-                    apps.push_str(&format!("  h: {{ workload: hog, tasks: {}, nice: {other} }}\n", self.cpus));
+                    apps.push_str(&format!(
+                        "  h: {{ workload: hog, tasks: {}, nice: {other} }}\n",
+                        self.cpus
+                    ));
                     self.add("nice", &format!("{wait} {grain} nice {own} {other}"), "PIN", &apps);
                 }
             }

@@ -1,7 +1,5 @@
 //! Scenarios for the tests of this crate.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, load};
 

@@ -8,7 +8,9 @@ use crate::args::{CalibrateHost, Measure};
 use crate::failure::Failure;
 
 fn needs_linux(command: &str) -> Failure {
-    Failure::Input(format!("`oversim {command}` needs Linux 6.6 or later: it uses its system calls and /proc"))
+    Failure::Input(format!(
+        "`oversim {command}` needs Linux 6.6 or later: it uses its system calls and /proc"
+    ))
 }
 
 /// Refused.

@@ -58,9 +58,7 @@ pub(crate) fn calibrate(args: &CalibrateHost) -> Result<ExitCode, Failure> {
 fn print(args: &CalibrateHost, costs: &Costs) -> Result<(), Failure> {
     let text = match args.format {
         ListFormat::Text => file::report(costs),
-        ListFormat::Json => {
-            costs.json().map_err(Failure::Output)?
-        }
+        ListFormat::Json => costs.json().map_err(Failure::Output)?,
     };
     output::to_stdout(|out| out.write_all(text.as_bytes()))
 }

@@ -38,7 +38,8 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
         return Err(Failure::Input(format!("--repeat is a number from 1 to {MAX_REPEAT}")));
     }
     let target = args.output.as_ref().map(|path| Target::check(path, args.force)).transpose()?;
-    let inputs: Vec<&Path> = [&args.file, &args.machine].into_iter().flatten().map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> =
+        [&args.file, &args.machine].into_iter().flatten().map(PathBuf::as_path).collect();
     output::distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
     let host = Host::here();
     let starter = Starter::of_this_program().map_err(Failure::Output)?;
@@ -58,11 +59,7 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
 }
 
 /// The groups of a scenario.
-fn predict(
-    args: &Measure,
-    policies: &PolicyShelf,
-    host: &Host,
-) -> Result<(Vec<Group>, String), Failure> {
+fn predict(args: &Measure, policies: &PolicyShelf, host: &Host) -> Result<(Vec<Group>, String), Failure> {
     let Some(file) = &args.file else {
         return Err(Failure::Input("name a scenario, or add --suite".into()));
     };
@@ -93,9 +90,8 @@ fn predict_suite(args: &Measure, host: &Host) -> Result<(Vec<Group>, String), Fa
     let groups = suite::groups(&questions, (args.repeat, args.quick), host, &|| bar.inc(1));
     bar.finish_and_clear();
     let name = path.file_stem().map_or_else(|| machine.clone(), |stem| stem.to_string_lossy().into_owned());
-    let groups = groups.map_err(|why| {
-        if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(why) }
-    })?;
+    let groups = groups
+        .map_err(|why| if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(why) })?;
     Ok((groups, name))
 }
 

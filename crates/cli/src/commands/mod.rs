@@ -7,9 +7,9 @@ pub(crate) mod completions;
 #[cfg(not(target_os = "linux"))]
 pub(crate) mod elsewhere;
 pub(crate) mod explain;
-pub(crate) mod init;
 #[cfg(target_os = "linux")]
 pub(crate) mod host_costs;
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod man;

@@ -78,7 +78,8 @@ pub(super) fn values(
     let mut failure = String::new();
     let wide = |values: &[f64]| Sample::of(values.to_vec()).is_none_or(|sample| sample.width() > WIDE);
     for round in 0..3 * rounds {
-        let missing = |values: &Vec<f64>| values.len() < rounds || (values.len() < 2 * rounds && wide(values));
+        let missing =
+            |values: &Vec<f64>| values.len() < rounds || (values.len() < 2 * rounds && wide(values));
         let mut due: Vec<usize> = (0..tasks.len()).filter(|at| missing(&clean[*at])).collect();
         if due.is_empty() {
             break;

@@ -118,7 +118,8 @@ impl Derivation<'_> {
     fn memory(&mut self) {
         self.from("core_bandwidth", &["stream_1"], false, |v| v[0]);
         let last = self.costs.readings.iter().rev().find(|reading| reading.name.starts_with("stream_"));
-        if let Some((name, cores)) = last.and_then(|r| Some((r.name.clone(), r.name.get(7..)?.parse().ok()?))) {
+        if let Some((name, cores)) = last.and_then(|r| Some((r.name.clone(), r.name.get(7..)?.parse().ok()?)))
+        {
             let cores: f64 = cores;
             let one = self.costs.median("stream_1").unwrap_or(0.0);
             let all = self.costs.median(&name).unwrap_or(0.0);
@@ -265,7 +266,8 @@ pub fn report(costs: &Costs) -> String {
     text.push_str("\nParameters of a machine file\n");
     for value in derived(costs) {
         let mark = if value.uncertain { "  uncertain" } else { "" };
-        let _ = writeln!(text, "  {:<16} {:>12}{mark}", value.parameter, written(value.parameter, value.value));
+        let _ =
+            writeln!(text, "  {:<16} {:>12}{mark}", value.parameter, written(value.parameter, value.value));
     }
     text
 }

@@ -26,8 +26,7 @@ const ROUNDS: usize = 9;
 /// Rounds of a quick one.
 const QUICK: usize = 2;
 /// Sleeps after which the latency of a wake-up is measured: name and length in nanoseconds.
-const SLEEPS: [(&str, u64); 4] =
-    [("7us", 7_000), ("20us", 20_000), ("200us", 200_000), ("2ms", 2_000_000)];
+const SLEEPS: [(&str, u64); 4] = [("7us", 7_000), ("20us", 20_000), ("200us", 200_000), ("2ms", 2_000_000)];
 /// Sizes of the arrays that are read, in KiB.
 const SIZES: [u64; 9] = [16, 32, 256, 512, 1_024, 4_096, 16_384, 32_768, 131_072];
 
@@ -114,11 +113,7 @@ impl<'a> List<'a> {
 ///
 /// # Errors
 /// A sentence: a value cannot be measured here.
-pub fn measure(
-    starter: &Starter,
-    quick: bool,
-    progress: &dyn Fn(usize, usize),
-) -> Result<Costs, String> {
+pub fn measure(starter: &Starter, quick: bool, progress: &dyn Fn(usize, usize)) -> Result<Costs, String> {
     let all = cpus();
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let places = Places::of(&all);
@@ -209,9 +204,7 @@ fn others(list: &mut List<'_>, places: &Places) {
             switches::migration(bench, other)
         });
         let how = format!("first read of 256 KiB after a migration, minus a warm one, {name}");
-        list.add(format!("refill_{name}"), "ns", how, move |bench: &Bench<'_>| {
-            memory::refill(bench, other)
-        });
+        list.add(format!("refill_{name}"), "ns", how, move |bench: &Bench<'_>| memory::refill(bench, other));
         let how = format!("speed of the counted loop beside a computing cpu over its speed alone, {name}");
         list.add(format!("beside_{name}"), "", how, move |bench: &Bench<'_>| memory::beside(bench, other));
     }

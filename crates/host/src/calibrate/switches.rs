@@ -55,7 +55,9 @@ pub(super) fn slice(bench: &Bench) -> Result<f64, String> {
             }
             over.store(true, SeqCst);
         } else {
-            while !over.load(SeqCst) {}
+            while !over.load(SeqCst) {
+                std::hint::spin_loop();
+            }
         }
         (now() - begin) as f64 / yields.max(1) as f64
     };
