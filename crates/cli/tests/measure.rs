@@ -30,8 +30,8 @@ fn folder(intervals: u32) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let scenario = folder.path().join("small.yaml");
     let text = format!(
         "name: small\nmachine: here.yaml\nkernel: linux-6.18\napps:\n  p: {{ workload: {{ spmd: {{ grain: \
-            100us, intervals: {intervals} }} }}, runtime: block, tasks: 2 }}\n  h: {{ workload: hog, cpus: [0] \
-            }}\npolicies: [PIN, LOAD]\n"
+            100us, intervals: {intervals} }} }}, runtime: block, tasks: 2 }}\n  h: {{ workload: hog, cpus: \
+            [0] }}\npolicies: [PIN, LOAD]\n"
     );
     fs::write(&scenario, text).unwrap();
     (folder, machine, scenario)

@@ -60,8 +60,7 @@ impl Barrier {
             self.arrived.0.store(0, SeqCst);
             self.episode.0.store(episode.wrapping_add(1), SeqCst);
             if self.sleepers.0.load(SeqCst) > 0 {
-                // The only error is an unknown flag; a sleeper that the call misses would be woken by none, so
-                // it checks the number itself before it sleeps.
+                // The only error is an unknown flag. A thread that is about to sleep checks the number first.
                 let _ = futex::wake(&self.episode.0, futex::Flags::PRIVATE, i32::MAX as u32);
             }
             return;

@@ -20,7 +20,7 @@ pub struct Host {
     pub release: String,
     /// Its processor, from /proc/cpuinfo.
     pub processor: String,
-    /// True if each session is a group of its own to the scheduler (sched_autogroup_enabled). All programs of
+    /// True if each session is a separate group to the scheduler (sched_autogroup_enabled). All programs of
     /// a measurement are in one session, and the model has no groups.
     pub autogroup: bool,
     /// True in a virtual machine.

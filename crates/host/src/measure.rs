@@ -328,7 +328,8 @@ mod tests {
     use crate::testing::experiment;
 
     const TEXT: &str = "{ name: t, machine: 'core:2', kernel: linux-6.18, policies: [PIN], repeat: 6, \
-        sweep: { apps.a.tasks: [1, 2] }, apps: { a: { workload: { spmd: { grain: 1ms, intervals: 3 } }, runtime: block }, \
+        sweep: { apps.a.tasks: [1, 2] }, apps: { a: { workload: { spmd: { grain: 1ms, intervals: 3 } }, \
+        runtime: block }, \
         h: { workload: hog, cpus: [0] } } }";
 
     fn groups() -> Vec<Group> {

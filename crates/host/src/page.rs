@@ -29,8 +29,8 @@ const REASONS: &[(&str, &str)] = &[
 ];
 const SPIN: &str = "Runs of spinning threads last for whole ticks; the phase of the release against the tick \
     decides, and interrupts shift it.";
-const BLOCK: &str = "Wake-ups between cpus: the cost of a wake-up depends on the idle state of the other cpu, and \
-    the model has one value.";
+const BLOCK: &str = "Wake-ups between cpus: the cost of a wake-up depends on the idle state of the other \
+    cpu, and the model has one value.";
 
 /// The page of these files, each with its name.
 #[must_use]
@@ -46,7 +46,8 @@ pub fn page(archived: &[(String, Measurement)]) -> String {
          - **inside**: the measured median lies between the smallest and the largest predicted value over \
          seeds.\n\
          - **miss**: the error is larger than 10 % and the measured median is not inside.\n\
-         - **fair share**: the run time if all runnable threads got their fair share of the cpus at no cost.\n",
+         - **fair share**: the run time if all runnable threads got their fair share of the cpus at no \
+         cost.\n",
     );
     for (file, measurement) in archived {
         one(&mut text, file, measurement);
@@ -61,8 +62,8 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     let _ = write!(
         text,
         "\n## {}, {} cpus, Linux {}\n\n\
-         [{file}](validation-host/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a change of speed \
-         disturbed {}. {} runs for each cell.\n\n",
+         [{file}](validation-host/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a \
+         change of speed disturbed {}. {} runs for each cell.\n\n",
         host.processor,
         host.cpus,
         host.release,
@@ -134,7 +135,8 @@ fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
     let _ = write!(
         text,
         "\n### Misses: {kind}\n\n{reason}\n\n\
-         | cell | predicted [min - max] | measured [q1 - q3] | fair share | error |\n|---|---|---|---:|---:|\n"
+         | cell | predicted [min - max] | measured [q1 - q3] | fair share | error |\n\
+         |---|---|---|---:|---:|\n"
     );
     for cell in missed {
         let mark = if cell.uncertain { " (uncertain)" } else { "" };

@@ -1,7 +1,7 @@
 //! The process of one program: it reads its plan, creates its threads, releases them at one instant and
 //! reports when each ended.
 
-use std::io::{self, BufRead, Write};
+use std::io::{BufRead, Write};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
@@ -72,29 +72,28 @@ enum Message {
     Closed,
 }
 
-/// Executes the program that standard input describes; the exit code.
+/// Executes the program that the input describes; the exit code. `oversim host-process` calls it with its
+/// standard streams.
 ///
 /// The protocol has four lines: the order, the answer `Ready`, the instant of the release, the answer with
-/// the times. A program in the background answers when its standard input is closed.
+/// the times. A program in the background answers when its input is closed.
 #[must_use]
-pub fn serve() -> u8 {
-    let mut input = io::stdin().lock();
-    match order(&mut input).and_then(|program| execute(program, &mut input)) {
+pub fn serve(input: &mut dyn BufRead, out: &mut dyn Write) -> u8 {
+    match order(input).and_then(|program| execute(program, input, out)) {
         Ok(done) => {
-            // If the parent has gone away no one needs the answer.
-            let _ = answer(&Answer::Done(done));
+            // If the parent has ended no one needs the answer.
+            let _ = answer(&Answer::Done(done), out);
             0
         }
         Err(why) => {
-            let _ = answer(&Answer::Failed(why));
+            let _ = answer(&Answer::Failed(why), out);
             1
         }
     }
 }
 
-fn answer(answer: &Answer) -> Result<(), String> {
+fn answer(answer: &Answer, out: &mut dyn Write) -> Result<(), String> {
     let text = serde_json::to_string(answer).map_err(|e| e.to_string())?;
-    let mut out = io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|e| e.to_string())
 }
 
@@ -119,7 +118,7 @@ fn order(input: &mut dyn BufRead) -> Result<Program, String> {
 }
 
 /// Creates the threads, releases them, and waits for them or for the end of standard input.
-fn execute(program: Program, input: &mut dyn BufRead) -> Result<Done, String> {
+fn execute(program: Program, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Done, String> {
     // Nice values are relative to that of the measurement: only ratios of weights matter.
     if program.nice != 0 {
         let nice = facts::nice() + program.nice;
@@ -146,7 +145,7 @@ fn execute(program: Program, input: &mut dyn BufRead) -> Result<Done, String> {
         made.map_err(|e| format!("cannot create a thread: {e}"))?;
     }
     match messages.recv() {
-        Ok(Message::Ready) => answer(&Answer::Ready)?,
+        Ok(Message::Ready) => answer(&Answer::Ready, out)?,
         Ok(Message::Failed(why)) => return Err(why),
         _ => return Err("the threads ended before their release".into()),
     }

@@ -7,8 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::statistics::median;
 
-/// Iterations of one piece of a speed probe: about a fifth of a millisecond at 2 to 4 GHz, so that most pieces
-/// meet no timer tick.
+/// Iterations of one piece of a speed probe: about a fifth of a millisecond at 2 to 4 GHz, so that most
+/// pieces meet no timer tick.
 const PIECE: u64 = 100_000;
 /// Pieces of a speed probe.
 const PIECES: usize = 9;

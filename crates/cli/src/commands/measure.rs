@@ -1,6 +1,7 @@
 //! `oversim measure`: a scenario executed on this host, beside its prediction.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,7 +27,7 @@ const MAX_REPEAT: u32 = 3_000;
 
 /// The process of one program of a measurement.
 pub(crate) fn process() -> ExitCode {
-    ExitCode::from(host::process::serve())
+    ExitCode::from(host::process::serve(&mut io::stdin().lock(), &mut io::stdout().lock()))
 }
 
 /// Predicts, executes and reports.

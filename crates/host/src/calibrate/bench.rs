@@ -118,8 +118,8 @@ pub(super) fn values(
     tasks.iter().zip(clean).zip(disturbed).map(value).collect()
 }
 
-/// Runs a thread on each of these cpus (twice the same one gives two threads on it), all released at once; the
-/// answers in order.
+/// Runs a thread on each of these cpus (twice the same one gives two threads on it), all released at once;
+/// the answers in order.
 ///
 /// # Errors
 /// A sentence: a thread cannot be created or bound.

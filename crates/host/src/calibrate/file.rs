@@ -170,8 +170,8 @@ pub fn text(costs: &Costs, name: &str) -> String {
     let virtual_machine = if host.virtual_machine { ", virtual machine" } else { "" };
     let summary = format!("{}{virtual_machine}, {} cpus, Linux {}", host.processor, host.cpus, host.release);
     let mut text = format!(
-        "# Measured by `oversim calibrate host` at {}. `uncertain: true` marks estimates and values that other\n\
-         # programs disturbed. Values that are not listed are those of a present-day server.\n\
+        "# Measured by `oversim calibrate host` at {}. `uncertain: true` marks estimates and values that\n\
+         # other programs disturbed. Values that are not listed are those of a present-day server.\n\
          name: {name}\nsummary: {}\n\
          kernel: {{ value: linux-6.18, source: {} }}\n\
          topology: {{ value: {}, source: \"sysfs\" }}\nvalues:\n",
