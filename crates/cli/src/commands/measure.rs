@@ -134,7 +134,7 @@ fn report(args: &Measure, measured: &Measurement, target: Option<&Target>) -> Re
 /// Writes the page from the archived measurements below the root of the sources.
 fn write_page(root: &Path) -> Result<ExitCode, Failure> {
     let folder = root.join(page::ARCHIVE);
-    let unreadable = |e: &std::io::Error| {
+    let unreadable = |e: &io::Error| {
         Failure::Input(format!("{}: {e}; --write needs the root directory of the sources", folder.display()))
     };
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
