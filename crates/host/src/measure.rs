@@ -200,7 +200,7 @@ fn protocol(host: &Host) -> Vec<String> {
             no cost for this comparison."
             .to_owned(),
         "Work is a counted loop of dependent integer operations. Its speed is measured on every cpu before \
-            and after each run. A memory-bound share reads an array of 64 MiB for each thread."
+            and after each run. A memory-bound share reads an array of 128 MiB for each thread."
             .to_owned(),
         "All programs are in one session.".to_owned(),
     ];

@@ -17,7 +17,7 @@ use sim_core::wait::WaitMode;
 use crate::barrier::Wait;
 
 /// Bytes of the array that a memory-bound thread reads: larger than the share of any cache that it can get.
-const STREAM: u64 = 64 << 20;
+const STREAM: u64 = 128 << 20;
 
 /// One operation of a program, as in [`sim_core::program::Op`].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

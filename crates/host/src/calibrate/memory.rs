@@ -9,7 +9,7 @@ use crate::statistics::median;
 use crate::work::{Stream, now, rate, spin};
 
 /// Bytes that each thread reads for the bandwidth of memory.
-const STREAM: u64 = 64 << 20;
+const STREAM: u64 = 128 << 20;
 /// Bytes of the array whose refill is measured: it fits every private cache of the last ten years.
 const REFILL: u64 = 256 << 10;
 /// Size of a page.
@@ -68,7 +68,7 @@ pub(super) fn first_touch(bench: &Bench) -> Result<f64, String> {
 
 /// Bytes per second that the first `cores` cpus read together, each from its own array.
 pub(super) fn stream(cores: &[u32]) -> Result<f64, String> {
-    let body = |_: usize| Stream::new(STREAM).rate(STREAM / 8);
+    let body = |_: usize| Stream::new(STREAM).rate(STREAM / 4);
     let rates = together(cores, &body)?;
     Ok(rates.iter().sum::<f64>() * 1e9)
 }

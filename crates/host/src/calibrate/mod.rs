@@ -228,7 +228,7 @@ fn memory(list: &mut List<'_>, places: &Places) {
     counts.dedup();
     for count in counts {
         let cores = places.cores[..count].to_vec();
-        let how = format!("64 MiB read by each of {count} cores, together");
+        let how = format!("128 MiB read by each of {count} cores, together");
         list.add(format!("stream_{count}"), "bytes/s", how, move |_: &Bench<'_>| memory::stream(&cores));
     }
 }

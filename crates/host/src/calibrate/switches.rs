@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use rustix::process::setpriority_process;
 use rustix::thread::{futex, sched_yield};
 
 use super::bench::{Bench, together};
@@ -155,6 +156,10 @@ pub(super) fn wake_up(bench: &Bench, other: u32, slept: u64, what: WakeUp) -> Re
     let (word, asleep, woken) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
     let same = other == bench.first();
     let sleeper = || {
+        // A light thread does not pre-empt its waker inside the call.
+        if same && what == WakeUp::Call {
+            let _ = setpriority_process(None, 19);
+        }
         for wake in 0..WAKES {
             asleep.store(wake + 1, SeqCst);
             while word.load(SeqCst) == wake {
