@@ -1,5 +1,6 @@
 //! The command line: commands, flags and their help.
 
+mod host;
 mod machine;
 
 use std::num::NonZeroUsize;
@@ -14,6 +15,7 @@ use explain::catalogue::Registry;
 
 use crate::{complete, help};
 
+pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
@@ -79,6 +81,9 @@ pub(crate) enum Command {
     /// reproduce them.
     #[command(after_help = help::CALIBRATE)]
     Calibrate(Calibrate),
+    /// Run a scenario for real on this host, and show the measured times beside the predicted ones.
+    #[command(after_help = help::MEASURE)]
+    Measure(Measure),
     /// Run the published experiments and list every published claim next to the simulated outcome.
     #[command(after_help = help::REPRODUCE)]
     Reproduce(Reproduce),
@@ -97,20 +102,9 @@ pub(crate) enum Command {
     /// Print the manual page of the program or of a command, or write all pages to a directory.
     #[command(after_help = help::MAN)]
     Man(Man),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Calibrate {
-    /// Only check that the built-in profiles equal those that the derivation writes.
-    #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
-    pub(crate) check: bool,
-    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of
-    /// the sources.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) write: Option<PathBuf>,
-    /// Also show the effect of the constants that no measurement determines.
-    #[arg(long)]
-    pub(crate) sensitivity: bool,
+    /// Execute the program of a measurement; `oversim measure` starts it.
+    #[command(hide = true)]
+    HostProcess,
 }
 
 #[derive(Args, Debug)]
@@ -399,6 +393,8 @@ pub(crate) enum SchemaOf {
     ResultLine,
     /// Comparisons: `oversim compare --format json`.
     Compare,
+    /// Measurements: `oversim measure --format json`.
+    Measurement,
 }
 
 #[derive(Args, Debug)]

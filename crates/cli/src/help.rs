@@ -128,6 +128,36 @@ Examples:
 Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 \
 wrong usage.";
 
+pub(crate) const CALIBRATE_HOST: &str = "\
+Examples:
+  oversim calibrate host
+  oversim calibrate host -o mine.yaml
+  oversim calibrate host --check mine.yaml
+
+The measurement needs an idle host and no privileges. A value that others disturbed is measured again, and \
+is marked as uncertain \
+if that did not help.
+
+Exit status: 0 done; 1 --check found a value that has changed, or output failed; 2 wrong usage, a wrong \
+machine file, or another \
+system than Linux.";
+
+pub(crate) const MEASURE: &str = "\
+Examples:
+  oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
+  oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
+  oversim measure --suite --machine mine.yaml -o suite.json
+
+Each application becomes a process and its tasks become threads, which do counted work and wait as the \
+runtime defines. PIN \
+binds the threads, LOAD leaves them to the kernel. Everything that has no counterpart on this host is \
+refused by name: other \
+policies, kernels and sizes, workloads with exchanges, transfers or locks.
+
+Exit status: 0 done; 1 an error is larger than --tolerance, or a run failed; 2 wrong usage or scenario, or \
+another system than \
+Linux.";
+
 pub(crate) const REPRODUCE: &str = "\
 Examples:
   oversim reproduce --quick --group imbalanced

@@ -11,7 +11,17 @@ use assert_cmd::Command;
 use support::oversim;
 
 /// Examples that take too long here; their shorter forms run.
-const LONG: [&str; 2] = ["oversim calibrate", "oversim reproduce --quick"];
+/// Measurements of this host have tests of their own.
+const LONG: [&str; 8] = [
+    "oversim calibrate",
+    "oversim reproduce --quick",
+    "oversim calibrate host",
+    "oversim calibrate host -o mine.yaml",
+    "oversim calibrate host --check mine.yaml",
+    "oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block",
+    "oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10",
+    "oversim measure --suite --machine mine.yaml -o suite.json",
+];
 
 fn help(command: &[String]) -> String {
     let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
