@@ -71,13 +71,6 @@ impl Derivation<'_> {
         });
     }
 
-    /// The distance to the nearest other core.
-    fn nearest(&self) -> Option<&'static str> {
-        ["cache", "near", "far", "sibling"]
-            .into_iter()
-            .find(|name| self.costs.find(&format!("futex_leg_{name}")).is_some())
-    }
-
     fn switches(&mut self) {
         self.from("core_speed", &["speed"], true, |v| v[0] / NOMINAL);
         self.from("switch_thread", &["yield_switch_thread", "yield"], false, |v| v[0] - v[1]);
@@ -88,7 +81,7 @@ impl Derivation<'_> {
         let leg = ["futex_leg_same", "wake_call_same", "yield_switch_thread", "yield"];
         self.from("sleep", &leg, true, |v| v[0] - v[1] - (v[2] - v[3]));
         self.from("fork", &["fork"], false, |v| v[0]);
-        let Some(nearest) = self.nearest() else { return };
+        let Some(nearest) = nearest(self.costs) else { return };
         let (latency, remote) = (format!("wake_latency_20us_{nearest}"), format!("wake_remote_{nearest}"));
         if Parameters::TABLE.iter().any(|parameter| parameter.name == "wake_remote") {
             self.from("wake_remote", &[&remote], false, |v| v[0]);
@@ -138,6 +131,12 @@ impl Derivation<'_> {
             });
         }
     }
+}
+
+/// The distance to the nearest other core.
+fn nearest(costs: &Costs) -> Option<&'static str> {
+    let distances = ["cache", "near", "far", "sibling"];
+    distances.into_iter().find(|name| costs.find(&format!("futex_leg_{name}")).is_some())
 }
 
 /// A measured value with its unit.
@@ -196,7 +195,32 @@ pub fn text(costs: &Costs, name: &str) -> String {
             let _ = writeln!(text, "  {parameter}: {{ value: \"1\", source: \"one thread per core\" }}");
         }
     }
-    text
+    text + &idle_exits(costs)
+}
+
+/// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter exit.
+fn idle_exits(costs: &Costs) -> String {
+    let (Some(nearest), Some(wake)) = (nearest(costs), costs.median("wake_call_same")) else {
+        return String::new();
+    };
+    let mut rows: Vec<String> = Vec::new();
+    let mut longest = 0.0_f64;
+    for (idle, _) in super::SLEEPS {
+        if let Some(latency) = costs.median(&format!("wake_latency_{idle}_{nearest}")) {
+            longest = longest.max(latency - wake - IPI).round();
+            rows.push(format!("[{idle}, {longest}ns]"));
+        }
+    }
+    if rows.len() < 2 {
+        return String::new();
+    }
+    let day = costs.date.get(..10).unwrap_or_default();
+    format!(
+        "lists:\n  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE to the \
+         sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: true }}\n",
+        rows.join(", "),
+        IPI / 1e3
+    )
 }
 
 /// Reads a machine file; `name` is its name in messages.
@@ -294,6 +318,8 @@ mod tests {
             ("futex_leg_cache", "ns", 5_000.0),
             ("wake_remote_cache", "ns", 2_000.0),
             ("wake_latency_20us_cache", "ns", 8_000.0),
+            ("wake_latency_200us_cache", "ns", 7_000.0),
+            ("wake_latency_2ms_cache", "ns", 35_000.0),
             ("line_cache", "ns", 55.0),
             ("migration_cache", "ns", 11_000.0),
             ("stream_1", "bytes/s", 12e9),
@@ -325,6 +351,8 @@ mod tests {
         let number = |name| entry.values.number(name).unwrap();
         assert_eq!((number("switch_thread"), number("switch_process")), (800, 1_000));
         assert_eq!((number("sleep"), number("idle_exit"), number("migration")), (800, 6_300, 3_000));
+        assert_eq!(number("wake_remote"), 2_000);
+        assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 6_300), (2_000_000, 33_300)]);
         assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_000_000_000));
         assert_eq!((number("core_speed"), number("private_cache")), (1_500, 1 << 20));
         assert_eq!(entry.kernel.as_deref(), Some("linux-6.18"));
