@@ -11,26 +11,38 @@ pub const PATH: &str = "docs/validation-host.md";
 /// The folder of the measurements.
 pub const ARCHIVE: &str = "docs/validation-host";
 
-/// Why cells of a kind miss, as far as it is known.
+/// Why cells of a kind miss, as far as it is known: explanations, not all of them checked.
 const REASONS: &[(&str, &str)] = &[
-    ("alone: spin", SPIN),
+    ("alone: spin", "Slices last for whole ticks, and the phase of the release against the tick decides."),
     ("alone: yield", "The cost of a yield depends on how many threads are queued; the model has one cost."),
     ("alone: block", BLOCK),
     ("alone: spin-then-block", BLOCK),
-    ("variation", SPIN),
-    ("two programs", "Where slices of two programs begin against each other decides; see the spread."),
-    ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides; see the spread."),
-    ("nice", "Slices and ticks quantise the shares of unequal weights within a short run."),
+    ("variation", "As for the same way to wait without variation."),
+    (
+        "two programs",
+        "Two spinning programs advance only while both threads of one program run at the same time. In the \
+            model all cpus decide alike, so the programs stay in step. On the host a cpu may serve the other \
+            program first, and both then lose whole ticks; the spread of the measured times shows it. A \
+            yielding beside a blocking program depends on the lag with which the sleeper returns.",
+    ),
+    ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides."),
+    ("nice", "Ticks quantise the shares of unequal weights within a short run, and the spread is wide."),
     (
         "unpinned",
-        "Where the kernel places threads at the release and when it balances decide; see the spread.",
+        "The kernel balances computing threads sooner than the model does, so that spinning and yielding \
+            programs with more threads than cpus are faster than predicted. Blocking programs are slower: \
+            wake-ups on the other cpu cost their waker several microseconds more than the model has, and the \
+            kernel may place a woken thread on the busy cpu of its waker. With autogroup, the balancer \
+            weighs the group and not the threads.",
     ),
-    ("memory-bound", "The bandwidth of a virtual machine varies with what else the host does."),
+    (
+        "memory-bound",
+        "The measured times are widely spread: the bandwidth of a virtual machine depends on other machines \
+            of the same host.",
+    ),
 ];
-const SPIN: &str = "Runs of spinning threads last for whole ticks; the phase of the release against the tick \
-    decides, and interrupts shift it.";
-const BLOCK: &str = "Wake-ups between cpus: the cost of a wake-up depends on the idle state of the other \
-    cpu, and the model has one value.";
+const BLOCK: &str = "A wake-up of a thread on the other cpu costs its waker several microseconds here \
+    (`wake_remote` of `oversim calibrate host`). The model charges the cost of a wake-up on the same cpu.";
 
 /// The page of these files, each with its name.
 #[must_use]
@@ -47,7 +59,8 @@ pub fn page(archived: &[(String, Measurement)]) -> String {
          seeds.\n\
          - **miss**: the error is larger than 10 % and the measured median is not inside.\n\
          - **fair share**: the run time if all runnable threads got their fair share of the cpus at no \
-         cost.\n",
+         cost.\n\n\
+         The text above a list of misses is a hypothesis about their cause. No experiment has tested it.\n",
     );
     for (file, measurement) in archived {
         one(&mut text, file, measurement);
