@@ -194,13 +194,13 @@ Exit status: 0 done; 1 output failed; 2 wrong usage or file, an unknown machine 
 pub(crate) const MACHINE_IMPORT: &str = "\
 Examples:
   oversim machine import --host
-  oversim machine import --synthetic 'pack:2 [numa(memory=64GB)] l3:1(size=32MB) core:8 pu:2' -o mine.yaml
-  oversim machine import mine.xml -o mine.yaml
+  oversim machine import --synthetic 'pack:2 [numa] l3:1(size=32MB) core:8 pu:2'
+  oversim machine import box.xml -o box.yaml
 
 The machine file states the source of every value. What a topology does not state (speeds, bandwidths, \
 costs) has the default \
-of a present-day server, marked as uncertain. Next: `oversim machine show mine.yaml`, and `machine: \
-mine.yaml` in a scenario.
+of a present-day server, marked as uncertain. Next: `oversim machine show box.yaml`, and `machine: \
+box.yaml` in a scenario.
 
 Exit status: 0 done; 1 output failed; 2 wrong usage, a file that cannot be read, or a machine that the \
 simulator cannot have, and \

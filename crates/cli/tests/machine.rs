@@ -188,7 +188,7 @@ fn what_cannot_be_imported_leaves_no_file() {
         (vec!["--host", "--root", sys.as_str()], "sys/devices/system/cpu/online"),
         (vec!["--host", "--synthetic", "pu:1"], "cannot be used with"),
         (vec![], "required"),
-        (vec!["--synthetic", "pu:1", "--root", "x"], "--host"),
+        (vec!["--synthetic", "pu:1", "--root", "x"], "cannot be used with"),
     ] {
         let (code, out, err) = oversim(&[&["machine", "import", "-o", &new][..], &from].concat());
         assert!(code == 2 && out.is_empty() && err.contains(said), "{from:?}: {err}");

@@ -37,6 +37,7 @@ pub(crate) struct MachineImport {
     pub(crate) host: bool,
     /// Read the directories sys and proc below this directory, a copy of those of another computer.
     #[arg(long, value_name = "DIR", requires = "host", value_hint = ValueHint::DirPath)]
+    #[arg(conflicts_with_all = ["file", "synthetic"])]
     pub(crate) root: Option<PathBuf>,
     /// Import an irregular machine as the largest machine of equal parts inside it. Without this flag it is
     /// refused with what differs.
