@@ -462,8 +462,8 @@ impl Drop for Alarm<'_, '_> {
 }
 
 /// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of
-/// time; with `queues` also those of the run queues. Memory and open files are bounded: a run does not start more than a few hundred before the one whose
-/// lines are due.
+/// time; with `queues` also those of the run queues. Memory and open files are bounded: a run does not start
+/// more than a few hundred before the one whose lines are due.
 ///
 /// # Errors
 /// As [`crate::run::run`], and when `out` or a temporary file cannot be written.

@@ -42,8 +42,8 @@ const REASONS: &[(&str, &str)] = &[
     ),
 ];
 const BLOCK: &str = "A wake-up of a thread on the other cpu costs its waker several microseconds here \
-    (`wake_remote` of `oversim calibrate host`). oversim-model/5 charges the cost of a wake-up on the same cpu; later \
-    models charge `wake_remote`.";
+    (`wake_remote` of `oversim calibrate host`). oversim-model/5 charges the cost of a wake-up on the \
+    same cpu; later models charge `wake_remote`.";
 
 /// The page of these files, each with its name.
 #[must_use]

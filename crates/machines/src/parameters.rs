@@ -158,8 +158,8 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("wake", "measured: futex wake on the same core", false),
     (
         "wake_remote",
-        "about 2 us fitted on the measured machine; 2 to 9 us on virtual machines, where the interrupt leaves the \
-            guest",
+        "about 2 us fitted on the measured machine; 2 to 9 us on virtual machines, where the interrupt \
+            leaves the guest",
         true,
     ),
     (

@@ -188,11 +188,11 @@ pub struct Costs {
     pub poll: Span,
     /// `sched_yield`: the call and the scheduler's pass, without a switch.
     pub yield_call: Span,
-    /// Waking one sleeper of the same cpu (paid by the waker). A wake-up takes effect after this time, also on
-    /// another cpu.
+    /// Waking one sleeper of the same cpu (paid by the waker). A wake-up takes effect after this time, also
+    /// on another cpu.
     pub wake: Span,
-    /// Waking one sleeper of another cpu (paid by the waker): the inter-processor interrupt is sent within the
-    /// call.
+    /// Waking one sleeper of another cpu (paid by the waker): the inter-processor interrupt is sent within
+    /// the call.
     pub wake_remote: Span,
     /// Going to sleep (paid by the sleeper).
     pub sleep: Span,

@@ -198,7 +198,8 @@ pub fn text(costs: &Costs, name: &str) -> String {
     text + &idle_exits(costs)
 }
 
-/// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter exit.
+/// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter
+/// exit.
 fn idle_exits(costs: &Costs) -> String {
     let (Some(nearest), Some(wake)) = (nearest(costs), costs.median("wake_call_same")) else {
         return String::new();
@@ -216,8 +217,9 @@ fn idle_exits(costs: &Costs) -> String {
     }
     let day = costs.date.get(..10).unwrap_or_default();
     format!(
-        "lists:\n  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE to the \
-         sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: true }}\n",
+        "lists:\n  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE \
+         to the sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: \
+         true }}\n",
         rows.join(", "),
         IPI / 1e3
     )

@@ -284,7 +284,8 @@ pub(crate) trait Rules {
         tasks[id].priority = priority;
     }
 
-    /// How a task of a cpu stands, for a report: under disciplines with eligibility its request, and the mean.
+    /// How a task of a cpu stands, for a report: under disciplines with eligibility its request, and the
+    /// mean.
     fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
         let _ = (tasks, cpu, id);
         None

@@ -117,11 +117,7 @@ impl Reference<'_> {
 
     /// A task enters a queue and competes with the current one.
     pub(super) fn enqueue(&mut self, t: usize, c: usize, entry: Entry, by: Option<usize>) {
-        // A delayed task is placed by virtual times as old as the last tick, entry or exit.
-        let delayed = self.cpus[c].delayed.contains(&t);
-        if !delayed {
-            self.charge(c);
-        }
+        self.charge(c);
         self.place(c, t, entry);
         self.entries += 1;
         self.tasks[t].state = TaskState::Queued;
@@ -129,9 +125,6 @@ impl Reference<'_> {
         self.tasks[t].entered = self.entries;
         self.insert(c, t);
         self.advance_minimum(c);
-        if delayed {
-            self.charge(c);
-        }
         if self.preempts(c, t) {
             self.cpus[c].resched = true;
             if by.is_some_and(|by| by != c) {
