@@ -1,5 +1,8 @@
 //! The command line: commands, flags and their help.
 
+mod host;
+mod machine;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -11,6 +14,9 @@ use experiment::units;
 use explain::catalogue::Registry;
 
 use crate::{complete, help};
+
+pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
+pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineShow};
 
 /// Most threads that `--jobs` accepts: above what any host has, below what exhausts it.
 const MAX_JOBS: usize = 4096;
@@ -75,13 +81,16 @@ pub(crate) enum Command {
     /// reproduce them.
     #[command(after_help = help::CALIBRATE)]
     Calibrate(Calibrate),
+    /// Run a scenario for real on this host, and show the measured times beside the predicted ones.
+    #[command(after_help = help::MEASURE)]
+    Measure(Measure),
     /// Run the published experiments and list every published claim next to the simulated outcome.
     #[command(after_help = help::REPRODUCE)]
     Reproduce(Reproduce),
     /// Show which task ran where and when: a row per cpu, in the terminal or as a picture.
     #[command(after_help = help::TIMELINE)]
     Timeline(Timeline),
-    /// Show a machine.
+    /// Show a machine, import one from hwloc or Linux to a machine file, or export one to hwloc.
     #[command(after_help = help::MACHINE)]
     Machine {
         #[command(subcommand)]
@@ -93,20 +102,9 @@ pub(crate) enum Command {
     /// Print the manual page of the program or of a command, or write all pages to a directory.
     #[command(after_help = help::MAN)]
     Man(Man),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Calibrate {
-    /// Only check that the built-in profiles equal those that the derivation writes.
-    #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
-    pub(crate) check: bool,
-    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of
-    /// the sources.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) write: Option<PathBuf>,
-    /// Also show the effect of the constants that no measurement determines.
-    #[arg(long)]
-    pub(crate) sensitivity: bool,
+    /// Execute the program of a measurement; `oversim measure` starts it.
+    #[command(hide = true)]
+    HostProcess,
 }
 
 #[derive(Args, Debug)]
@@ -214,6 +212,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", group = "written")]
     #[arg(conflicts_with_all = ["record_schedule", "replay_schedule"])]
     pub(crate) explain_decisions: Option<PathBuf>,
+    /// With --explain-decisions, also write each pick of each run queue and whether each task that enters
+    /// pre-empts, with the virtual times of all tasks that compete. Such a file is large.
+    #[arg(long, requires = "explain_decisions")]
+    pub(crate) explain_queues: bool,
     /// Write a trace of one run to this file: *.pftrace for Perfetto (ui.perfetto.dev), *.ftrace or *.txt in
     /// the text form of Linux's ftrace. If the scenario has several runs, --trace-run chooses one.
     #[arg(long, value_name = "FILE", group = "written", conflicts_with = "replay_schedule")]
@@ -391,6 +393,8 @@ pub(crate) enum SchemaOf {
     ResultLine,
     /// Comparisons: `oversim compare --format json`.
     Compare,
+    /// Measurements: `oversim measure --format json`.
+    Measurement,
 }
 
 #[derive(Args, Debug)]
@@ -504,28 +508,6 @@ pub(crate) enum ExplainFormat {
     Markdown,
     /// JSON with all details.
     Json,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum Machine {
-    /// Show its tree, caches, memory, speeds and costs with their sources, and the domains that a kernel
-    /// balances.
-    #[command(after_help = help::MACHINE_SHOW)]
-    Show(MachineShow),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MachineShow {
-    /// A name (`oversim list machines`), a machine file, or a description such as "package:2 numa:1 core:8".
-    #[arg(value_name = "MACHINE", add = Completer::new(complete::machines))]
-    pub(crate) machine: String,
-    /// Kernel whose balancing domains are shown (`oversim list kernels`). Default: the kernel of the machine,
-    /// if it is listed.
-    #[arg(long, value_name = "NAME", add = Completer::new(complete::kernels))]
-    pub(crate) kernel: Option<String>,
-    /// Form of the output.
-    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
-    pub(crate) format: ListFormat,
 }
 
 /// Forms of a result; the names are those of the registry of formats.

@@ -128,6 +128,36 @@ Examples:
 Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 \
 wrong usage.";
 
+pub(crate) const CALIBRATE_HOST: &str = "\
+Examples:
+  oversim calibrate host
+  oversim calibrate host -o mine.yaml
+  oversim calibrate host --check mine.yaml
+
+The measurement needs an idle host and no privileges. A value that others disturbed is measured again, and \
+is marked as uncertain \
+if that did not help.
+
+Exit status: 0 done; 1 --check found a value that has changed, or output failed; 2 wrong usage, a wrong \
+machine file, or another \
+system than Linux.";
+
+pub(crate) const MEASURE: &str = "\
+Examples:
+  oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
+  oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
+  oversim measure --suite --machine mine.yaml -o suite.json
+
+Each application becomes a process and its tasks become threads, which do counted work and wait as the \
+runtime defines. PIN \
+binds the threads, LOAD leaves them to the kernel. Everything that has no counterpart on this host is \
+refused by name: other \
+policies, kernels and sizes, workloads with exchanges, transfers or locks.
+
+Exit status: 0 done; 1 an error is larger than --tolerance, or a run failed; 2 wrong usage or scenario, or \
+another system than \
+Linux.";
+
 pub(crate) const REPRODUCE: &str = "\
 Examples:
   oversim reproduce --quick --group imbalanced
@@ -156,8 +186,32 @@ Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenar
 pub(crate) const MACHINE: &str = "\
 Examples:
   oversim machine show barcelona
+  oversim machine import --host
+  oversim machine export epyc --synthetic
 
-Exit status: 0 done; 1 output failed; 2 an unknown machine or kernel.";
+Exit status: 0 done; 1 output failed; 2 wrong usage or file, an unknown machine or kernel.";
+
+pub(crate) const MACHINE_IMPORT: &str = "\
+Examples:
+  oversim machine import --host
+  oversim machine import --synthetic 'pack:2 [numa] l3:1(size=32MB) core:8 pu:2'
+  oversim machine import box.xml -o box.yaml
+
+The machine file states the source of every value. What a topology does not state (speeds, bandwidths, \
+costs) has the default \
+of a present-day server, marked as uncertain. Next: `oversim machine show box.yaml`, and `machine: \
+box.yaml` in a scenario.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, a file that cannot be read, or a machine that the \
+simulator cannot have, and \
+nothing was written.";
+
+pub(crate) const MACHINE_EXPORT: &str = "\
+Examples:
+  oversim machine export epyc --synthetic
+  oversim machine export 'package:2 numa:1 core:8' --synthetic
+
+Exit status: 0 done; 1 output failed; 2 an unknown machine.";
 
 pub(crate) const MACHINE_SHOW: &str = "\
 Examples:

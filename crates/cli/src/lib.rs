@@ -20,8 +20,16 @@ use std::process::ExitCode;
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyShelf};
 
-use args::{Arguments, Command, Machine, New};
+use args::{Arguments, Calibrate, CalibrateWhat, Command, Machine, New};
 use failure::Failure;
+
+/// The commands that run programs on this host.
+mod on_this_host {
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) use crate::commands::elsewhere::{calibrate, measure, process};
+    #[cfg(target_os = "linux")]
+    pub(crate) use crate::commands::{host_costs::calibrate, measure::measure, measure::process};
+}
 
 /// The program: reads the command line of this process, executes it, and returns the exit code (0 done, 1 a
 /// run did not complete or output failed, 2 wrong usage or scenario). SIGINT, SIGTERM and SIGHUP remove files
@@ -84,10 +92,17 @@ fn execute(command: &Command, policies: &PolicyShelf) -> Result<ExitCode, Failur
         Command::List(list) => commands::list::list(list, policies),
         Command::Init(init) => commands::init::init(init),
         Command::New { command: New::Policy(policy) } => commands::new::policy(policy, policies),
+        Command::Calibrate(Calibrate { what: Some(CalibrateWhat::Host(costs)), .. }) => {
+            on_this_host::calibrate(costs)
+        }
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
+        Command::Measure(measure) => on_this_host::measure(measure, policies),
+        Command::HostProcess => Ok(on_this_host::process()),
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
+        Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),
+        Command::Machine { command: Machine::Export(export) } => commands::machine::export(export),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),
     }

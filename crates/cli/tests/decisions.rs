@@ -210,3 +210,60 @@ fn a_reader_that_goes_away_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(0));
 }
+
+const MODERN: &str = "\
+name: modern
+machine: 'package:1 numa:1 core:2'
+kernel: linux-6.18
+apps:
+  a: { workload: { spmd: { work: 20ms, intervals: 20, spread: 10% } }, tasks: 4, runtime: block }
+  b: { workload: { spmd: { work: 40ms, intervals: 4 } }, tasks: 2, runtime: upc }
+policies: [PIN]
+baseline: none
+repeat: 1
+";
+
+/// What a line says of its queue holds for the numbers beside it. All tasks have the same weight.
+fn check_queue(line: &Value) {
+    let queue = line["queue"].as_array().unwrap();
+    let v = |one: &Value| one["v"].as_i64().unwrap();
+    let deadline = |one: &Value| one["deadline"].as_i64().unwrap();
+    let (n, sum) = (queue.len() as i64, queue.iter().map(v).sum::<i64>());
+    assert_eq!(line["mean"].as_i64().unwrap(), sum.div_euclid(n), "{line}");
+    assert!(queue.iter().all(|one| one["eligible"] == (v(one) * n <= sum)), "{line}");
+    let me = queue.iter().find(|one| one["app"] == line["app"] && one["rank"] == line["rank"]).unwrap();
+    let protected = queue.iter().any(|one| {
+        one["eligible"] == true && one["protected_until"].as_i64().is_some_and(|until| v(one) < until)
+    });
+    let eligible = queue.iter().filter(|one| one["eligible"] == true);
+    let earliest = eligible.map(deadline).min().unwrap();
+    match (line["action"].as_str().unwrap(), line["rule"].as_str().unwrap()) {
+        ("wait", "it is not eligible: its virtual runtime is above the mean") => {
+            assert_eq!(me["eligible"], false, "{line}");
+        }
+        ("wait" | "pick", "the current task is eligible and protected") => assert!(protected, "{line}"),
+        ("wait", "another eligible task has an earlier deadline") => {
+            assert!(!protected && deadline(me) > earliest, "{line}");
+        }
+        ("pick" | "preempt", "earliest deadline among the eligible tasks") => {
+            assert!(!protected && me["eligible"] == true && deadline(me) == earliest, "{line}");
+        }
+        other => panic!("{other:?}: {line}"),
+    }
+}
+
+#[test]
+fn run_queues_are_explained_by_their_numbers() {
+    let plain = explained_of(MODERN, &[]);
+    let all = explained_of(MODERN, &["--explain-queues"]);
+    let is_queue = |line: &Value| ["pick", "preempt", "wait"].iter().any(|action| line["action"] == *action);
+    let (queues, decisions): (Vec<Value>, Vec<Value>) = lines(&all).into_iter().partition(is_queue);
+    assert_eq!(decisions, lines(&plain));
+    queues.iter().for_each(check_queue);
+    for action in ["pick", "preempt", "wait"] {
+        assert!(queues.iter().any(|line| line["action"] == action), "{action}");
+    }
+    let delayed =
+        |line: &Value| line["queue"].as_array().unwrap().iter().any(|one| one["state"] == "delayed");
+    assert!(queues.iter().any(delayed));
+}

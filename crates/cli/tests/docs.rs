@@ -67,11 +67,33 @@ fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
+/// The words of a command, as a shell splits them: spaces between single quotes do not separate.
+fn split(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut quoted, mut inside) = (false, false);
+    for c in command.chars() {
+        if c == '\'' {
+            quoted = !quoted;
+        } else if c.is_whitespace() && !quoted {
+            inside = false;
+            continue;
+        }
+        if !inside {
+            words.push(String::new());
+            inside = true;
+        }
+        if c != '\'' {
+            words.last_mut().unwrap().push(c);
+        }
+    }
+    words
+}
+
 /// The arguments of a command: comments off, quotes off, files of `scenarios/` by their full path.
 fn arguments(command: &str) -> Vec<String> {
     let command = command.split(" # ").next().unwrap_or(command);
     let mut words = Vec::new();
-    for word in command.split_whitespace().map(|word| word.replace('\'', "")) {
+    for word in split(command) {
         match word.strip_prefix("scenarios/") {
             Some("*.yaml") => {
                 let files = fs::read_dir(root().join("scenarios")).unwrap();
@@ -99,11 +121,7 @@ fn every_command_of_the_documents_runs_and_prints_what_is_shown() {
             let bare =
                 command.strip_prefix("cargo run --release -- ").or_else(|| command.strip_prefix("oversim "));
             let Some(rest) = bare else { continue };
-            let mut words = if output.is_empty() {
-                arguments(rest)
-            } else {
-                rest.split_whitespace().map(|w| w.replace('\'', "")).collect()
-            };
+            let mut words = if output.is_empty() { arguments(rest) } else { split(rest) };
             if words[0] == "run" && path.starts_with(root().join(REFERENCE)) {
                 "check".clone_into(&mut words[0]);
             }

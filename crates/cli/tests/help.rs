@@ -11,7 +11,18 @@ use assert_cmd::Command;
 use support::oversim;
 
 /// Examples that take too long here; their shorter forms run.
-const LONG: [&str; 2] = ["oversim calibrate", "oversim reproduce --quick"];
+/// Measurements of this host have tests of their own.
+const LONG: [&str; 9] = [
+    "oversim calibrate",
+    "oversim reproduce --quick",
+    "oversim machine import --host",
+    "oversim calibrate host",
+    "oversim calibrate host -o mine.yaml",
+    "oversim calibrate host --check mine.yaml",
+    "oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block",
+    "oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10",
+    "oversim measure --suite --machine mine.yaml -o suite.json",
+];
 
 fn help(command: &[String]) -> String {
     let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
@@ -62,6 +73,8 @@ fn folder() -> tempfile::TempDir {
         let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(args).output().unwrap();
         fs::write(folder.path().join(file), output.stdout).unwrap();
     }
+    let topology = fs::read_to_string(root().join("crates/machines/tests/data/vm-2cpu.xml")).unwrap();
+    fs::write(folder.path().join("box.xml"), topology).unwrap();
     let claims = fs::read_to_string(root().join("crates/validation/data/claims.yaml")).unwrap();
     let (head, rest) = claims.split_once("\n- ").unwrap();
     let one = rest.split("\n- ").find(|claim| claim.contains("group: imbalanced")).unwrap();

@@ -143,3 +143,61 @@ fn more_slow_cores_than_a_package_has_are_refused() {
     assert_eq!(oversim(&["check", &scenario, "--set", "machine.slow_cores=2"]).0, 0);
     assert_eq!(oversim(&["check", &scenario, "--set", "machine.turbo=false"]).0, 0);
 }
+
+#[test]
+fn an_imported_machine_is_shown_checked_and_simulated() {
+    let (folder, scenario) = folder(MINE, SCENARIO);
+    let file = folder.path().join("machines/mine.yaml");
+    let file = file.to_str().unwrap();
+    let text = "pack:2 [numa] l3:1(size=32MB) core:4 pu:2(indexes=2*8:1*2)";
+    let import = ["machine", "import", "--synthetic", text, "-o", file];
+    let (code, out, err) = oversim(&import);
+    assert!(code == 2 && out.is_empty() && err.contains("exists; --force replaces it"), "{err}");
+    let (code, out, err) = oversim(&[&import[..], &["--force"]].concat());
+    assert!(code == 0 && out.is_empty() && err.contains("package:2 numa:1 cache:1 core:4 pu:2"), "{err}");
+    let (code, shown, err) = oversim(&["machine", "show", file]);
+    assert!(code == 0 && err.is_empty() && shown.starts_with("mine: 2 packages"), "{shown}{err}");
+    assert!(shown.contains("cpus 0-15: 0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15"), "{shown}");
+    let (_, shown, _) = oversim(&["machine", "show", file, "--format", "json"]);
+    let view: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((view["cpu_numbers"][1].as_u64(), view["cpus"].as_u64()), (Some(8), Some(16)));
+    let (code, _, err) = oversim(&["check", &scenario]);
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = oversim(&["run", &scenario, "--quiet"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, line, _) = oversim(&["machine", "export", file, "--synthetic"]);
+    assert!(code == 0 && line.starts_with("Package:2 [NUMANode] L3Cache:1(size=32000000)"), "{line}");
+    assert!(line.trim_end().ends_with("PU:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)"), "{line}");
+}
+
+#[test]
+fn what_cannot_be_imported_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (new, bad) = (path("new.yaml"), path("bad.xml"));
+    fs::write(&bad, "<topology>\n</topology>\n").unwrap();
+    fs::write(path("bytes.xml"), [0xff, 0x00, 0x80]).unwrap();
+    let sys = path("empty");
+    fs::create_dir(&sys).unwrap();
+    for (from, said) in [
+        (vec![bad.as_str()], "bad.xml:1:1"),
+        (vec![path("bytes.xml").as_str()], "bytes.xml"),
+        (vec![path("none.xml").as_str()], "No such file"),
+        (vec!["--synthetic", "pack:2 coer:2 pu:1"], "--synthetic:1:8"),
+        (vec!["--synthetic", "pack:1000000 core:1000000 pu:1"], "more than 1048576 cpus"),
+        (vec!["--host", "--root", sys.as_str()], "sys/devices/system/cpu/online"),
+        (vec!["--host", "--synthetic", "pu:1"], "cannot be used with"),
+        (vec![], "required"),
+        (vec!["--synthetic", "pu:1", "--root", "x"], "cannot be used with"),
+    ] {
+        let (code, out, err) = oversim(&[&["machine", "import", "-o", &new][..], &from].concat());
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{from:?}: {err}");
+        assert!(!Path::new(&new).exists(), "{from:?}");
+    }
+    let (code, _, err) = oversim(&["machine", "import", &bad, "-o", &bad, "--force"]);
+    assert!(code == 2 && err.contains("also read by this command"), "{err}");
+    let (code, out, _) = support::oversim(&["machine", "import", "-"], "<html/>");
+    assert!(code == 2 && out.is_empty());
+    assert_eq!(oversim(&["machine", "export", "epyc"]).0, 2);
+    assert_eq!(oversim(&["machine", "export", "epic", "--synthetic"]).0, 2);
+}

@@ -15,7 +15,7 @@ use scenario::plan::{Experiment, RunPlan};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::observe::Observer;
+use sim_core::observe::{Contender, Observer, QueueDecision, Verdict};
 use sim_core::outcome::RunReport;
 use sim_core::policy::{Action, Affinity, Decision, Placement, THROTTLED, Why};
 use sim_core::time::Time;
@@ -29,15 +29,22 @@ const AHEAD: usize = 200;
 /// A spool of up to this many bytes stays in memory.
 const IN_MEMORY: usize = 1 << 16;
 
-/// A decision as a line of JSON; what does not apply is left out.
+/// Run and instant of a decision.
 #[derive(Serialize)]
-struct Line<'a> {
+struct Place<'a> {
     run: usize,
     configuration: &'a str,
     policy: &'a str,
     replicate: u32,
     seed: u64,
     at_s: f64,
+}
+
+/// A decision as a line of JSON; what does not apply is left out.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    run: Place<'a>,
     action: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     placement: Option<&'a str>,
@@ -65,6 +72,39 @@ struct Line<'a> {
     #[serde(serialize_with = "facts")]
     facts: &'a Why,
     text: String,
+}
+
+/// A decision of a run queue as a line of JSON. Virtual times are in ns.
+#[derive(Serialize)]
+struct QueueLine<'a> {
+    #[serde(flatten)]
+    run: Place<'a>,
+    action: &'a str,
+    cpu: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    rule: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean: Option<i64>,
+    queue: Vec<Stands<'a>>,
+    text: String,
+}
+
+/// A task of a queue.
+#[derive(Serialize)]
+struct Stands<'a> {
+    app: Option<&'a str>,
+    rank: Option<u32>,
+    state: &'a str,
+    v: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eligible: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protected_until: Option<i64>,
 }
 
 /// Numbers with nine decimals: seconds to the nanosecond. Ten days in nanoseconds have fifteen digits, which
@@ -122,6 +162,8 @@ struct Scribe<'a> {
     plan: &'a RunPlan,
     configuration: &'a str,
     policy: &'a str,
+    /// The decisions of the run queues are written, too.
+    queues: bool,
     /// First task of each application.
     first: Vec<u32>,
     out: BufWriter<SpooledTempFile>,
@@ -129,12 +171,13 @@ struct Scribe<'a> {
 }
 
 impl<'a> Scribe<'a> {
-    fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan) -> Self {
+    fn new(experiment: &'a Experiment, index: usize, plan: &'a RunPlan, queues: bool) -> Self {
         let configuration = experiment
             .configurations
             .get(plan.configuration)
             .map_or("", |configuration| &configuration.label);
-        Self { index, configuration, policy: policy_name(experiment, plan.policy), ..Self::named_only(plan) }
+        let policy = policy_name(experiment, plan.policy);
+        Self { index, configuration, policy, queues, ..Self::named_only(plan) }
     }
 
     /// Knows the run, not where it stands in an experiment.
@@ -149,6 +192,7 @@ impl<'a> Scribe<'a> {
             plan,
             configuration: "",
             policy: "",
+            queues: false,
             first: plan.apps.iter().map(|app| app.tasks).map(start).collect(),
             out: BufWriter::new(spooled_tempfile(IN_MEMORY)),
             failed: None,
@@ -162,15 +206,60 @@ impl<'a> Scribe<'a> {
         (name, app.map(|app| task.0 - self.first[app]))
     }
 
-    fn line<'d>(&'d self, at: Time, decision: &'d Decision) -> Line<'d> {
-        let (app, rank) = decision.task.map_or((None, None), |task| self.named(task));
-        let mut line = Line {
+    fn place(&self, at: Time) -> Place<'a> {
+        Place {
             run: self.index,
             configuration: self.configuration,
             policy: self.policy,
             replicate: self.plan.replicate,
             seed: self.plan.options.seed,
             at_s: at.ns() as f64 / 1e9,
+        }
+    }
+
+    fn queue_line<'d>(&'d self, at: Time, decision: &'d QueueDecision) -> QueueLine<'d> {
+        let (app, rank) = self.named(decision.task);
+        let (action, did) = match decision.verdict {
+            Verdict::Picked => ("pick", "runs next"),
+            Verdict::Preempts => ("preempt", "pre-empts the current task"),
+            Verdict::Waits => ("wait", "does not pre-empt the current task"),
+        };
+        let who = app.zip(rank).map_or(String::new(), |(app, rank)| format!("{app}.{rank} "));
+        QueueLine {
+            run: self.place(at),
+            action,
+            cpu: decision.cpu.0,
+            app,
+            rank,
+            rule: decision.rule,
+            mean: decision.mean,
+            queue: decision.contenders.iter().map(|one| self.stands(one)).collect(),
+            text: format!("{who}{did}: {}", decision.rule),
+        }
+    }
+
+    fn stands(&self, one: &Contender) -> Stands<'a> {
+        let (app, rank) = self.named(one.task);
+        let state = match (one.current, one.delayed) {
+            (true, _) => "current",
+            (false, true) => "delayed",
+            (false, false) => "queued",
+        };
+        Stands {
+            app,
+            rank,
+            state,
+            v: one.vruntime,
+            deadline: one.request.map(|request| request.deadline),
+            eligible: one.request.map(|request| request.eligible),
+            protected_until: one.request.and_then(|request| request.protected_until),
+        }
+    }
+
+    fn line<'d>(&'d self, at: Time, decision: &'d Decision) -> Line<'d> {
+        let (app, rank) = decision.task.map_or((None, None), |task| self.named(task));
+        let mut line = Line {
+            run: self.place(at),
             action: "remark",
             placement: None,
             app,
@@ -199,12 +288,13 @@ impl<'a> Scribe<'a> {
         line
     }
 
-    fn write(&mut self, at: Time, decision: &Decision) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(512);
-        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Nanoseconds);
-        self.line(at, decision).serialize(&mut serializer)?;
-        bytes.push(b'\n');
-        self.out.write_all(&bytes)
+    /// Writes a line, unless one has failed.
+    fn write(&mut self, line: impl FnOnce(&Self) -> io::Result<Vec<u8>>) {
+        if self.failed.is_none()
+            && let Err(error) = line(self).and_then(|bytes| self.out.write_all(&bytes))
+        {
+            self.failed = Some(error);
+        }
     }
 
     /// What was written, to be read from its beginning.
@@ -269,13 +359,23 @@ impl Line<'_> {
     }
 }
 
+fn json(line: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(512);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Nanoseconds);
+    line.serialize(&mut serializer)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
 impl Observer for Scribe<'_> {
     fn decided(&mut self, at: Time, decision: &Decision) {
-        if self.failed.is_none()
-            && let Err(error) = self.write(at, decision)
-        {
-            self.failed = Some(error);
-        }
+        self.write(|scribe| json(&scribe.line(at, decision)));
+    }
+    fn wants_queues(&self) -> bool {
+        self.queues
+    }
+    fn queued(&mut self, at: Time, decision: &QueueDecision) {
+        self.write(|scribe| json(&scribe.queue_line(at, decision)));
     }
 }
 
@@ -362,8 +462,8 @@ impl Drop for Alarm<'_, '_> {
 }
 
 /// As [`crate::run::run`], and writes every decision of every run to `out`, in the order of the runs and of
-/// time. Memory and open files are bounded: a run does not start more than a few hundred before the one whose
-/// lines are due.
+/// time; with `queues` also those of the run queues. Memory and open files are bounded: a run does not start
+/// more than a few hundred before the one whose lines are due.
 ///
 /// # Errors
 /// As [`crate::run::run`], and when `out` or a temporary file cannot be written.
@@ -371,7 +471,7 @@ pub fn run_explained(
     experiment: &Experiment,
     jobs: usize,
     progress: &(dyn Fn(usize, usize) + Sync),
-    out: &mut (dyn Write + Send),
+    (out, queues): (&mut (dyn Write + Send), bool),
 ) -> Result<Results, RunError> {
     let total = experiment.runs.len();
     let turns = Turns { out, next: 0, waiting: BTreeMap::new(), reports: BTreeMap::new(), failed: None };
@@ -388,7 +488,7 @@ pub fn run_explained(
             }
             drop(turns_now);
             let alarm = Alarm(&turns, &turned, index);
-            let result = explain_one(experiment, index, plan);
+            let result = explain_one(experiment, index, plan, queues);
             lock(&turns).done(index, result);
             drop(alarm);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, total);
@@ -411,8 +511,9 @@ fn explain_one(
     experiment: &Experiment,
     index: usize,
     plan: &RunPlan,
+    queues: bool,
 ) -> Result<(RunReport, SpooledTempFile), Failed> {
-    let mut scribe = Scribe::new(experiment, index, plan);
+    let mut scribe = Scribe::new(experiment, index, plan, queues);
     let report = simulate_one(plan, &mut scribe).map_err(Failed::Refused)?;
     Ok((report, scribe.finish().map_err(Failed::Write)?))
 }

@@ -6,6 +6,7 @@ mod example;
 mod key;
 mod link;
 mod machine;
+pub mod machine_import;
 pub mod machine_view;
 mod markdown;
 mod metric;

@@ -1,6 +1,7 @@
 //! Machine files: from YAML text to an [`Entry`], every mistake with its place.
 
 use notation::diagnostics::{Diagnostic, Place};
+use notation::lists::List;
 use notation::parameter::{Kind, Values};
 use notation::reader::Reader;
 use notation::yaml::{self, Content, Node};
@@ -12,7 +13,7 @@ use crate::topology::parse_topology;
 
 const KEYS: [&str; 7] = ["name", "summary", "about", "kernel", "topology", "values", "lists"];
 const DATUM_KEYS: [&str; 3] = ["value", "source", "uncertain"];
-const LIST_KEYS: [&str; 3] = ["distances", "turbo", "core_speeds"];
+const LIST_KEYS: [&str; 5] = ["distances", "turbo", "core_speeds", "cpu_numbers", "idle_exit"];
 /// Longest name, and longest summary or source, in characters: they stand in tables.
 const MAX_NAME: usize = 64;
 const MAX_LINE: usize = 500;
@@ -21,9 +22,11 @@ const MAX_ABOUT: usize = 4_000;
 /// Legal entries of the lists, in thousandths. A remote access takes no less than a local one; a clock is
 /// raised by a small factor or lowered; a core differs from its neighbours by two orders of magnitude at
 /// most.
-const DISTANCES: (u64, u64) = (1_000, 100_000);
+pub(crate) const DISTANCES: (u64, u64) = (1_000, 100_000);
 const TURBO: (u64, u64) = (100, 4_000);
 const CORE_SPEEDS: (u64, u64) = (10, 10_000);
+/// Longest idle time with an exit time of its own, ns: a minute.
+const MAX_IDLE: u64 = 60_000_000_000;
 
 /// Reads a machine file; `source` is the number that places carry. Values it leaves out are those of a
 /// synthetic machine.
@@ -131,6 +134,11 @@ impl Reading {
         self.0.mapping(given, "`lists`", &LIST_KEYS);
         for entry in given.entries() {
             let Some(datum) = self.datum(&entry.value, &entry.key) else { continue };
+            if entry.key == "idle_exit" {
+                lists.idle_exit = self.idle_exit(datum.value).unwrap_or_default();
+                notes.push(Note { parameter: "lists.idle_exit".to_owned(), ..datum.note });
+                continue;
+            }
             let cores = u64::from(topology.count(Level::Core));
             let (target, list) = match entry.key.as_str() {
                 "distances" => (&mut lists.distances, self.matrix(datum.value, topology.count(Level::Node))),
@@ -142,6 +150,7 @@ impl Reading {
                     let what = "`core_speeds`";
                     (&mut lists.core_speeds, self.list(datum.value, what, CORE_SPEEDS, cores, "cores"))
                 }
+                "cpu_numbers" => (&mut lists.cpu_numbers, self.cpu_numbers(datum.value, topology.cpus())),
                 _ => continue,
             };
             if let Some(list) = list {
@@ -178,6 +187,62 @@ impl Reading {
             .iter()
             .map(|item| Some(self.0.value(item, what, Kind::Factor, range.0, range.1)? as u32))
             .collect()
+    }
+
+    /// Rows of an idle time and the time to leave it, both ascending.
+    fn idle_exit(&mut self, node: &Node) -> Option<Vec<(u64, u64)>> {
+        let what = "`idle_exit`";
+        let hint = "write a row for each idle time, as `[[20us, 6us], [200us, 14us]]`";
+        let Content::List(rows) = &node.content else {
+            self.wrong(node.place, format!("{what} must be a list of rows, not {}", node.what()), hint);
+            return None;
+        };
+        let mut read: Vec<(u64, u64)> = Vec::new();
+        for row in rows {
+            let pair = match &row.content {
+                Content::List(pair) if pair.len() == 2 => pair,
+                _ => {
+                    self.wrong(
+                        row.place,
+                        format!("a row of {what} must have an idle and an exit time"),
+                        hint,
+                    );
+                    return None;
+                }
+            };
+            let mut time = |node| self.number(node, what, Kind::Duration, (0, MAX_IDLE));
+            let (idle, exit) = (time(&pair[0])?, time(&pair[1])?);
+            if read.last().is_some_and(|(before, least)| idle <= *before || exit < *least) {
+                let message = format!("the rows of {what} must be in the order of growing idle times");
+                self.wrong(row.place, message, "a longer idle time does not have a shorter exit time");
+                return None;
+            }
+            read.push((idle, exit));
+        }
+        Some(read)
+    }
+
+    /// A different number for each of `cpus` cpus.
+    fn cpu_numbers(&mut self, node: &Node, cpus: u32) -> Option<Vec<u32>> {
+        let items = match &node.content {
+            Content::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let mut list = List::default();
+        for item in items {
+            let text = self.text(item, "`cpu_numbers`")?;
+            if let Err(message) = list.add(Kind::Cpus, text, 0, sim_core::limits::MAX_CPUS - 1) {
+                self.wrong(item.place, format!("`cpu_numbers`: {message}"), "");
+                return None;
+            }
+        }
+        let numbers = list.items();
+        if numbers.len() != cpus as usize {
+            let message = format!("`cpu_numbers` has {} entries; there are {cpus} cpus", numbers.len());
+            self.wrong(node.place, message, "write the Linux number of each cpu, as `0,4,1,5` or `0-3,8-11`");
+            return None;
+        }
+        Some(numbers.into_iter().map(|number| number as u32).collect())
     }
 
     /// A square of factors with 1 on its diagonal.
@@ -275,6 +340,7 @@ lists:
 uncertain: true }
   turbo: { value: [1.2, 1.1], source: data sheet }
   core_speeds: { value: [1, 0.5], source: lscpu }
+  cpu_numbers: { value: '0,2,1,3', source: lscpu }
 ";
 
     fn refused(text: &str) -> String {
@@ -290,6 +356,7 @@ uncertain: true }
         let machine = entry.machine();
         assert_eq!(machine.memory.distances, [1_000, 1_400, 1_400, 1_000]);
         assert_eq!(machine.turbo, [1_200, 1_100]);
+        assert_eq!(entry.lists.cpu_numbers, [0, 2, 1, 3]);
         assert_eq!(machine.core_speed[1].raw() * 2, machine.core_speed[0].raw());
         assert_eq!(entry.values.number("remote_factor"), Some(1_500));
         let note = |name: &str| entry.notes.iter().find(|note| note.parameter == name).unwrap();
@@ -326,6 +393,9 @@ uncertain: true }
             ("[1.2, 1.1]", "fast", "`turbo` must be a list"),
             ("[1, 0.5]", "[100]", "must lie between 0.01 and 10"),
             ("turbo:", "turbos:", "did you mean `turbo`?"),
+            ("'0,2,1,3'", "[0, 2-3]", "`cpu_numbers` has 3 entries; there are 4 cpus"),
+            ("'0,2,1,3'", "'0,0-2'", "cpu 0 is named twice"),
+            ("'0,2,1,3'", "{}", "must be a single value"),
             ("uncertain: true", "uncertain: perhaps", "write `true` or `false`"),
         ] {
             let text = GOOD.replace(from, to);

@@ -78,14 +78,21 @@ parameters! {
         poll: Duration = 90, in 1..=MAX_COST;
         /// Call of sched_yield without a context switch.
         yield_call: Duration = 367, in 0..=MAX_COST;
-        /// Waking one sleeping task, paid by the waker.
+        /// Waking one sleeping task on the same cpu, paid by the waker. On any cpu, a wake-up takes effect
+        /// after this time.
         wake: Duration = 700, in 0..=MAX_COST;
+        /// Waking one sleeping task on another cpu, paid by the waker. The inter-processor interrupt is sent
+        /// within this call.
+        wake_remote: Duration = us(2), in 0..=MAX_COST;
         /// Going to sleep, paid by the sleeper.
         sleep: Duration = 600, in 0..=MAX_COST;
         /// Inter-processor interrupt, from sending to the handler.
         ipi: Duration = us(1), in 0..=MAX_COST;
         /// Leaving the idle state.
         idle_exit: Duration = us(6), in 0..=MAX_COST;
+        /// Use the machine's list of idle-exit times by the length of the idle time, if it has one. `false`
+        /// applies `idle_exit` after any idle time.
+        deep_idle: bool = true;
         /// Moving a task to another cpu's queue. The refill of its caches is extra.
         migration: Duration = us(3), in 0..=MAX_COST;
         /// Handling one timer tick.
@@ -150,6 +157,12 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ("yield_call", "measured: sched_yield without another runnable task", false),
     ("wake", "measured: futex wake on the same core", false),
     (
+        "wake_remote",
+        "about 2 us fitted on the measured machine; 2 to 9 us on virtual machines, where the interrupt \
+            leaves the guest",
+        true,
+    ),
+    (
         "sleep",
         "measured: one leg of a futex ping-pong on one core takes 2.3 us, minus the wake, the switch and \
             three polls \
@@ -158,6 +171,7 @@ pub const GENERIC_NOTES: &[(&str, &str, bool)] = &[
     ),
     ("ipi", "part of the measured 8 us from the wake to running on an idle core", true),
     ("idle_exit", "part of the measured 8 us from the wake to running on an idle core", true),
+    ("deep_idle", "a setting of the simulator", false),
     (
         "migration",
         "measured: 11 us from sched_setaffinity to running on another cpu, minus the wake-up",
@@ -187,7 +201,7 @@ pub fn generic_values(topology: &Topology) -> Values {
     Values::defaults(&table)
 }
 
-/// What a machine file gives as lists, all in thousandths; each may be empty.
+/// What a machine file gives as lists, factors in thousandths; each may be empty.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Lists {
     /// Time of an access from each NUMA node (row) to each (column) over a local one, row by row.
@@ -196,6 +210,10 @@ pub struct Lists {
     pub turbo: Vec<u32>,
     /// Factor on `core_speed` by core number, repeated to the last core.
     pub core_speeds: Vec<u32>,
+    /// Time to leave the idle state (second) after so long an idle time (first), in ns, both ascending.
+    pub idle_exit: Vec<(u64, u64)>,
+    /// Number of each cpu under Linux, in the order of the simulator's cpus; empty = the simulator's numbers.
+    pub cpu_numbers: Vec<u32>,
 }
 
 /// The machine of this shape with these lists and values of [`Parameters`].
@@ -207,7 +225,7 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
     Machine {
         name: name.to_owned(),
         topology: topology.clone(),
-        costs: costs(values),
+        costs: Costs { idle_exits: idle_exits(values, lists), ..costs(values) },
         memory: Memory { distances: used(values.distances, &lists.distances), ..memory_of(values) },
         smt: Smt {
             compute: values.smt_compute.thousandths() as u32,
@@ -217,6 +235,11 @@ pub fn build(name: &str, topology: &Topology, values: &Values, lists: &Lists) ->
         turbo: used(values.turbo, &lists.turbo),
         core_speed: speeds.map(|billionths| Speed::ratio(billionths, 1_000_000_000)).collect(),
     }
+}
+
+fn idle_exits(values: &Parameters, lists: &Lists) -> Vec<(Span, Span)> {
+    let rows = if values.deep_idle { &lists.idle_exit[..] } else { &[] };
+    rows.iter().map(|(idle, exit)| (Span::from_ns(*idle), Span::from_ns(*exit))).collect()
 }
 
 /// Cores of a package.
@@ -263,9 +286,11 @@ fn costs(values: &Parameters) -> Costs {
         poll: Span::from_ns(values.poll.ns()),
         yield_call: Span::from_ns(values.yield_call.ns()),
         wake: Span::from_ns(values.wake.ns()),
+        wake_remote: Span::from_ns(values.wake_remote.ns()),
         sleep: Span::from_ns(values.sleep.ns()),
         ipi: Span::from_ns(values.ipi.ns()),
         idle_exit: Span::from_ns(values.idle_exit.ns()),
+        idle_exits: Vec::new(),
         migration: Span::from_ns(values.migration.ns()),
         tick: Span::from_ns(values.tick.ns()),
         fork: Span::from_ns(values.fork.ns()),
@@ -317,8 +342,12 @@ mod tests {
     #[test]
     fn every_parameter_reaches_the_machine() {
         let tree = parse_topology("package:2 numa:1 cache:2 core:2 pu:2").unwrap();
-        let lists =
-            Lists { distances: vec![1_000, 1_400, 1_400, 1_000], turbo: vec![1_200], ..Lists::default() };
+        let lists = Lists {
+            distances: vec![1_000, 1_400, 1_400, 1_000],
+            turbo: vec![1_200],
+            idle_exit: vec![(1, 1)],
+            ..Lists::default()
+        };
         // `slow_speed` acts where there are slow cores.
         let mut base = Values::defaults(Parameters::TABLE);
         base.set("slow_cores", 1).unwrap();

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn machines_of_the_literature_give_every_number_themselves() {
-        const SWITCHES: [&str; 4] = ["distances", "turbo", "slow_cores", "slow_speed"];
+        const SWITCHES: [&str; 5] = ["distances", "turbo", "slow_cores", "slow_speed", "deep_idle"];
         for name in ["tigerton", "barcelona", "nehalem", "x4440", "e25k"] {
             let entry = resolve(name).unwrap();
             let generic =

@@ -188,14 +188,21 @@ pub struct Costs {
     pub poll: Span,
     /// `sched_yield`: the call and the scheduler's pass, without a switch.
     pub yield_call: Span,
-    /// Waking one sleeper (paid by the waker).
+    /// Waking one sleeper of the same cpu (paid by the waker). A wake-up takes effect after this time, also
+    /// on another cpu.
     pub wake: Span,
+    /// Waking one sleeper of another cpu (paid by the waker): the inter-processor interrupt is sent within
+    /// the call.
+    pub wake_remote: Span,
     /// Going to sleep (paid by the sleeper).
     pub sleep: Span,
     /// Inter-processor interrupt, from sending to the handler.
     pub ipi: Span,
     /// Leaving the idle state.
     pub idle_exit: Span,
+    /// The same by the time for which the cpu has been idle: rows of idle time and exit time, both ascending.
+    /// Exit times are linear between rows and constant outside. Empty: `idle_exit` always.
+    pub idle_exits: Vec<(Span, Span)>,
     /// Moving a queued or running task to another cpu's queue (paid by the cpu that receives it).
     pub migration: Span,
     /// One timer tick.
@@ -220,15 +227,38 @@ impl Costs {
             poll: least,
             yield_call: none,
             wake: none,
+            wake_remote: none,
             sleep: none,
             ipi: none,
             idle_exit: none,
+            idle_exits: Vec::new(),
             migration: none,
             tick: none,
             fork: none,
             fork_spread: Spread::NONE,
             line: [least; 5],
         }
+    }
+
+    /// The time in which a cpu leaves the idle state after it has been idle for so long.
+    ///
+    /// ```
+    /// use sim_core::machine::Costs;
+    /// use sim_core::time::Span;
+    ///
+    /// let us = Span::from_us;
+    /// let costs = Costs { idle_exits: vec![(us(20), us(6)), (us(200), us(15))], ..Costs::free() };
+    /// assert_eq!([us(1), us(40), us(999)].map(|idle| costs.idle_exit_after(idle)), [us(6), us(7), us(15)]);
+    /// ```
+    #[must_use]
+    pub fn idle_exit_after(&self, idle: Span) -> Span {
+        let above = self.idle_exits.partition_point(|(from, _)| *from <= idle);
+        let Some((until, longest)) = self.idle_exits.get(above).copied() else {
+            return self.idle_exits.last().map_or(self.idle_exit, |(_, exit)| *exit);
+        };
+        let Some((from, exit)) = above.checked_sub(1).map(|at| self.idle_exits[at]) else { return longest };
+        let (gone, span) = (u128::from((idle - from).ns()), u128::from((until - from).ns()));
+        exit + Span::from_ns((u128::from((longest - exit).ns()) * gone / span) as u64)
     }
 }
 

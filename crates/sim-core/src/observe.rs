@@ -91,6 +91,61 @@ pub enum Observation {
     },
 }
 
+/// A decision of a run queue, with the tasks that compete on the cpu. Virtual times are in ns, relative to
+/// their queue. Picks within polling that is computed in closed form are not reported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QueueDecision {
+    /// The cpu of the queue.
+    pub cpu: CpuId,
+    /// The task that was picked, or that has entered the queue.
+    pub task: TaskId,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// The rule that decided.
+    pub rule: &'static str,
+    /// The weighted mean of virtual runtimes, rounded down, under disciplines with eligibility.
+    pub mean: Option<i64>,
+    /// All runnable tasks of the cpu and those whose dequeue is delayed, the current one first.
+    pub contenders: Vec<Contender>,
+}
+
+/// What a run queue decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The task runs next.
+    Picked,
+    /// The task, which has entered, is to take the cpu from the current one.
+    Preempts,
+    /// The task, which has entered, waits while the current one continues.
+    Waits,
+}
+
+/// A task that competes on a cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contender {
+    /// The task.
+    pub task: TaskId,
+    /// It has the cpu.
+    pub current: bool,
+    /// It sleeps, and its dequeue is delayed.
+    pub delayed: bool,
+    /// Its virtual runtime, or the key of its discipline.
+    pub vruntime: i64,
+    /// What disciplines with eligibility add.
+    pub request: Option<Request>,
+}
+
+/// The request of a task under earliest eligible virtual deadline first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its virtual deadline.
+    pub deadline: i64,
+    /// Its virtual runtime is not above the mean.
+    pub eligible: bool,
+    /// The current task is protected up to this virtual runtime, as long as it is eligible.
+    pub protected_until: Option<i64>,
+}
+
 /// A sink of observations. The default does nothing and costs nothing.
 ///
 /// # Examples
@@ -139,6 +194,15 @@ pub trait Observer {
     fn decided(&mut self, at: Time, decision: &Decision) {
         let _ = (at, decision);
     }
+    /// Whether [`Self::queued`] is to be called; asked once, at the start. An observer that wraps another one
+    /// has to pass its answer on.
+    fn wants_queues(&self) -> bool {
+        false
+    }
+    /// A decision of a run queue, if [`Self::wants_queues`]. No part of the digest.
+    fn queued(&mut self, at: Time, decision: &QueueDecision) {
+        let _ = (at, decision);
+    }
     /// Whether anything is to be reported; asked once, at the start. An observer that wraps another one has
     /// to pass its answer on.
     fn wants_facts(&self) -> bool {
@@ -174,6 +238,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.decided(at, decision);
         self.1.decided(at, decision);
     }
+    fn wants_queues(&self) -> bool {
+        self.0.wants_queues() || self.1.wants_queues()
+    }
+    fn queued(&mut self, at: Time, decision: &QueueDecision) {
+        self.0.queued(at, decision);
+        self.1.queued(at, decision);
+    }
     fn wants_facts(&self) -> bool {
         self.0.wants_facts() || self.1.wants_facts()
     }
@@ -192,6 +263,12 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn decided(&mut self, at: Time, decision: &Decision) {
         (**self).decided(at, decision);
+    }
+    fn wants_queues(&self) -> bool {
+        (**self).wants_queues()
+    }
+    fn queued(&mut self, at: Time, decision: &QueueDecision) {
+        (**self).queued(at, decision);
     }
     fn wants_facts(&self) -> bool {
         (**self).wants_facts()

@@ -110,7 +110,7 @@ impl Job {
         let node_bandwidth = base.memory.node_bandwidth * scale;
         Ok(Machine {
             topology: Topology::new(&levels)?,
-            costs: Costs { fork: Span::ZERO, ..base.costs },
+            costs: Costs { fork: Span::ZERO, ..base.costs.clone() },
             memory: Memory { node_bandwidth, ..base.memory.clone() },
             core_speed: Vec::new(),
             ..base.clone()

@@ -80,6 +80,12 @@ fn ns(rng: &mut ChaCha8Rng, below: u64) -> Span {
     Span::from_ns(rng.random_range(0..below))
 }
 
+/// None, or two rows of growing idle and exit times; they follow from the exit after any idle time.
+fn idle_exits(exit: Span) -> Vec<(Span, Span)> {
+    let rows = [(Span::from_us(20), exit), (Span::from_us(200), exit * 3)];
+    if exit.ns().is_multiple_of(2) { rows.to_vec() } else { Vec::new() }
+}
+
 fn machine(rng: &mut ChaCha8Rng) -> Machine {
     let shapes: [&[(Level, u32)]; 8] = [
         &[(Level::Core, 1)],
@@ -102,13 +108,17 @@ fn machine(rng: &mut ChaCha8Rng) -> Machine {
         wake: ns(rng, 900),
         sleep: ns(rng, 900),
         ipi: ns(rng, 900),
+        wake_remote: Span::ZERO,
         idle_exit: ns(rng, 900),
+        idle_exits: Vec::new(),
         migration: ns(rng, 3_000),
         tick: ns(rng, 1_500),
         fork: ns(rng, 3_000),
         fork_spread: Spread([0, 13_107, 65_536][rng.random_range(0..3)]),
         line: std::array::from_fn(|i| Span::from_ns(1 + i as u64 * rng.random_range(0..60))),
     };
+    costs.wake_remote = costs.wake * 2;
+    costs.idle_exits = idle_exits(costs.idle_exit);
     if free {
         let poll = costs.poll;
         costs = Costs { poll, ..Costs::free() };

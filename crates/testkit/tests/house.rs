@@ -18,6 +18,7 @@ const WIDEST_LINE: usize = 110;
 const FLOORS: &[(&str, u32)] = &[
     ("oversim", 8),
     ("validation", 7),
+    ("host", 5),
     ("pictures", 6),
     ("explain", 5),
     ("trace", 5),
@@ -153,7 +154,7 @@ fn arrows_between_crates_point_down() {
     }
     assert_eq!(
         arrows["oversim"],
-        ["scenario", "experiment", "explain", "trace", "pictures", "validation"],
+        ["scenario", "experiment", "explain", "trace", "pictures", "validation", "host"],
         "the command line uses nothing of what lies below these"
     );
     assert_eq!(arrows["testkit"], ["sim-core"]);

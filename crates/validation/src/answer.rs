@@ -17,6 +17,12 @@ impl Trouble {
     pub fn uncovered(reason: impl Into<String>) -> Self {
         Self::Uncovered(reason.into())
     }
+
+    /// The experiments of a claim do not measure this metric.
+    #[must_use]
+    pub fn no_rule(metric: &str) -> Self {
+        Self::Uncovered(format!("no rule for the metric `{metric}`"))
+    }
 }
 
 /// One value per replicate. Replicates of different cells belong together: replicate i has the same seed

@@ -3,7 +3,6 @@
 pub mod answer;
 pub mod calibration;
 pub mod claims;
-pub mod fields;
 pub mod lab;
 pub mod notes;
 pub mod plot;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::claims::{Claim, Form, Value};
-use crate::lab::{Campaign, Cell, Lab, RunSample, simulate};
+use crate::lab::{self, Campaign, Cell, Lab, RunSample, simulate};
 use crate::score::{self, Group};
 use crate::studies;
 use crate::verdict::{Finding, judge};
@@ -58,8 +58,8 @@ fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
     let mut named: Vec<&str> = cells.iter().map(Cell::study).collect();
     named.sort_unstable();
     named.dedup();
-    for study in named.into_iter().filter_map(studies::find) {
-        for cell in studies::grid(study)? {
+    for study in named.into_iter().filter_map(lab::find) {
+        for cell in lab::grid(study)? {
             if keys.insert(cell.key()) {
                 cells.push(cell);
             }
@@ -71,12 +71,9 @@ fn add_grids(cells: &mut Vec<Cell>) -> Result<(), String> {
 /// The published mean of the table a claim belongs to: the `average` of the same group, metric, policy and
 /// machine.
 fn mean_of_table(claim: &Claim, claims: &[Claim]) -> Option<f64> {
+    let table = |claim: &Claim| (claim.group.clone(), claim.at.metric, claim.at.policy.clone());
     let same = |other: &&Claim| {
-        other.form == Form::Average
-            && other.group == claim.group
-            && other.metric == claim.metric
-            && other.policy == claim.policy
-            && other.machine == claim.machine
+        other.form == Form::Average && table(other) == table(claim) && other.at.machines == claim.at.machines
     };
     claims.iter().find(same).and_then(|other| match other.value {
         Value::Number(mean) => Some(mean),

@@ -80,9 +80,9 @@ fn median(sorted: &[f64]) -> Option<f64> {
 fn correlation(all: &[(&Claim, &Finding)]) -> Option<f64> {
     let mut metrics: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
     for (claim, finding) in all.iter().filter(|(c, _)| c.form.is_number()) {
-        match metrics.iter_mut().find(|(name, _)| *name == claim.metric) {
+        match metrics.iter_mut().find(|(name, _)| *name == claim.texts.metric) {
             Some((_, pairs)) => pairs.extend(&finding.pairs),
-            None => metrics.push((&claim.metric, finding.pairs.clone())),
+            None => metrics.push((&claim.texts.metric, finding.pairs.clone())),
         }
     }
     let (mut sum, mut cells) = (0.0, 0);

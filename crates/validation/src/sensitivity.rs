@@ -7,10 +7,9 @@ use notation::parameter::{Kind, Parameter};
 use notation::yaml::{self, Content, Node};
 
 use crate::claims::Claim;
-use crate::lab::{Campaign, Cell};
+use crate::lab::{self, Campaign, Cell, Setting, Study};
 use crate::report::short;
 use crate::reproduce::reproduce;
-use crate::studies::{self, Study};
 use crate::verdict::Finding;
 
 /// The claims whose dependence is shown: the number each publication is quoted for. Named by id, as they are
@@ -72,7 +71,7 @@ impl Knob {
         match self {
             Self::Machine(parameter) => {
                 let named =
-                    cell.settings().get("machine").map(String::as_str).or_else(|| text(&root, "machine"));
+                    cell.settings().get("machine").and_then(Setting::name).or_else(|| text(&root, "machine"));
                 let entry = named.and_then(|name| machines::resolve(name).ok());
                 entry.and_then(|entry| of_machine(&entry, parameter, percent)).into_iter().collect()
             }
@@ -121,7 +120,7 @@ fn of_workloads(root: &Node, cell: &Cell, workload: &str, parameter: &str, perce
     let concerned = apps.iter().filter(|app| {
         let chosen = cell.settings().get(&format!("apps.{}.workload", app.key));
         match (chosen, app.value.get("workload").map(|entry| &entry.value)) {
-            (Some(chosen), _) => chosen.contains(workload),
+            (Some(chosen), _) => chosen.name() == Some(workload),
             (None, Some(node)) => names(node, workload),
             (None, None) => false,
         }
@@ -169,7 +168,7 @@ pub fn table(claims: &[Claim], campaign: &Campaign<'_>) -> Result<String, String
         let done = reproduce(headlines.clone(), &campaign, false)?;
         Ok::<_, String>(done.findings.iter().map(headline).collect::<Vec<_>>())
     };
-    let base = at(&studies::as_stated)?;
+    let base = at(&lab::as_stated)?;
     let mut rows: Vec<(usize, f64, String)> = Vec::new();
     for knob in knobs() {
         let mut ends = Vec::new();
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_knob_is_turned_where_it_occurs() {
-        let study = studies::find("dedicated").unwrap();
+        let study = lab::find("dedicated").unwrap();
         let cell = Cell::new("dedicated", "PIN").set("machine", "barcelona");
         let knob = Knob::Machine("switch_thread".into());
         assert_eq!(knob.turned(study, &cell, 80), ["machine.switch_thread=640ns"]);

@@ -1,7 +1,9 @@
 //! Sets an answer beside a claim: reproduced or not, and how far off.
 
+use notation::declare::Choice;
+
 use crate::answer::{Answer, Point, Trouble};
-use crate::claims::{Claim, Form, Tolerance, ToleranceKind, Value};
+use crate::claims::{Claim, Form, Metric, Tolerance, ToleranceKind, Value};
 
 /// Whether a claim is reproduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +85,8 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
         },
         (Form::UpTo, Value::Number(published)) => {
             // A spread of "up to 10 %" is a promise that it is no larger; a gain of "up to 10 %" was seen.
-            let promise = tolerance.kind == ToleranceKind::Bound && claim.metric == "variation";
+            let promise =
+                tolerance.kind == ToleranceKind::Bound && claim.at.metric == Some(Metric::Variation);
             up_to(*published, points, tolerance, promise)
         }
         (Form::LowerBound, Value::Number(bound)) => bounded(Some(*bound), None, points, tolerance),
@@ -97,7 +100,7 @@ fn compare(claim: &Claim, points: &[Point], lost: Option<f64>) -> Finding {
         (_, Value::Number(published)) => number(*published, points, tolerance),
         (_, Value::Parts(parts)) => named(parts, points, tolerance),
         (form, _) => {
-            let reason = format!("a claim of the form {} has no such value", form.name());
+            let reason = format!("a claim of the form {} has no such value", form.word());
             Finding::without_points(Verdict::Uncovered, reason)
         }
     }
@@ -183,30 +186,11 @@ fn worst_first(points: &[Point], order: impl Fn(&Point, &Point) -> std::cmp::Ord
 mod tests {
     use super::*;
     use crate::answer::Series;
+    use crate::claims::{SHIPPED, read};
 
     fn claim(form: Form, value: Value, kind: ToleranceKind, amount: f64) -> Claim {
-        let text = String::new;
-        Claim {
-            id: text(),
-            group: text(),
-            source: text(),
-            machine: text(),
-            workload: text(),
-            class: text(),
-            model: text(),
-            threads: text(),
-            policy: text(),
-            baseline: text(),
-            yields: text(),
-            wait: text(),
-            environment: text(),
-            metric: text(),
-            unit: text(),
-            form,
-            value,
-            tolerance: Tolerance { kind, amount },
-            uncertain: None,
-        }
+        let any = read("", SHIPPED).unwrap().swap_remove(0);
+        Claim { form, value, tolerance: Tolerance { kind, amount }, ..any }
     }
 
     fn points(values: &[f64]) -> Result<Answer, Trouble> {
@@ -228,8 +212,7 @@ mod tests {
         assert_eq!(verdict(UpTo, n(1.46), Abs, 0.12, &[0.7, 1.40]).0, Verdict::Pass);
         assert_eq!(verdict(UpTo, n(1.46), Abs, 0.12, &[0.7, 1.2]).0, Verdict::Fail);
         assert_eq!(verdict(UpTo, n(10.0), Bound, 5.0, &[3.0]).0, Verdict::Fail);
-        let mut spread = claim(UpTo, n(10.0), Bound, 5.0);
-        spread.metric = "variation".into();
+        let spread = claim(UpTo, n(10.0), Bound, 5.0).with(|texts| texts.metric = "variation".into());
         assert_eq!(judge(&spread, &points(&[3.0]), None).verdict, Verdict::Pass);
         assert_eq!(judge(&spread, &points(&[16.0]), None).verdict, Verdict::Fail);
         assert_eq!(verdict(UpTo, n(120.0), Factor, 1.6, &[70.0]).0, Verdict::Fail);

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use scenario::{Overrides, load};
 use validation::answer::Trouble;
-use validation::claims::{self, Claim};
-use validation::lab::{Cell, Lab};
+use validation::claims::{self, Claim, Texts};
+use validation::lab::{self, Cell, Lab};
 use validation::studies;
 
 fn shipped() -> Vec<Claim> {
@@ -28,7 +28,7 @@ fn plan(claim: &Claim) -> Result<Vec<Cell>, String> {
 /// Every cell must be a scenario that can be read.
 fn readable(cells: &BTreeMap<String, Cell>) -> Vec<String> {
     let problem = |cell: &Cell| {
-        let study = studies::find(cell.study())?;
+        let study = lab::find(cell.study())?;
         let set = cell.settings().iter().map(|(path, value)| format!("{path}={value}"));
         let overrides = Overrides {
             set: set.collect(),
@@ -61,16 +61,14 @@ fn check(variants: &[Claim]) {
     );
 }
 
-/// A shipped claim with some fields changed.
-fn changed(id: &str, name: &str, change: impl Fn(&mut Claim)) -> Claim {
-    let mut claim = shipped().into_iter().find(|claim| claim.id == id).unwrap();
-    claim.id = format!("{id}/{name}");
-    change(&mut claim);
-    claim
+/// A shipped claim at other conditions.
+fn changed(id: &str, name: &str, change: impl FnOnce(&mut Texts)) -> Claim {
+    let claim = shipped().into_iter().find(|claim| claim.id == id).unwrap();
+    Claim { id: format!("{id}/{name}"), ..claim.with(change) }
 }
 
 /// The claim once for each of these texts of a field.
-fn with_each(id: &str, field: fn(&mut Claim) -> &mut String, texts: &[&str]) -> Vec<Claim> {
+fn with_each(id: &str, field: fn(&mut Texts) -> &mut String, texts: &[&str]) -> Vec<Claim> {
     texts.iter().map(|text| changed(id, text, |claim| (*text).clone_into(field(claim)))).collect()
 }
 
@@ -183,10 +181,9 @@ fn every_pair_and_program_of_spec_omp() {
             let pair = [pair[0].as_str()];
             all.extend(with_each("swomps-t4-swim-wupwise", |c| &mut c.workload, &pair));
             all.extend(with_each("swomps-t5a-swim-wupwise", |c| &mut c.workload, &pair));
-            all.push(changed("swomps-t5b-swim-wupwise", pair[0], |claim| {
-                pair[0].clone_into(&mut claim.workload);
-                claim.value = claims::Value::Parts(vec![((*one).into(), 1.0), ((*other).into(), 2.0)]);
-            }));
+            let value = claims::Value::Parts(vec![((*one).into(), 1.0), ((*other).into(), 2.0)]);
+            let claim = changed("swomps-t5b-swim-wupwise", pair[0], |texts| texts.workload = pair[0].into());
+            all.push(Claim { value, ..claim });
         }
     }
     let orders = [

@@ -1,23 +1,69 @@
-//! `oversim machine show`: a built-in machine, one of a file or one of a description.
+//! `oversim machine`: shows, imports and exports machines.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use explain::machine_import::{self, From, MAX_XML_BYTES};
 use explain::machine_view::{self, Refusal};
 
-use crate::args::{ListFormat, MachineShow};
+use crate::args::{ListFormat, MachineExport, MachineImport, MachineShow};
 use crate::failure::Failure;
-use crate::output::to_stdout;
+use crate::output::{Target, distinct, to_stdout};
+use crate::{input, say};
 
 /// Prints the machine.
 pub(crate) fn show(args: &MachineShow) -> Result<ExitCode, Failure> {
-    let view =
-        machine_view::show(&args.machine, args.kernel.as_deref()).map_err(|refusal| match refusal {
-            Refusal::Sentence(text) => Failure::Input(text),
-            Refusal::Rendered(text) => Failure::Rendered(text),
-        })?;
+    let view = machine_view::show(&args.machine, args.kernel.as_deref()).map_err(refused)?;
     to_stdout(|out| match args.format {
         ListFormat::Json => machine_view::write_json(&view, out),
         ListFormat::Text => machine_view::write_text(&view, out),
     })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Sentence(text) => Failure::Input(text),
+        Refusal::Rendered(text) => Failure::Rendered(text),
+    }
+}
+
+/// Writes the machine file of a description.
+pub(crate) fn import(args: &MachineImport) -> Result<ExitCode, Failure> {
+    let target = args.output.as_deref().map(|path| Target::check(path, args.force)).transpose()?;
+    let inputs: Vec<&Path> = args.file.as_deref().into_iter().collect();
+    distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
+    let read = args.file.as_deref().map(|path| input::file(path, MAX_XML_BYTES, "topology")).transpose()?;
+    let (from, own) = match (&read, &args.synthetic) {
+        (Some((name, text)), _) => (From::Xml(name, text), stem(args.file.as_deref())),
+        (None, Some(text)) => (From::Synthetic(text), "synthetic".into()),
+        (None, None) => (From::Host(args.root.as_deref().unwrap_or(Path::new("/"))), "this-computer".into()),
+    };
+    let title = args.output.as_deref().map_or(own, |path| stem(Some(path)));
+    let imported = machine_import::import(from, &title, args.largest_regular).map_err(refused)?;
+    match &target {
+        None => to_stdout(|out| out.write_all(imported.text.as_bytes()))?,
+        Some(target) => target.write(&|out| out.write_all(imported.text.as_bytes()))?,
+    }
+    imported.remarks.iter().for_each(say::warning);
+    if let Some(target) = &target {
+        let file = target.named().display();
+        let what = &imported.entry.topology_text;
+        say::written(&file, format_args!("machine `{what}`; next: oversim machine show {file}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name of a file without folder and ending.
+fn stem(path: Option<&Path>) -> String {
+    let stem = path.filter(|path| path.as_os_str() != "-").and_then(Path::file_stem);
+    stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// Prints the machine as one line.
+pub(crate) fn export(args: &MachineExport) -> Result<ExitCode, Failure> {
+    let exported = machine_import::export_synthetic(&args.machine).map_err(refused)?;
+    to_stdout(|out| writeln!(out, "{}", exported.text))?;
+    exported.remarks.iter().for_each(say::remark);
     Ok(ExitCode::SUCCESS)
 }

@@ -4,11 +4,17 @@ pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
+#[cfg(not(target_os = "linux"))]
+pub(crate) mod elsewhere;
 pub(crate) mod explain;
+#[cfg(target_os = "linux")]
+pub(crate) mod host_costs;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod machine;
 pub(crate) mod man;
+#[cfg(target_os = "linux")]
+pub(crate) mod measure;
 pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod report;

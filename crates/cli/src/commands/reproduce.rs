@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use experiment::number::plural;
 use validation::claims::{self, Claim};
-use validation::lab::{Campaign, Store};
+use validation::lab::{self, Campaign, Store};
 use validation::report::page;
 use validation::reproduce::Reproduction;
-use validation::{fields, report, sensitivity, studies};
+use validation::{report, sensitivity};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) fn reproduce(args: &Reproduce) -> Result<ExitCode, Failure> {
     let campaign = Campaign {
         jobs: args.jobs.map_or(0, NonZeroUsize::get),
         quick: args.quick,
-        adjusted: &studies::as_stated,
+        adjusted: &lab::as_stated,
         progress: &|done, all| {
             bar.set_length(all as u64);
             bar.set_position(done as u64);
@@ -112,17 +112,17 @@ fn chosen(args: &Reproduce) -> Result<Vec<Claim>, Failure> {
         }
     }
     for machine in &args.machines {
-        if !all.iter().any(|claim| fields::machines(claim).contains(machine)) {
+        if !all.iter().any(|claim| claim.at.machines.list.contains(machine)) {
             return Err(Failure::Input(unknown(
                 "machine",
                 machine,
-                all.iter().flat_map(fields::machines).collect(),
+                all.iter().flat_map(|claim| claim.at.machines.list.clone()).collect(),
             )));
         }
     }
     let asked = |claim: &Claim| {
         (args.groups.is_empty() || args.groups.contains(&claim.group))
-            && (args.machines.is_empty() || fields::machines(claim).iter().any(|m| args.machines.contains(m)))
+            && (args.machines.is_empty() || claim.at.machines.list.iter().any(|m| args.machines.contains(m)))
     };
     Ok(all.into_iter().filter(asked).collect())
 }

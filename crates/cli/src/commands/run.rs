@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Run, policies: &PolicyShelf) -> Result<ExitCode, Failur
     let began = Instant::now();
     let bar = say::bar(experiment.runs.len(), "runs");
     let (results, recording) = match &outputs.decisions {
-        Some(decisions) => (explain(&experiment, jobs, decisions, &bar)?, None),
+        Some(decisions) => (explain(&experiment, jobs, (decisions, args.explain_queues), &bar)?, None),
         None => execute(args, &experiment, jobs, replayed.as_ref(), &bar)?,
     };
     say::took(began, results.provenance.runs, "runs");
@@ -178,11 +178,12 @@ fn execute(
 fn explain(
     experiment: &Experiment,
     jobs: usize,
-    decisions: &Decisions,
+    (decisions, queues): (&Decisions, bool),
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
     let mut stream = decisions.open()?;
-    let results = experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), &mut stream);
+    let results =
+        experiment::decisions::run_explained(experiment, jobs, &|_, _| bar.inc(1), (&mut stream, queues));
     bar.finish_and_clear();
     let results = results.map_err(|error| match error {
         RunError::Decisions(error) => Failure::Output(format!("cannot write the decisions: {error}")),

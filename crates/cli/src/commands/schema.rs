@@ -17,6 +17,12 @@ pub(crate) fn schema(args: &Schema, policies: &PolicyShelf) -> Result<ExitCode, 
         SchemaOf::Result => output::result(),
         SchemaOf::ResultLine => output::result_line(),
         SchemaOf::Compare => output::compare(),
+        #[cfg(target_os = "linux")]
+        SchemaOf::Measurement => host::result::schema(),
+        #[cfg(not(target_os = "linux"))]
+        SchemaOf::Measurement => {
+            return Err(Failure::Input("measurements need Linux; docs/schemas has their schema".into()));
+        }
     };
     to_stdout(|out| writeln!(out, "{schema:#}"))?;
     Ok(ExitCode::SUCCESS)

@@ -52,6 +52,8 @@ pub struct View {
     pub turbo: Vec<String>,
     /// Speed of each core against the nominal one, by runs of equal cores.
     pub core_speeds: Vec<SpeedRun>,
+    /// Number of each cpu under Linux, in the order of the simulator's cpus; empty: they are the same.
+    pub cpu_numbers: Vec<u32>,
     /// All values with their sources.
     pub values: Vec<ValueRow>,
     /// The kernel shown.
@@ -137,7 +139,8 @@ pub fn show(machine: &str, kernel: Option<&str>) -> Result<View, Refusal> {
     Ok(view(&entry, kernel))
 }
 
-fn find(machine: &str) -> Result<Entry, Refusal> {
+/// The entry of a name, a file's path or a synthetic description.
+pub(crate) fn find(machine: &str) -> Result<Entry, Refusal> {
     if !machine_files::is_file(machine) {
         return machines::resolve(machine).map_err(Refusal::Sentence);
     }
@@ -168,6 +171,7 @@ fn view(entry: &Entry, kernel: &'static os::Entry) -> View {
         distances: (!distances.is_empty()).then(|| rows(distances)),
         turbo: factors(&machine.turbo),
         core_speeds: speeds(&machine),
+        cpu_numbers: entry.lists.cpu_numbers.clone(),
         values: entry.notes.iter().map(|note| value_row(entry, note)).collect(),
         kernel: kernel.name.to_owned(),
         own_kernel: entry.kernel.clone(),

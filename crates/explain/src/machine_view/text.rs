@@ -9,11 +9,14 @@ use super::{LevelRow, SpeedRun, ValueRow, View};
 const MAX_MATRIX: usize = 16;
 /// Most runs of equal cores that are printed.
 const MAX_RUNS: usize = 8;
+/// Cpus on a line of Linux numbers, and most such lines.
+const NUMBERS_ON_LINE: usize = 16;
+const MAX_LINES_OF_NUMBERS: usize = 16;
 
 /// The groups of values, in the order printed: heading and parameters. Values of no group are printed in the
 /// last one.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Shape and kernel", &["topology", "kernel"]),
+    ("Shape and kernel", &["topology", "kernel", "lists.cpu_numbers"]),
     ("Speed", &["core_speed", "smt_compute", "smt_memory", "smt_poll", "lists.turbo", "lists.core_speeds"]),
     (
         "Memory and caches",
@@ -48,6 +51,7 @@ pub fn write_text(view: &View, out: &mut dyn Write) -> io::Result<()> {
     for (depth, level) in view.levels.iter().enumerate() {
         write_level(level, depth, out)?;
     }
+    write_numbers(view, out)?;
     write_distances(view, out)?;
     write_speeds(view, out)?;
     write_values(view, out)?;
@@ -71,6 +75,25 @@ fn cpus(each: u32, count: u32) -> String {
         _ => format!("{}, {}, ..., {}", range(0), range(1), range(count.saturating_sub(1))),
     };
     format!("{each} {} ({shown})", if each == 1 { "cpu" } else { "cpus" })
+}
+
+/// The Linux number of each cpu, if it is another one.
+fn write_numbers(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    if view.cpu_numbers.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nLinux numbers of the cpus; scenarios and results use the numbers on the left")?;
+    let lines: Vec<&[u32]> = view.cpu_numbers.chunks(NUMBERS_ON_LINE).collect();
+    for (at, numbers) in lines.iter().enumerate().take(MAX_LINES_OF_NUMBERS) {
+        let first = at * NUMBERS_ON_LINE;
+        let last = first + numbers.len() - 1;
+        let own = if first == last { format!("cpu {first}") } else { format!("cpus {first}-{last}") };
+        writeln!(out, "  {own}: {}", notation::lists::ranges(numbers.iter().copied()))?;
+    }
+    if let Some(left) = lines.len().checked_sub(MAX_LINES_OF_NUMBERS).filter(|left| *left > 0) {
+        writeln!(out, "  ... and {left} more lines; --format json prints all")?;
+    }
+    Ok(())
 }
 
 fn write_distances(view: &View, out: &mut dyn Write) -> io::Result<()> {

@@ -117,8 +117,12 @@ impl Engine<'_> {
         self.shared.dirty.note(other.cpu);
         match other.state {
             TaskState::Sleeping => {
-                self.cpus[cpu].overhead.grow(Part::Kernel, self.shared.machine.costs.wake);
+                let costs = &self.shared.machine.costs;
+                let price = if other.cpu == cpu { costs.wake } else { costs.wake_remote };
+                let until_effect = price.min(costs.wake);
+                self.cpus[cpu].overhead.grow(Part::Kernel, until_effect);
                 let at = self.cursor(cpu);
+                self.cpus[cpu].overhead.grow(Part::Kernel, price - until_effect);
                 self.shared.tasks[task].ready = ready.min(at);
                 self.arm_pending(at, Timer::Wake(task, cpu));
                 let waker = &mut self.shared.tasks[self.cpus[cpu].current];

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::state::{Activity, After, Part, Waiting};
 use crate::ids::{CpuId, TaskId};
-use crate::observe::LeaveReason;
+use crate::observe::{LeaveReason, Verdict};
 use crate::policy::{Enqueue, Policy, Preemption, THROTTLED, TaskState};
 use crate::run_queue;
 use crate::time::{Span, Time};
@@ -205,6 +205,9 @@ impl Engine<'_> {
         record.resched = false;
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].yield_target.is_none() { self.directed(cpu) } else { None };
+        if let Some(target) = directed.filter(|_| self.shared.wants_queues) {
+            self.shared.report_queue(&self.cpus[cpu], target, Verdict::Picked, true);
+        }
         let next = directed.or_else(|| self.pick(cpu, policy));
         if self.cpus[cpu].current != id {
             // The policy has dispatched it to another cpu.
@@ -365,6 +368,7 @@ impl Engine<'_> {
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
+        record.idle_from = self.shared.now;
         self.shared.model.discipline.insert(&mut self.shared.tasks, record, id);
         self.shared.dirty.note(cpu);
     }

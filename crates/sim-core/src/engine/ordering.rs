@@ -6,6 +6,7 @@
 use crate::engine::state::Part;
 use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
+use crate::observe::Verdict;
 use crate::policy::{Enqueue, Policy, QueueEntry};
 use crate::run_queue;
 use crate::time::Span;
@@ -34,12 +35,18 @@ impl Engine<'_> {
     /// Who runs next on a cpu after its current task has gone to the queue. A policy that orders the queues
     /// may dispatch a task if none waits; it may also have moved the current one.
     pub(crate) fn pick(&mut self, cpu: CpuId, policy: &mut dyn Policy) -> Option<TaskId> {
-        let next = self.choose(cpu, true);
-        if next.is_some() || !self.shared.policy_orders {
-            return next;
+        let target = self.cpus[cpu].yield_target;
+        let mut next = self.choose(cpu, true);
+        if next.is_none() && self.shared.policy_orders {
+            policy.dispatch(self, cpu);
+            next = self.choose(cpu, true);
         }
-        policy.dispatch(self, cpu);
-        self.choose(cpu, true)
+        if self.shared.wants_queues
+            && let Some(next) = next
+        {
+            self.shared.report_queue(&self.cpus[cpu], next, Verdict::Picked, next == target);
+        }
+        next
     }
 
     /// The current task runs: the policy is notified.
@@ -76,12 +83,12 @@ impl Engine<'_> {
         discipline.insert(tasks, record, id);
         let picks = record.current.some().is_some_and(|current| tasks[current].is_held());
         if !picks && discipline.preempts(tasks, record, id, self.shared.now) {
-            let costs = &self.shared.machine.costs;
+            let ipi = self.shared.machine.costs.ipi;
             let price = match idle {
                 // It picks its next task at this instant and has not been idle.
                 true if record.since == self.shared.now => Span::ZERO,
-                true => costs.ipi + costs.idle_exit,
-                false => costs.ipi,
+                true => ipi + self.shared.idle_exit(record),
+                false => ipi,
             };
             record.resched |= !idle;
             record.defer(Part::Kernel, price);

@@ -286,12 +286,11 @@ impl<'o> Engine<'o> {
         if let Some(period) = model.discipline.update_period() {
             timers.arm(Time::ZERO + period, Timer::Update);
         }
-        let cpus = machine.cpus() as usize;
-        let memory = Contention::new(&machine, &profiles);
+        let (cpus, memory) = (machine.cpus() as usize, Contention::new(&machine, &profiles));
         let policy_orders = matches!(model.discipline, Discipline::ByPolicy(_));
         let directed = apps.iter().any(|app| app.runtime.wait == WaitMode::YieldTo);
-        let reads_head_only = !directed && model.discipline.reads_head_only();
         // Copies of whole queues are not used twice.
+        let reads_head_only = !directed && model.discipline.reads_head_only();
         let queue_copies = if reads_head_only { cpus.min(QUEUE_COPIES) } else { 1 };
         Self {
             cpus: build_cpus(&machine, &model, options.seed),
@@ -339,6 +338,7 @@ impl<'o> Engine<'o> {
                 caches,
                 memory,
                 wants_cpu_time: observer.wants_cpu_time(),
+                wants_queues: observer.wants_queues(),
                 observer: observer.wants_facts().then_some(observer),
             },
         }

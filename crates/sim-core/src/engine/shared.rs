@@ -15,11 +15,12 @@ use crate::engine::state::{Activity, After, App, BarrierRank, Cpu, Part, Stage, 
 use crate::event::Sources;
 use crate::ids::{AppId, CpuId, Id, IdVec, NodeId, TaskId};
 use crate::machine::{Machine, PerCpu};
-use crate::observe::{Digest, LeaveReason, Observation, Observer};
+use crate::observe::{Digest, LeaveReason, Observation, Observer, Verdict};
 use crate::os::OsModel;
 use crate::outcome::Options;
 use crate::policy::{Affinity, Awaited};
 use crate::program::MemoryProfile;
+use crate::run_queue::explanation::explain;
 use crate::sync::BarrierStep;
 use crate::time::{Span, Time};
 
@@ -65,10 +66,30 @@ pub(crate) struct Shared<'o> {
     pub(crate) observer: Option<&'o mut dyn Observer>,
     /// The observer wants the cpu-time breakdowns.
     pub(crate) wants_cpu_time: bool,
+    /// The observer wants the decisions of the run queues.
+    pub(crate) wants_queues: bool,
     pub(crate) digest: Digest,
 }
 
 impl Shared<'_> {
+    /// Reports a decision of the run queue of a cpu; `directed`: another task yields to this one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_queue(&mut self, record: &Cpu, task: TaskId, verdict: Verdict, directed: bool) {
+        let mut decision = explain(&self.model.discipline, &self.tasks, record, task, verdict);
+        if directed {
+            decision.rule = "it is the target of a directed yield";
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.queued(self.now, &decision);
+        }
+    }
+
+    /// The time in which a cpu without a current task leaves the idle state.
+    pub(crate) fn idle_exit(&self, record: &Cpu) -> Span {
+        self.machine.costs.idle_exit_after(self.now.since(record.idle_from))
+    }
+
     /// Reports the cpu-time breakdown of a cpu to the observer, if it wants that.
     #[inline]
     pub(crate) fn report_account(&mut self, record: &Cpu) {

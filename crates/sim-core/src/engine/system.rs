@@ -246,7 +246,7 @@ impl System for Engine<'_> {
                 }
                 record.resched |= record.current == task && priority == THROTTLED;
                 if idle && priority < THROTTLED {
-                    record.defer(Part::Kernel, self.shared.machine.costs.idle_exit);
+                    record.defer(Part::Kernel, self.shared.idle_exit(record));
                 }
                 self.mark(cpu);
             }

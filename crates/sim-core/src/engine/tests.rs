@@ -218,15 +218,29 @@ fn the_waker_pays_for_each_sleeper_and_an_idle_cpu_for_its_exit() {
     let mut rig = Rig::of(3).app(app(3, WaitMode::Block, vec![compute(MS), Op::Barrier, compute(MS)]));
     rig.apps[0].rank_scale = vec![1_000, 1_000, 2_000];
     rig.machine.costs.wake = Span::from_us(3);
+    rig.machine.costs.wake_remote = Span::from_us(5);
     rig.machine.costs.ipi = Span::from_us(1);
     rig.machine.costs.idle_exit = Span::from_us(7);
-    let (report, _) = rig.run();
+    let (report, log) = rig.run();
     // All three cpus were idle when their tasks were created; no other cpu interrupts the first one.
     assert_eq!(spent(&report, 0, Category::Kernel), 7 * US + 8 * US);
     assert_eq!(spent(&report, 1, Category::Kernel), 8 * US + 8 * US);
-    assert_eq!(spent(&report, 2, Category::Kernel), 8 * US + 2 * 3 * US);
+    assert_eq!(spent(&report, 2, Category::Kernel), 8 * US + 2 * 5 * US);
     // Rank 2 begins after 8 us, computes for 2 ms, wakes two, and computes for 2 ms more.
-    assert_near(end(&report, 0), 4 * MS + 14 * US, 10);
+    assert_near(end(&report, 0), 4 * MS + 18 * US, 10);
+    // The first wake-up takes effect after 3 us of the call, the second 5 us later.
+    let woken = |task| log.began.iter().filter(|(_, id)| *id == task).map(|(at, _)| *at).max().unwrap();
+    assert_eq!(woken(1) - woken(0), 5 * US);
+}
+
+#[test]
+fn a_longer_idle_time_has_a_longer_exit() {
+    let program = vec![sleep(100 * US), compute(MS), sleep(MS), compute(MS)];
+    let mut rig = Rig::of(1).app(app(1, WaitMode::Block, program));
+    rig.machine.costs.idle_exits = vec![(Span::ZERO, Span::ZERO), (Span::from_us(200), Span::from_us(8))];
+    let (report, _) = rig.run();
+    // Half of the first row's idle time, and more than the last row's.
+    assert_eq!(spent(&report, 0, Category::Kernel), 4 * US + 8 * US);
 }
 
 // Barriers.

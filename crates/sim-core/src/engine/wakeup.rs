@@ -6,7 +6,7 @@ use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Distance;
-use crate::observe::{LeaveReason, Observation};
+use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry};
 use crate::time::Span;
@@ -157,9 +157,13 @@ impl Engine<'_> {
                 price += self.shared.machine.costs.ipi;
             }
             if idle {
-                price += self.shared.machine.costs.idle_exit;
+                price += self.shared.idle_exit(record);
             }
             record.defer(Part::Kernel, price);
+        }
+        if self.shared.wants_queues && !idle {
+            let verdict = if preempts { Verdict::Preempts } else { Verdict::Waits };
+            self.shared.report_queue(&self.cpus[cpu], id, verdict, false);
         }
         self.price_switches(cpu, Some(id));
         self.notices.push((id, cpu, Change::Entered));
@@ -237,6 +241,7 @@ impl Engine<'_> {
         self.shared.model.discipline.leave(&mut self.shared.tasks, record, id, reason);
         record.last_process = self.shared.tasks[id].process;
         record.current = TaskId::NONE;
+        record.idle_from = self.shared.now;
         record.activity = Activity::Idle;
         record.newidle = true;
         self.note_stopping(id, cpu);

@@ -7,7 +7,7 @@
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
-use crate::observe::LeaveReason;
+use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::{Entry, Growth, Keys, Rules, Tasks, at_least_1us, delayed_in, list};
@@ -456,6 +456,30 @@ impl Rules for EevdfParams {
 
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
         drop_all(self, tasks, cpu);
+    }
+
+    fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
+        let task = &tasks[id];
+        let average = average(tasks, cpu, task.priority, TaskId::NONE);
+        let protected_until = (cpu.current == id).then_some(task.history.protection);
+        let eligible = average.allows(task.vruntime);
+        Some((Request { deadline: task.vdeadline, eligible, protected_until }, average.value()))
+    }
+
+    fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {
+        let eligible =
+            |id: TaskId| average(tasks, cpu, tasks[id].priority, TaskId::NONE).allows(tasks[id].vruntime);
+        let protected = cpu.current.some().is_some_and(|current| {
+            eligible(current) && tasks[current].vruntime < tasks[current].history.protection
+        });
+        match verdict {
+            Verdict::Waits if !eligible(id) => "it is not eligible: its virtual runtime is above the mean",
+            Verdict::Waits if protected => "the current task is eligible and protected",
+            Verdict::Waits => "another eligible task has an earlier deadline",
+            _ if cpu.current == id && protected => "the current task is eligible and protected",
+            _ if cpu.current == id && !eligible(id) => "no waiting task is eligible",
+            _ => "earliest deadline among the eligible tasks",
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 pub(crate) mod by_policy;
 pub(crate) mod cfs;
 pub(crate) mod eevdf;
+pub(crate) mod explanation;
 mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
@@ -23,7 +24,7 @@ pub(crate) mod virtual_time;
 use crate::engine::polling::queue_copy::QueueCopy;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
-use crate::observe::LeaveReason;
+use crate::observe::{LeaveReason, Request, Verdict};
 use crate::policy::THROTTLED;
 use crate::time::{Span, Time};
 use by_policy::ByPolicy;
@@ -283,6 +284,23 @@ pub(crate) trait Rules {
         tasks[id].priority = priority;
     }
 
+    /// How a task of a cpu stands, for a report: under disciplines with eligibility its request, and the
+    /// mean.
+    fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
+        let _ = (tasks, cpu, id);
+        None
+    }
+
+    /// The rule that decided about a task of a cpu, for a report.
+    fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {
+        let _ = (tasks, cpu, id);
+        match verdict {
+            Verdict::Picked => "the discipline prefers it to all others of the cpu",
+            Verdict::Preempts => "the discipline prefers it to the current task",
+            Verdict::Waits => "the discipline does not prefer it to the current task",
+        }
+    }
+
     /// A cpu has no runnable task any more.
     #[inline]
     fn emptied(&self, tasks: &mut Tasks, cpu: &mut Cpu) {
@@ -519,6 +537,16 @@ impl Discipline {
     pub(crate) fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, stays: bool, now: Time) -> Option<TaskId> {
         let current = cpu.current.some().filter(|id| stays && tasks[*id].priority < THROTTLED);
         each!(self, rules => rules.choose(tasks, cpu, current, now))
+    }
+
+    /// [`Rules::request`].
+    pub(crate) fn request(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> Option<(Request, i64)> {
+        each!(self, rules => rules.request(tasks, cpu, id))
+    }
+
+    /// [`Rules::rule`].
+    pub(crate) fn rule(&self, tasks: &Tasks, cpu: &Cpu, id: TaskId, verdict: Verdict) -> &'static str {
+        each!(self, rules => rules.rule(tasks, cpu, id, verdict))
     }
 
     /// True when a waiting task that another task yielded to is picked instead of the best one: as the next

@@ -310,6 +310,7 @@ impl Reference<'_> {
         self.tasks[t].state = TaskState::Queued;
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
+        self.cpus[c].idle_from = self.now;
         self.cpus[c].newidle = true;
         self.insert(c, t);
         self.end_delays(c);
@@ -322,6 +323,7 @@ impl Reference<'_> {
         self.tasks[t].state = TaskState::Queued;
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
+        self.cpus[c].idle_from = self.now;
         self.insert(c, t);
         self.run_next(c, next, policy);
     }

@@ -252,8 +252,13 @@ impl Reference<'_> {
         self.tasks[other].ready = seen;
         match self.tasks[other].state {
             TaskState::Sleeping => {
-                lead.0[KERNEL] += self.machine.costs.wake.ns();
+                let (wake, remote) = (self.machine.costs.wake.ns(), self.machine.costs.wake_remote.ns());
+                let price = if self.tasks[other].cpu == c { wake } else { remote };
+                // The interrupt is sent after a local wake's work.
+                let effect = wake.min(price);
+                lead.0[KERNEL] += effect;
                 let at = self.now + lead.total();
+                lead.0[KERNEL] += price - effect;
                 self.tasks[other].ready = seen.min(at);
                 self.arm(at, Timer::Wake { task: other, by: c });
                 if let Some(waker) = self.cpus[c].current {

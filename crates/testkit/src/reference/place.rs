@@ -131,13 +131,30 @@ impl Reference<'_> {
                 self.cpus[c].debt.0[KERNEL] += self.machine.costs.ipi.ns();
             }
             if self.cpus[c].current.is_none() {
-                self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
+                self.cpus[c].debt.0[KERNEL] += self.idle_exit(c);
             }
         }
         self.notices.push((t, c, News::Entered));
         self.tell_polling(c);
         self.observe(Observation::Runnable { task: TaskId(t as u32), cpu: CpuId(c as u32) });
         self.mark(c);
+    }
+
+    /// What it costs a cpu without a current task to leave the idle state.
+    pub(super) fn idle_exit(&self, c: usize) -> u64 {
+        let costs = &self.machine.costs;
+        let idle = self.now - self.cpus[c].idle_from;
+        let mut before: Option<(u64, u64)> = None;
+        for (from, exit) in costs.idle_exits.iter().map(|(from, exit)| (from.ns(), exit.ns())) {
+            if idle < from {
+                return before.map_or(exit, |(start, least)| {
+                    let gone = u128::from(exit - least) * u128::from(idle - start);
+                    least + (gone / u128::from(from - start)) as u64
+                });
+            }
+            before = Some((from, exit));
+        }
+        before.map_or(costs.idle_exit.ns(), |(_, exit)| exit)
     }
 
     /// A sleeping task that still competes on its cpu stops doing so.
@@ -173,6 +190,7 @@ impl Reference<'_> {
         }
         self.cpus[c].previous = Some(self.tasks[t].process);
         self.cpus[c].current = None;
+        self.cpus[c].idle_from = self.now;
         self.cpus[c].newidle = true;
         if self.by_policy() && self.tasks[t].held.is_none() {
             self.notices.push((t, c, News::Stopped));

@@ -101,6 +101,8 @@ pub(super) struct RefCpu {
     pub(super) bringer: Option<(usize, u64)>,
     pub(super) picked: u64,
     pub(super) charged: u64,
+    /// When its last current task left it.
+    pub(super) idle_from: u64,
     pub(super) next_buddy: Option<usize>,
     pub(super) last_buddy: Option<usize>,
     /// Whom somebody yielded to: the next pick prefers it.
@@ -146,6 +148,7 @@ impl RefCpu {
             bringer: None,
             picked: 0,
             charged: 0,
+            idle_from: 0,
             next_buddy: None,
             last_buddy: None,
             heir: None,

@@ -191,7 +191,7 @@ impl System for Reference<'_> {
             }
             if idle && band != THROTTLED {
                 // Work comes to an idle cpu.
-                self.cpus[c].debt.0[KERNEL] += self.machine.costs.idle_exit.ns();
+                self.cpus[c].debt.0[KERNEL] += self.idle_exit(c);
             }
             self.mark(c);
         }
@@ -223,7 +223,7 @@ impl System for Reference<'_> {
                 self.cpus[c].resched = true;
                 self.cpus[c].debt.0[KERNEL] += costs.ipi.ns();
             } else if self.cpus[c].since < self.now {
-                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns() + costs.idle_exit.ns();
+                self.cpus[c].debt.0[KERNEL] += costs.ipi.ns() + self.idle_exit(c);
             }
         }
         self.mark(c);

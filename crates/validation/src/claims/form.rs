@@ -1,116 +1,71 @@
 //! Kinds of statements, their values and tolerances.
 
+use notation::choices;
 use serde_json::{Value as Json, json};
 
-/// What kind of statement a claim is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// A number.
-    Exact,
-    /// A number, roughly.
-    Approx,
-    /// A number that is a mean over a workload.
-    Average,
-    /// Everything lies between two numbers.
-    Range,
-    /// The largest value is this.
-    UpTo,
-    /// Nothing is below.
-    LowerBound,
-    /// Nothing is above.
-    UpperBound,
-    /// One thing is more than another.
-    Ordering,
-    /// Two things go together.
-    Correlation,
-    /// A statement in words.
-    Qualitative,
-    /// A number that was printed and is lost.
-    Missing,
+choices! {
+    /// What kind of statement a claim is.
+    pub enum Form {
+        /// A number.
+        Exact = "exact",
+        /// A number, roughly.
+        Approx = "approx",
+        /// A number that is a mean over a workload.
+        Average = "average",
+        /// Everything lies between two numbers.
+        Range = "range",
+        /// The largest value is this.
+        UpTo = "up-to",
+        /// Nothing is below.
+        LowerBound = "lower-bound",
+        /// Nothing is above.
+        UpperBound = "upper-bound",
+        /// One thing is more than another.
+        Ordering = "ordering",
+        /// Two things go together.
+        Correlation = "correlation",
+        /// A statement in words.
+        Qualitative = "qualitative",
+        /// A number that was printed and is lost.
+        Missing = "missing",
+    }
 }
 
 impl Form {
-    /// All forms with their names in files.
-    pub const NAMES: [(&'static str, Self); 11] = [
-        ("exact", Self::Exact),
-        ("approx", Self::Approx),
-        ("average", Self::Average),
-        ("range", Self::Range),
-        ("up-to", Self::UpTo),
-        ("lower-bound", Self::LowerBound),
-        ("upper-bound", Self::UpperBound),
-        ("ordering", Self::Ordering),
-        ("correlation", Self::Correlation),
-        ("qualitative", Self::Qualitative),
-        ("missing", Self::Missing),
-    ];
-
-    /// The form of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, form)| *form)
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, form)| *form == self).map_or("", |(name, _)| name)
-    }
-
     /// True when a published number stands beside a simulated one.
     #[must_use]
     pub const fn is_number(self) -> bool {
         matches!(self, Self::Exact | Self::Approx | Self::Average | Self::UpTo)
     }
-}
 
-/// How the tolerance is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ToleranceKind {
-    /// So much beyond the bound.
-    Bound,
-    /// Absolute, in the unit of the value.
-    Abs,
-    /// Percentage points.
-    Pp,
-    /// A share of the published value.
-    Rel,
-    /// A factor, up or down.
-    Factor,
-    /// The sign must be right; so much on the wrong side is noise.
-    Sign,
-    /// The order must be right; so much the wrong way round is noise.
-    Order,
-    /// True or false.
-    Bool,
-    /// A rank correlation of at least this.
-    Corr,
-}
-
-impl ToleranceKind {
-    /// All kinds with their names in files.
-    pub const NAMES: [(&'static str, Self); 9] = [
-        ("bound", Self::Bound),
-        ("abs", Self::Abs),
-        ("pp", Self::Pp),
-        ("rel", Self::Rel),
-        ("factor", Self::Factor),
-        ("sign", Self::Sign),
-        ("order", Self::Order),
-        ("bool", Self::Bool),
-        ("corr", Self::Corr),
-    ];
-
-    /// The kind of this name.
+    /// True when all quantities of a claim make one number.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    pub const fn is_mean(self) -> bool {
+        matches!(self, Self::Exact | Self::Approx | Self::Average | Self::Missing)
     }
+}
 
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+choices! {
+    /// How the tolerance is meant.
+    pub enum ToleranceKind {
+        /// So much beyond the bound.
+        Bound = "bound",
+        /// Absolute, in the unit of the value.
+        Abs = "abs",
+        /// Percentage points.
+        Pp = "pp",
+        /// A share of the published value.
+        Rel = "rel",
+        /// A factor, up or down.
+        Factor = "factor",
+        /// The sign must be right; so much on the wrong side is noise.
+        Sign = "sign",
+        /// The order must be right; so much the wrong way round is noise.
+        Order = "order",
+        /// True or false.
+        Bool = "bool",
+        /// A rank correlation of at least this.
+        Corr = "corr",
     }
 }
 
@@ -208,18 +163,5 @@ mod tests {
         assert!(!tolerance(ToleranceKind::Factor, 1.6).admits(120.0, 193.0));
         assert!(tolerance(ToleranceKind::Pp, 3.0).admits(-2.0, -5.0));
         assert!(tolerance(ToleranceKind::Abs, 0.1).admits(1.2, 1.3));
-    }
-
-    #[test]
-    fn names_go_both_ways() {
-        for (name, form) in Form::NAMES {
-            assert_eq!(Form::named(name), Some(form));
-            assert_eq!(form.name(), name);
-        }
-        for (name, kind) in ToleranceKind::NAMES {
-            assert_eq!(ToleranceKind::named(name), Some(kind));
-            assert_eq!(kind.name(), name);
-        }
-        assert_eq!(Form::named("about"), None);
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use notation::declare::Choice;
 use notation::diagnostics::{Diagnostic, Sources};
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 
-use super::{Claim, Form, Tolerance, ToleranceKind, Value};
+use super::claim::{Claim, Conditions, Texts};
+use super::form::{Form, Tolerance, ToleranceKind, Value};
+use super::text::named;
 
 /// Texts that every prediction has.
 const TEXTS: [&str; 15] = [
@@ -106,10 +109,8 @@ impl Reader {
         let value = self.value(item, form?)?;
         let mut texts = texts.into_iter();
         let mut next = || texts.next().flatten();
-        Some(Claim {
-            id: next()?,
-            group: next()?,
-            source: next()?,
+        let (id, group, source) = (next()?, next()?, next()?);
+        let texts = Texts {
             machine: next()?,
             workload: next()?,
             class: next()?,
@@ -122,6 +123,14 @@ impl Reader {
             environment: next()?,
             metric: next()?,
             unit: next()?,
+        };
+        let at = Conditions::read(&group, &texts, &value);
+        Some(Claim {
+            id,
+            group,
+            source,
+            texts,
+            at,
             form: form?,
             value,
             tolerance: tolerance?,
@@ -158,11 +167,10 @@ impl Reader {
 
     fn form(&mut self, item: &Node) -> Option<Form> {
         let name = self.text(item, "form")?;
-        let form = Form::named(&name);
+        let form = named(&name);
         if form.is_none() {
-            let names: Vec<&str> = Form::NAMES.iter().map(|(name, _)| *name).collect();
             let node = item.get("form").map_or(item, |entry| &entry.value);
-            self.wrong(node, format!("unknown form `{name}`"), advice(&name, &names));
+            self.wrong(node, format!("unknown form `{name}`"), advice(&name, Form::WORDS));
         }
         form
     }
@@ -176,9 +184,9 @@ impl Reader {
             Some(Content::Scalar(name)) => name.as_str(),
             _ => "",
         };
-        let Some(kind) = ToleranceKind::named(name) else {
-            let names: Vec<&str> = ToleranceKind::NAMES.iter().map(|(name, _)| *name).collect();
-            self.wrong(node, format!("unknown type of tolerance `{name}`"), advice(name, &names));
+        let Some(kind) = named(name) else {
+            let hint = advice(name, ToleranceKind::WORDS);
+            self.wrong(node, format!("unknown type of tolerance `{name}`"), hint);
             return None;
         };
         let amount = match node.get("value").map(|entry| &entry.value) {
@@ -236,7 +244,7 @@ impl Reader {
                 _ => {
                     self.wrong(
                         node,
-                        format!("the value of a claim of the form {} must be a text", form.name()),
+                        format!("the value of a claim of the form {} must be a text", form.word()),
                         "",
                     );
                     None

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::setting::Setting;
+
 /// A cell. Two cells with the same key are the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
     study: &'static str,
     policy: String,
-    settings: BTreeMap<String, String>,
+    settings: BTreeMap<String, Setting>,
 }
 
 impl Cell {
@@ -21,8 +23,8 @@ impl Cell {
 
     /// The same with one more setting, by the paths of a sweep.
     #[must_use]
-    pub fn set(mut self, path: &str, value: impl fmt::Display) -> Self {
-        self.settings.insert(path.to_owned(), value.to_string());
+    pub fn set(mut self, path: &str, value: impl Into<Setting>) -> Self {
+        self.settings.insert(path.to_owned(), value.into());
         self
     }
 
@@ -47,7 +49,7 @@ impl Cell {
 
     /// Paths and values, by path: what a path belongs to comes before it.
     #[must_use]
-    pub const fn settings(&self) -> &BTreeMap<String, String> {
+    pub const fn settings(&self) -> &BTreeMap<String, Setting> {
         &self.settings
     }
 

@@ -3,7 +3,9 @@
 mod cell;
 mod run;
 mod sample;
+mod setting;
 mod store;
+mod study;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +13,9 @@ use std::sync::Arc;
 pub use cell::Cell;
 pub use run::{Campaign, simulate};
 pub use sample::{AppSample, RunSample};
+pub use setting::Setting;
 pub use store::Store;
+pub use study::{STUDIES, Study, as_stated, find, grid};
 
 use crate::answer::{Series, Trouble};
 

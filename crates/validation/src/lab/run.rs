@@ -9,8 +9,10 @@ use experiment::snapshots::watch;
 use rayon::prelude::*;
 use scenario::{Overrides, load};
 
-use super::{Cell, RunSample, Store};
-use crate::studies::{self, Study};
+use super::cell::Cell;
+use super::sample::RunSample;
+use super::store::Store;
+use super::study::{self, Study};
 
 /// How a campaign is run.
 #[derive(Clone, Copy)]
@@ -19,7 +21,7 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// Few replicates and short programs.
     pub quick: bool,
-    /// What is set otherwise than stated in a cell, as `path=value`; [`studies::as_stated`] for nothing.
+    /// What is set otherwise than stated in a cell, as `path=value`; [`study::as_stated`] for nothing.
     pub adjusted: &'a (dyn Fn(&Study, &Cell) -> Vec<String> + Sync),
     /// Called after each cell with the number of finished and of all cells.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
@@ -57,7 +59,7 @@ pub fn simulate(
 
 /// All replicates of a cell.
 fn runs(cell: &Cell, campaign: &Campaign<'_>) -> Vec<RunSample> {
-    let Some(study) = studies::find(cell.study()) else {
+    let Some(study) = study::find(cell.study()) else {
         return vec![RunSample::refused(format!("there is no study {}", cell.study()))];
     };
     let experiment = match load(study.name, study.text, &overrides(study, cell, campaign)) {

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use notation::declare::Choice;
 use notation::neutral;
 
-use super::simulated;
+use super::numbers::simulated;
 use crate::claims::{Claim, Value};
 use crate::reproduce::Reproduction;
 use crate::verdict::Finding;
@@ -33,14 +34,14 @@ pub(super) fn write(reproduction: &Reproduction, out: &mut dyn Write) -> io::Res
         let row = [
             word(&claim.id),
             word(&claim.group),
-            word(&claim.machine),
-            word(&claim.workload),
-            word(&claim.metric),
-            claim.form.name().to_owned(),
+            word(&claim.texts.machine),
+            word(&claim.texts.workload),
+            word(&claim.texts.metric),
+            claim.form.word().to_owned(),
             published(claim),
             found(finding),
             finding.error.map(|e| e.to_string()).unwrap_or_default(),
-            claim.tolerance.kind.name().to_owned(),
+            claim.tolerance.kind.word().to_owned(),
             claim.tolerance.amount.to_string(),
             finding.verdict.name().to_owned(),
             claim.uncertain.is_some().to_string(),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use notation::declare::Choice;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -64,16 +65,16 @@ fn row<'a>(claim: &'a Claim, finding: &'a Finding) -> Row<'a> {
     Row {
         id: &claim.id,
         group: &claim.group,
-        machine: &claim.machine,
-        workload: &claim.workload,
-        metric: &claim.metric,
-        unit: &claim.unit,
-        form: claim.form.name(),
+        machine: &claim.texts.machine,
+        workload: &claim.texts.workload,
+        metric: &claim.texts.metric,
+        unit: &claim.texts.unit,
+        form: claim.form.word(),
         published: claim.value.json(),
         simulated,
         ci95,
         error: finding.error,
-        tolerance: json!({ "type": claim.tolerance.kind.name(), "value": claim.tolerance.amount }),
+        tolerance: json!({ "type": claim.tolerance.kind.word(), "value": claim.tolerance.amount }),
         verdict: finding.verdict.name(),
         reason: &finding.reason,
         uncertain: claim.uncertain.is_some(),

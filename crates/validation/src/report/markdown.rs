@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use notation::declare::Choice;
 use notation::neutral::markdown;
 
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
 
@@ -56,12 +57,12 @@ pub(super) fn table(reproduction: &Reproduction, group: &str, out: &mut dyn Writ
             out,
             "| {}{mark} | {} | {} | {} | {} | {} | {} {} | {} |",
             markdown(&claim.id),
-            markdown(&claim.machine),
-            markdown(&claim.workload),
-            markdown(&claim.metric),
+            markdown(&claim.texts.machine),
+            markdown(&claim.texts.workload),
+            markdown(&claim.texts.metric),
             markdown(&claim.published()),
             if finding.points.is_empty() { markdown(&finding.reason) } else { markdown(&simulated(finding)) },
-            claim.tolerance.kind.name(),
+            claim.tolerance.kind.word(),
             claim.tolerance.amount,
             finding.verdict.name(),
         )?;

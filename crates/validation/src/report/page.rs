@@ -5,7 +5,7 @@ use std::fmt::Write;
 use notation::neutral;
 
 use super::markdown;
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::claims::Claim;
 use crate::notes::{self, Analysis};
 use crate::plot::{self, Dot};
@@ -117,9 +117,9 @@ fn panels(reproduction: &Reproduction, group: &Group) -> Vec<(String, String, Ve
             tolerance: claim.tolerance.beyond(*published),
             pass: claim.tolerance.admits(*published, *simulated),
         });
-        match panels.iter_mut().find(|(metric, ..)| *metric == claim.metric) {
+        match panels.iter_mut().find(|(metric, ..)| *metric == claim.texts.metric) {
             Some((.., all)) => all.extend(dots),
-            None => panels.push((claim.metric.clone(), claim.unit.clone(), dots.collect())),
+            None => panels.push((claim.texts.metric.clone(), claim.texts.unit.clone(), dots.collect())),
         }
     }
     panels.retain(|(.., dots)| !dots.is_empty());

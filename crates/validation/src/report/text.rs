@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use notation::declare::Choice;
 use notation::neutral;
 
-use super::{short, simulated};
+use super::numbers::{short, simulated};
 use crate::reproduce::Reproduction;
 use crate::score;
 
@@ -40,7 +41,7 @@ fn plain(reproduction: &Reproduction, out: &mut dyn Write) -> io::Result<()> {
                 format!("{}{mark}", claim.id),
                 cut(&claim.published(), STATEMENT),
                 simulated(finding),
-                format!("{} {}", claim.tolerance.kind.name(), claim.tolerance.amount),
+                format!("{} {}", claim.tolerance.kind.word(), claim.tolerance.amount),
                 cut(&finding.reason, REASON),
             ]);
         }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Form};
-use crate::fields::numbers;
+use crate::claims::{Claim, Feature, Form, Metric, Threads, Together, Workload};
 use crate::lab::{AppSample, Cell, Lab, RunSample};
 
 /// The policy under which the machine runs, as the claims say `Solaris 9 scheduler`.
@@ -26,21 +25,25 @@ const HOMES: &str = "parbench_homes";
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    match claim.metric.as_str() {
-        "rel-cpu-time" => relative_cpu_time(claim, lab),
-        "wait-fraction" => wait_fraction(claim, lab),
-        "job-run-time" if claim.model == "sequential" => slowest(claim, lab),
-        "job-run-time" => times(claim, lab, |app| whole(app, KERNELS)),
-        "cpu-time" => {
+    match claim.at.metric {
+        Some(Metric::RelCpuTime) => relative_cpu_time(claim, lab),
+        Some(Metric::WaitFraction) => wait_fraction(claim, lab),
+        Some(Metric::JobRunTime) if is_sequential(claim) => slowest(claim, lab),
+        Some(Metric::JobRunTime) => times(claim, lab, |app| whole(app, KERNELS)),
+        Some(Metric::CpuTime) => {
             times(claim, lab, |app| app.task_cpu.iter().sum::<f64>() * KERNELS / app.barriers.max(1.0))
         }
-        "rel-extension" => extension(claim, lab),
-        "rel-order" if claim.workload.contains(" vs ") => worse_than_sequential(claim, lab),
-        "rel-order" => knee(claim, lab),
-        "home-board-rate" => rates(claim, lab, |app| &app.home),
-        "migration-rate" => rates(claim, lab, |app| &app.moved),
-        metric => Err(Trouble::uncovered(format!("no rule for the metric `{metric}`"))),
+        Some(Metric::RelExtension) => extension(claim, lab),
+        Some(Metric::Order) if claim.at.workload.has(Feature::Versus) => worse_than_sequential(claim, lab),
+        Some(Metric::Order) => knee(claim, lab),
+        Some(Metric::HomeRate) => rates(claim, lab, |app| &app.home),
+        Some(Metric::MigrationRate) => rates(claim, lab, |app| &app.moved),
+        _ => Err(Trouble::no_rule(&claim.texts.metric)),
     }
+}
+
+fn is_sequential(claim: &Claim) -> bool {
+    claim.at.models.together == Together::Sequential
 }
 
 /// Run time of the whole job, of which only the first part may have been simulated.
@@ -77,33 +80,36 @@ fn sequential(lab: &mut Lab, kernel: &str, copies: u32) -> Result<Arc<Vec<RunSam
 
 /// The kernel versions that a claim names, as in `kernel 301, copies of one 100 s job`; all for `16 kernel
 /// versions`.
-fn kernels(claim: &Claim) -> Vec<String> {
-    let after = claim.workload.split("kernel ").nth(1).map_or(Vec::new(), numbers);
-    let named = after.first().filter(|number| VERSIONS.contains(number));
-    match named {
-        Some(number) => vec![format!("k{number}")],
-        None if after.is_empty() || claim.workload.contains("versions") => {
-            VERSIONS.iter().map(|number| format!("k{number}")).collect()
-        }
-        None => Vec::new(),
-    }
+fn kernels(workload: &Workload) -> Vec<String> {
+    let named: Vec<u32> = match workload.kernel {
+        Some(number) if VERSIONS.contains(&number) => vec![number],
+        Some(_) if !workload.has(Feature::Versions) => vec![],
+        _ => VERSIONS.to_vec(),
+    };
+    named.iter().map(|number| format!("k{number}")).collect()
+}
+
+/// Why there is nothing to run.
+fn no_copies(claim: &Claim) -> Trouble {
+    Trouble::uncovered(format!("`{}` names no number of copies", claim.texts.threads))
 }
 
 /// Cpu time of a copy among many, in per cent of one alone; or, for `144 vs 140` copies, by how much more
 /// than among fewer.
 fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let counts = numbers(&claim.threads);
-    let (Some(many), change) = (counts.first(), counts.len() > 1) else {
-        return Err(Trouble::uncovered(format!("`{}` names no number of copies", claim.threads)));
+    let (many, few, change) = match claim.at.threads.counts[..] {
+        [] => return Err(no_copies(claim)),
+        [many] => (many, 1, false),
+        [many, few, ..] => (many, few, true),
     };
-    let few = if change { counts[1] } else { 1 };
-    let kernels = kernels(claim);
+    let kernels = kernels(&claim.at.workload);
     if kernels.is_empty() {
-        return Err(Trouble::uncovered(format!("`{}` is no published kernel version", claim.workload)));
+        let workload = &claim.texts.workload;
+        return Err(Trouble::uncovered(format!("`{workload}` is no published kernel version")));
     }
     let mut points = Vec::new();
     for kernel in kernels {
-        let over = mean_of(&sequential(lab, &kernel, *many)?, "job", cpu_time);
+        let over = mean_of(&sequential(lab, &kernel, many)?, "job", cpu_time);
         let under = mean_of(&sequential(lab, &kernel, few)?, "job", cpu_time);
         let ratio = over.over(&under);
         let value = if change { ratio.map(|r| (r - 1.0) * 100.0) } else { ratio.map(|r| r * 100.0) };
@@ -114,10 +120,8 @@ fn relative_cpu_time(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// Share of a job's run time in which it waits for a cpu, in per cent.
 fn wait_fraction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let copies =
-        numbers(&claim.threads).first().copied().or_else(|| numbers(&claim.workload).first().copied());
-    let Some(copies) = copies else {
-        return Err(Trouble::uncovered(format!("`{}` names no number of jobs", claim.workload)));
+    let Some(copies) = claim.at.threads.counts.first().copied().or(claim.at.workload.count) else {
+        return Err(Trouble::uncovered(format!("`{}` names no number of jobs", claim.texts.workload)));
     };
     let runs = sequential(lab, "mix", copies)?;
     let waits = |app: &AppSample| 100.0 * (1.0 - app.task_cpu.iter().sum::<f64>() / app.run_time.max(1e-9));
@@ -126,8 +130,7 @@ fn wait_fraction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// Run time of the slowest of different jobs that fill the machine.
 fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let named = kernels(claim);
-    if claim.workload.contains("different") {
+    if claim.at.workload.has(Feature::Different) {
         let runs = lab.runs(&Cell::new(MIXTURE, POLICY))?;
         let most = |run: &RunSample| {
             let jobs = run.apps.iter().filter(|app| app.barriers > 0.0);
@@ -135,11 +138,9 @@ fn slowest(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         };
         return Ok(Answer::one("the slowest of 144 jobs", &Series(runs.iter().map(most).collect())));
     }
-    let Some(copies) = numbers(&claim.threads).first().copied() else {
-        return Err(Trouble::uncovered(format!("`{}` names no number of copies", claim.threads)));
-    };
+    let Some(copies) = claim.at.threads.counts.first().copied() else { return Err(no_copies(claim)) };
     let mut points = Vec::new();
-    for kernel in named {
+    for kernel in kernels(&claim.at.workload) {
         let runs = sequential(lab, &kernel, copies)?;
         let time = mean_of(&runs, "job", |app| whole(app, COPY_KERNELS));
         points.push(Point::new(format!("{kernel}, {copies} copies"), &time));
@@ -171,44 +172,17 @@ impl Load {
     }
 }
 
-/// Jobs written as `67x1`, `9x8`.
-fn written(text: &str) -> Vec<(u32, u32)> {
-    let pair = |word: &str| {
-        let (count, threads) = word.split_once('x')?;
-        Some((count.parse().ok()?, threads.parse().ok()?))
-    };
-    text.split(|c: char| !c.is_ascii_alphanumeric()).filter_map(pair).collect()
-}
-
-/// The numbers in those pieces of some texts that end so, as 140 in `8 per job, 140 user threads`.
-fn before(texts: &[&str], ending: &str) -> Vec<u32> {
-    let pieces = texts.iter().flat_map(|text| text.split([',', '(', ')']));
-    pieces.filter_map(|piece| piece.split_once(ending)).flat_map(|(piece, _)| numbers(piece)).collect()
-}
-
-/// Threads of a parallel job, in the order written.
+/// Threads of a parallel job, in the order written; not of one thread.
 fn widths(claim: &Claim) -> Vec<u32> {
-    let written: Vec<u32> =
-        written(&claim.workload).into_iter().map(|(_, threads)| threads).filter(|n| *n > 1).collect();
-    if !written.is_empty() {
-        return written;
-    }
-    let named = before(&[&claim.threads], "per job");
-    if !named.is_empty() {
-        return named;
-    }
-    let named = before(&[&claim.workload], "threads");
-    if named.is_empty() { vec![8] } else { named }
-}
-
-/// User threads in the machine, in the order written.
-fn totals(claim: &Claim) -> Vec<u32> {
-    before(&[&claim.threads, &claim.environment, &claim.baseline], "user threads")
+    let Workload { jobs, widths, .. } = &claim.at.workload;
+    let written: Vec<u32> = jobs.iter().map(|(_, threads)| *threads).filter(|n| *n > 1).collect();
+    let named = [&written, &claim.at.threads.per_job, widths].into_iter().find(|named| !named.is_empty());
+    named.cloned().unwrap_or_else(|| vec![8])
 }
 
 /// The load with parallel jobs of this width and so many user threads, `others` of which are no jobs of ours.
 fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trouble> {
-    let written = written(&claim.workload);
+    let written = &claim.at.workload.jobs;
     let jobs = written.iter().find(|(_, threads)| *threads == width && width > 1).map(|(jobs, _)| *jobs);
     let jobs = jobs.unwrap_or((PARALLEL / width.max(1)).max(1));
     let sequential = written.iter().find(|(_, threads)| *threads == 1).map(|(jobs, _)| *jobs);
@@ -222,7 +196,7 @@ fn load(claim: &Claim, width: u32, total: u32, others: u32) -> Result<Load, Trou
 /// The one load that a claim speaks of.
 fn stated(claim: &Claim, others: u32) -> Result<Load, Trouble> {
     let width = widths(claim)[0];
-    let total = totals(claim).first().copied().unwrap_or(144);
+    let total = claim.at.environment.user_threads.first().copied().unwrap_or(144);
     load(claim, width, total, others)
 }
 
@@ -238,8 +212,7 @@ fn times(claim: &Claim, lab: &mut Lab, what: impl Fn(&AppSample) -> f64) -> Resu
 
 /// By how much jobs take longer in the fuller machine, in per cent.
 fn longer(claim: &Claim, lab: &mut Lab, width: u32) -> Result<Series, Trouble> {
-    let totals = totals(claim);
-    let (full, free) = match totals[..] {
+    let (full, free) = match claim.at.environment.user_threads[..] {
         [a, b, ..] => (a.max(b), a.min(b)),
         _ => (144, 140),
     };
@@ -270,8 +243,7 @@ const NOTABLE: f64 = 0.02;
 
 /// Run times flat as long as there are cpus for the operating system (four), and notably longer beyond.
 fn knee(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let totals = totals(claim);
-    let (low, high) = match totals[..] {
+    let (low, high) = match claim.at.environment.user_threads[..] {
         [a, b, ..] => (a.min(b), a.max(b)),
         _ => (138, 144),
     };
@@ -288,7 +260,7 @@ fn knee(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// How much more parallel jobs lose in the full machine than sequential ones, in per cent of their run times.
 fn worse_than_sequential(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let full = totals(claim).first().copied().unwrap_or(144);
+    let full = claim.at.environment.user_threads.first().copied().unwrap_or(144);
     let parallel = longer(claim, lab, 8)?;
     let over = mean_of(&sequential(lab, "mix", full)?, "job", |app| whole(app, COPY_KERNELS));
     let under = mean_of(&sequential(lab, "mix", 140)?, "job", |app| whole(app, COPY_KERNELS));
@@ -327,10 +299,9 @@ fn rate(runs: &[RunSample], who: Who, what: impl Fn(&AppSample) -> &Vec<f64>) ->
 }
 
 fn who(claim: &Claim) -> Who {
-    let thread = claim.threads.split("thread ").nth(1).map_or(Vec::new(), numbers);
-    match thread.first() {
-        Some(number @ 1..) => Who::Thread(*number as usize - 1, claim.threads.contains("pooled")),
-        _ if claim.model == "sequential" => Who::Sequential,
+    match claim.at.threads {
+        Threads { thread: Some(number @ 1..), pooled, .. } => Who::Thread(number as usize - 1, pooled),
+        _ if is_sequential(claim) => Who::Sequential,
         _ => Who::Parallel,
     }
 }
@@ -343,9 +314,9 @@ fn rates(
     what: impl Fn(&AppSample) -> &Vec<f64> + Copy,
 ) -> Result<Answer, Trouble> {
     let width = widths(claim).into_iter().find(|threads| *threads > 1).unwrap_or(8);
-    let mut fullness = totals(claim);
+    let mut fullness = claim.at.environment.user_threads.clone();
     fullness.truncate(1);
-    if fullness.is_empty() && written(&claim.workload).iter().any(|(_, threads)| *threads == 1) {
+    if fullness.is_empty() && claim.at.workload.jobs.iter().any(|(_, threads)| *threads == 1) {
         fullness = vec![144];
     }
     if fullness.is_empty() {
@@ -390,15 +361,6 @@ fn decay(runs: &[RunSample], load: Load, what: impl Fn(&AppSample) -> &Vec<f64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn loads_as_written() {
-        assert_eq!(written("67x1 + 9x8 + prstat"), [(67, 1), (9, 8)]);
-        assert_eq!(written("jobs of 8 threads + sequential fill"), []);
-        assert_eq!(before(&["8 per job, 138 user threads"], "user threads"), [138]);
-        assert_eq!(before(&["144 vs 140 user threads"], "user threads"), [144, 140]);
-        assert_eq!(before(&["8 < 16 < 24 < 32 per job"], "per job"), [8, 16, 24, 32]);
-    }
 
     #[test]
     fn copies_are_told_from_others() {

@@ -105,6 +105,8 @@ pub(crate) struct Cpu {
     // What seldom matters.
     /// Kernel and daemon work that the next segment begins with.
     deferred: Overhead,
+    /// When its last current task left it.
+    pub(crate) idle_from: Time,
     /// Since when a task waits in the expired array (O(1)).
     pub(crate) expired_since: Time,
     /// The system call that the current task is in: how long it takes, and what follows.
@@ -154,6 +156,7 @@ impl Cpu {
             tick_phase: 0,
             deferred: Overhead::NONE,
             pair_start: Time::ZERO,
+            idle_from: Time::ZERO,
             expired_since: Time::NEVER,
             call: (Span::ZERO, After::Yield),
             tick_key: 0,

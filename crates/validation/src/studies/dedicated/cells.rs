@@ -1,14 +1,14 @@
 //! The cells of one program alone: codes, classes and degrees that can be run, and what is read off their
 //! runs.
 
+use notation::declare::Choice;
+
+use super::super::programs::codes;
 use crate::answer::{Series, Trouble};
-use crate::claims::Claim;
-use crate::fields;
+use crate::claims::{Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
 
-/// The codes of the paper's figures.
-const CODES: [&str; 6] = ["ep", "ft", "is", "sp", "mg", "cg"];
-/// Degrees of its figures besides one task per core.
+/// Degrees of the paper's figures besides one task per core.
 const DEGREES: [u32; 3] = [2, 4, 8];
 /// Hardware contexts of its three machines, its "cores": Nehalem's 16 hardware threads among them.
 const CORES: u32 = 16;
@@ -17,21 +17,21 @@ const CORES: u32 = 16;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Subject {
     pub(super) machine: String,
-    pub(super) model: String,
-    pub(super) code: String,
+    pub(super) model: Model,
+    pub(super) code: Code,
     pub(super) class: char,
-    pub(super) yields: &'static str,
-    pub(super) policy: &'static str,
+    pub(super) yields: Yield,
+    pub(super) policy: Policy,
 }
 
 impl Subject {
     /// The cell with so many tasks per core.
     pub(super) fn cell(&self, degree: u32, quick: bool) -> Cell {
-        Cell::new("dedicated", self.policy)
+        Cell::new("dedicated", self.policy.word())
             .set("machine", &self.machine)
-            .set("kernel.yield", self.yields)
-            .set("apps.a.runtime", &self.model)
-            .set("apps.a.workload.benchmark", &self.code)
+            .set("kernel.yield", self.yields.word())
+            .set("apps.a.runtime", self.model.word())
+            .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", self.scale(quick))
             .set("apps.a.tasks", CORES * degree)
@@ -41,8 +41,8 @@ impl Subject {
     /// the start are forgotten. ep, which costs nothing to simulate, is run in full: its one interval must
     /// not be cut. A quick look takes one iteration.
     fn scale(&self, quick: bool) -> &'static str {
-        match (self.code.as_str(), self.class) {
-            ("ep", _) => "100%",
+        match (self.code, self.class) {
+            (Code::Ep, _) => "100%",
             _ if quick => "0.1%",
             (_, 'S' | 'W') => "100%",
             (_, 'A') => "15%",
@@ -56,12 +56,13 @@ impl Subject {
     pub(super) fn runs(&self, degree: u32) -> bool {
         let tasks = CORES * degree;
         let square = tasks.isqrt().pow(2) == tasks;
-        square || self.model == "openmp" || !matches!(self.code.as_str(), "sp" | "bt")
+        square || self.model == Model::OpenMp || !matches!(self.code, Code::Sp | Code::Bt)
     }
 
     /// Name in reports.
     pub(super) fn name(&self, degree: u32) -> String {
-        format!("{} {} {}.{} {degree}/core", self.machine, self.model, self.code, self.class)
+        let program = label(self.code, self.class);
+        format!("{} {} {program} {degree}/core", self.machine, self.model.word())
     }
 
     /// Run times of the timed section by replicate, in seconds.
@@ -81,7 +82,8 @@ impl Subject {
     pub(super) fn interval(&self, lab: &mut Lab) -> Result<f64, Trouble> {
         let cell = self.cell(1, lab.is_quick());
         let of = lab.of_app(&cell, "a", |sample| sample.timed / sample.barriers.max(1.0))?;
-        let exchanges = workloads::npb::exchanges(&self.code, &self.class.to_string(), &self.model, CORES);
+        let class = self.class.to_string();
+        let exchanges = workloads::npb::exchanges(self.code.word(), &class, self.model.word(), CORES);
         Ok(of.mean() * 1e3 / f64::from(1 + exchanges.map_err(Trouble::Uncovered)?))
     }
 
@@ -102,52 +104,30 @@ impl Subject {
 }
 
 /// The degrees a claim compares with one task per core.
-pub(super) fn degrees(claim: &Claim) -> Vec<u32> {
-    let mut named = fields::per_core(claim);
+pub(super) fn degrees(at: &Conditions) -> Vec<u32> {
+    let mut named = at.threads.degrees(&[]);
     named.retain(|k| *k > 1);
     if named.is_empty() { DEGREES.to_vec() } else { named }
 }
 
-/// Codes with their classes.
-fn codes(claim: &Claim) -> Vec<(String, char)> {
-    let mut named = fields::codes(&claim.workload);
-    if named.is_empty() {
-        named = CODES.iter().map(|code| ((*code).to_owned(), None)).collect();
-    }
-    let classes = fields::classes(claim);
-    let of = |(code, class): &(String, Option<char>)| -> Vec<(String, char)> {
-        class
-            .map_or_else(|| classes.clone(), |class| vec![class])
-            .into_iter()
-            .map(|c| (code.clone(), c))
-            .collect()
-    };
-    named.iter().flat_map(of).collect()
-}
-
-/// The policy of the measured runs: LOAD where the claim says so, else pinned.
-fn policy(claim: &Claim) -> &'static str {
-    if claim.policy.contains("LOAD") { "LOAD" } else { "PIN" }
-}
-
 /// The subjects on one machine in one model.
-pub(super) fn of(claim: &Claim, machine: &str, model: &str) -> Vec<Subject> {
+pub(super) fn of(at: &Conditions, machine: &str, model: Model) -> Vec<Subject> {
     let mut all = Vec::new();
-    for yields in fields::yields(claim) {
-        for (code, class) in codes(claim) {
-            let (machine, model) = (machine.to_owned(), model.to_owned());
-            all.push(Subject { machine, model, code, class, yields, policy: policy(claim) });
+    for yields in at.yields() {
+        for (code, class) in codes(&at.workload, &at.classes) {
+            let policy = at.policy.load_or_pin();
+            all.push(Subject { machine: machine.to_owned(), model, code, class, yields, policy });
         }
     }
     all
 }
 
 /// All subjects a claim speaks of.
-pub(super) fn all(claim: &Claim) -> Vec<Subject> {
+pub(super) fn all(at: &Conditions) -> Vec<Subject> {
     let mut all = Vec::new();
-    for machine in fields::machines(claim) {
-        for model in fields::models(claim) {
-            all.extend(of(claim, &machine, &model));
+    for machine in &at.machines.list {
+        for model in &at.models.list {
+            all.extend(of(at, machine, *model));
         }
     }
     all

@@ -3,10 +3,10 @@
 mod cells;
 
 use cells::Subject;
+use notation::declare::Choice;
 
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Form, ToleranceKind};
-use crate::fields;
+use crate::claims::{Claim, Conditions, Feature, Form, Metric, Model, Schedule, ToleranceKind, Workload};
 use crate::lab::{Cell, Lab};
 use crate::score::spearman;
 
@@ -18,27 +18,26 @@ const DEGRADED: f64 = 0.05;
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let free = claim.baseline.contains("zero");
-    let loops = ["STATIC", "DYNAMIC", "GUIDED"].iter().any(|word| claim.baseline.contains(word));
-    match (claim.metric.as_str(), claim.form) {
-        ("throughput-vs-sequence", _) => super::sharing::answer(claim, lab),
-        ("rel-perf-1pc", _) if claim.workload.contains("imbalanced") => imbalanced(claim, lab),
-        ("rel-perf-1pc", _) if free => free_switches(claim, lab),
-        ("rel-perf-1pc", Form::Ordering) => monotone(claim, lab),
-        ("rel-perf-1pc" | "correlation", Form::Qualitative) => fine_ones_degrade(claim, lab),
-        ("rel-perf-1pc", _) => each(claim, lab, Subject::relative),
-        ("wl-change-1pc", _) => change(claim, lab),
-        ("correlation", _) => interval(claim, lab),
-        ("user-time-balance", _) => {
+    let Some(metric) = claim.at.metric else { return Err(Trouble::no_rule(&claim.texts.metric)) };
+    match (metric, claim.form) {
+        (Metric::Throughput, _) => super::sharing::answer(claim, lab),
+        (Metric::RelPerf, _) if claim.at.workload.has(Feature::Imbalanced) => imbalanced(claim, lab),
+        (Metric::RelPerf, _) if claim.at.baseline.free_switches => free_switches(claim, lab),
+        (Metric::RelPerf, Form::Ordering) => monotone(claim, lab),
+        (Metric::RelPerf | Metric::Correlation, Form::Qualitative) => fine_ones_degrade(claim, lab),
+        (Metric::RelPerf, _) => each(claim, lab, Subject::relative),
+        (Metric::WorkloadChange, _) => change(claim, lab),
+        (Metric::Correlation, _) => interval(claim, lab),
+        (Metric::Balance, _) => {
             each(claim, lab, |s, lab, k| against_one(&s.balance(lab, k)?, &s.balance(lab, 1)?, |x| x - 1.0))
         }
-        ("cache-miss-change", _) => {
+        (Metric::CacheMisses, _) => {
             each(claim, lab, |s, lab, k| against_one(&s.misses(lab, k)?, &s.misses(lab, 1)?, |x| 1.0 - x))
         }
-        ("rel-order", _) if loops => schedules(claim, lab),
-        ("rel-order", Form::Range) => faster(claim, lab),
-        ("rel-order", _) => compared(claim, lab),
-        (other, _) => Err(Trouble::uncovered(format!("no rule for the metric `{other}`"))),
+        (Metric::Order, _) if !claim.at.baseline.schedules.is_empty() => schedules(claim, lab),
+        (Metric::Order, Form::Range) => faster(claim, lab),
+        (Metric::Order, _) => compared(claim, lab),
+        _ => Err(Trouble::no_rule(&claim.texts.metric)),
     }
 }
 
@@ -55,7 +54,7 @@ fn each(
     what: impl Fn(&Subject, &mut Lab, u32) -> Result<Series, Trouble>,
 ) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for (subject, k) in cells::runs(&cells::all(claim), &cells::degrees(claim)) {
+    for (subject, k) in cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at)) {
         points.push(Point::new(subject.name(k), &what(&subject, lab, k)?));
     }
     Ok(Answer::Points(points))
@@ -73,12 +72,12 @@ fn workload(lab: &mut Lab, subjects: &[Subject], degrees: &[u32]) -> Result<Seri
 /// Workload averages: one for each machine and degree; over all of them where one number is published, over
 /// the machines where none is named.
 fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let degrees = cells::degrees(claim);
+    let degrees = cells::degrees(&claim.at);
     if matches!(claim.form, Form::Exact | Form::Approx | Form::Average) {
         let label = format!("mean over {} degrees", degrees.len());
-        return Ok(Answer::one(label, &workload(lab, &cells::all(claim), &degrees)?));
+        return Ok(Answer::one(label, &workload(lab, &cells::all(&claim.at), &degrees)?));
     }
-    let machines = if claim.machine == "none" { vec![] } else { fields::machines(claim) };
+    let unnamed = claim.at.machines.unnamed;
     let mut points = Vec::new();
     for k in degrees {
         let mut add = |name: &str, subjects: &[Subject]| -> Result<(), Trouble> {
@@ -88,12 +87,13 @@ fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             }
             Ok(())
         };
-        if machines.is_empty() {
-            add("all machines", &cells::all(claim))?;
+        if unnamed {
+            add("all machines", &cells::all(&claim.at))?;
+            continue;
         }
-        for machine in &machines {
-            for model in fields::models(claim) {
-                add(&format!("{machine} {model}"), &cells::of(claim, machine, &model))?;
+        for machine in &claim.at.machines.list {
+            for model in &claim.at.models.list {
+                add(&format!("{machine} {}", model.word()), &cells::of(&claim.at, machine, *model))?;
             }
         }
     }
@@ -103,9 +103,9 @@ fn change(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// Performance falls from each degree to the next, one per core included: differences.
 fn monotone(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for subject in cells::all(claim) {
+    for subject in cells::all(&claim.at) {
         let mut before = (1, Series::from(1.0));
-        for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(claim)) {
+        for (subject, k) in cells::runs(std::slice::from_ref(&subject), &cells::degrees(&claim.at)) {
             let here = subject.relative(lab, k)?;
             let loss = before.1.mean();
             points
@@ -123,7 +123,7 @@ fn fine_ones_degrade(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         _ => DEGRADED,
     };
     let (mut degraded, mut coarse) = (0, Vec::new());
-    let runs = cells::runs(&cells::all(claim), &cells::degrees(claim));
+    let runs = cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at));
     for (subject, k) in &runs {
         let (relative, interval) = (subject.relative(lab, *k)?.mean(), subject.interval(lab)?);
         if relative < 1.0 - noise {
@@ -146,7 +146,7 @@ fn fine_ones_degrade(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// The interval between barriers tells how a program bears oversubscription: rank correlation over all cells.
 fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut pairs = Vec::new();
-    for (subject, k) in cells::runs(&cells::all(claim), &cells::degrees(claim)) {
+    for (subject, k) in cells::runs(&cells::all(&claim.at), &cells::degrees(&claim.at)) {
         pairs.push((subject.interval(lab)?, subject.relative(lab, k)?.mean()));
     }
     let label = format!("rank correlation of interval and performance over {} cells", pairs.len());
@@ -157,17 +157,17 @@ fn interval(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// the mean over the programs, as a share, with negative sign.
 fn free_switches(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for machine in fields::machines(claim) {
-        for model in fields::models(claim) {
-            for k in cells::degrees(claim) {
+    for machine in &claim.at.machines.list {
+        for model in &claim.at.models.list {
+            for k in cells::degrees(&claim.at) {
                 let mut all = Vec::new();
-                for (subject, k) in cells::runs(&cells::of(claim, &machine, &model), &[k]) {
+                for (subject, k) in cells::runs(&cells::of(&claim.at, machine, *model), &[k]) {
                     let cell = without_switches(subject.cell(k, lab.is_quick()));
                     let free = lab.times(&cell, "a")?.mean();
                     all.push(subject.times(lab, k)?.map(|time| free / time - 1.0));
                 }
                 let moved = Series::mean_of(&all).map(|x| -x.abs());
-                points.push(Point::new(format!("{machine} {model} {k}/core"), &moved));
+                points.push(Point::new(format!("{machine} {} {k}/core", model.word()), &moved));
             }
         }
     }
@@ -184,16 +184,16 @@ fn without_switches(cell: Cell) -> Cell {
 /// The first model, or machine, of two bears oversubscription better: the difference of the workload
 /// averages.
 fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let degrees = cells::degrees(claim);
-    let (machines, models) = (fields::machines(claim), fields::models(claim));
+    let degrees = cells::degrees(&claim.at);
+    let (machines, models) = (&claim.at.machines.list, &claim.at.models.list);
     let share = |lab: &mut Lab, subjects: Vec<Subject>| -> Result<Series, Trouble> {
         Ok(workload(lab, &subjects, &degrees)?.map(|x| x / 100.0))
     };
-    if claim.machine.contains(" vs ")
+    if claim.at.machines.versus
         && let [first, second] = &machines[..]
     {
         let of = |machine: &str| -> Vec<Subject> {
-            models.iter().flat_map(|model| cells::of(claim, machine, model)).collect()
+            models.iter().flat_map(|model| cells::of(&claim.at, machine, *model)).collect()
         };
         let (one, other) = (share(lab, of(first))?, share(lab, of(second))?);
         return Ok(Answer::one(format!("{first} - {second}"), &one.with(&other, |a, b| a - b)));
@@ -202,10 +202,11 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
         return Err(Trouble::uncovered("neither two machines nor two models are compared"));
     };
     let mut points = Vec::new();
-    for machine in &machines {
-        let one = share(lab, cells::of(claim, machine, first))?;
-        let other = share(lab, cells::of(claim, machine, second))?;
-        points.push(Point::new(format!("{machine}: {first} - {second}"), &one.with(&other, |a, b| a - b)));
+    for machine in machines {
+        let one = share(lab, cells::of(&claim.at, machine, *first))?;
+        let other = share(lab, cells::of(&claim.at, machine, *second))?;
+        let label = format!("{machine}: {} - {}", first.word(), second.word());
+        points.push(Point::new(label, &one.with(&other, |a, b| a - b)));
     }
     Ok(Answer::Points(points))
 }
@@ -213,23 +214,20 @@ fn compared(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// How much longer other implementations of the programs take than the first model's, mean over the programs,
 /// in per cent.
 fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let models = fields::models(claim);
-    let [first, others @ ..] = &models[..] else {
+    let [first, others @ ..] = &claim.at.models.list[..] else {
         return Err(Trouble::uncovered("no model is named"));
     };
-    let degrees = match fields::per_core(claim) {
-        named if named.is_empty() => vec![1],
-        named => named,
-    };
+    let degrees = claim.at.threads.degrees(&[1]);
     let mut points = Vec::new();
-    for machine in fields::machines(claim) {
+    for machine in &claim.at.machines.list {
         for model in others {
             let mut all = Vec::new();
-            for (subject, k) in cells::runs(&cells::of(claim, &machine, model), &degrees) {
-                let same = Subject { model: first.clone(), ..subject.clone() };
+            for (subject, k) in cells::runs(&cells::of(&claim.at, machine, *model), &degrees) {
+                let same = Subject { model: *first, ..subject.clone() };
                 all.push(subject.times(lab, k)?.gain_over(&same.times(lab, k)?));
             }
-            points.push(Point::new(format!("{machine}: {model} over {first}"), &Series::mean_of(&all)));
+            let label = format!("{machine}: {} over {}", model.word(), first.word());
+            points.push(Point::new(label, &Series::mean_of(&all)));
         }
     }
     Ok(Answer::Points(points))
@@ -238,19 +236,20 @@ fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 /// Loops divided evenly beforehand are as fast as those whose passes are handed out, or faster: T(handed out)
 /// / T(even) - 1.
 fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let mut degrees = cells::degrees(claim);
-    if fields::per_core(claim).contains(&1) {
+    let mut degrees = cells::degrees(&claim.at);
+    if claim.at.threads.degrees(&[]).contains(&1) {
         degrees.insert(0, 1);
     }
     let mut points = Vec::new();
-    for machine in fields::machines(claim) {
-        for schedule in ["dynamic", "guided"] {
-            if !claim.baseline.contains(&schedule.to_uppercase()) {
+    for machine in &claim.at.machines.list {
+        for schedule in [Schedule::Dynamic, Schedule::Guided] {
+            if !claim.at.baseline.schedules.contains(&schedule) {
                 continue;
             }
+            let schedule = schedule.word();
             for k in &degrees {
                 let mut all = Vec::new();
-                for (subject, k) in cells::runs(&cells::of(claim, &machine, "openmp"), &[*k]) {
+                for (subject, k) in cells::runs(&cells::of(&claim.at, machine, Model::OpenMp), &[*k]) {
                     let cell = subject.cell(k, lab.is_quick()).set("apps.a.workload.schedule", schedule);
                     all.push(lab.times(&cell, "a")?.gain_over(&subject.times(lab, k)?).map(|x| x / 100.0));
                 }
@@ -263,23 +262,23 @@ fn schedules(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// A program whose ranks differ gains more from oversubscription than the balanced codes do on average.
 fn imbalanced(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
+    let balanced = Conditions { workload: Workload::default(), ..claim.at.clone() };
     let mut points = Vec::new();
-    for machine in fields::machines(claim) {
-        for model in fields::models(claim) {
-            let balanced = Claim { workload: "NPB".to_owned(), ..claim.clone() };
-            for k in cells::degrees(claim) {
-                let npb = workload(lab, &cells::of(&balanced, &machine, &model), &[k])?.map(|x| x / 100.0);
+    for machine in &claim.at.machines.list {
+        for model in &claim.at.models.list {
+            for k in cells::degrees(&claim.at) {
+                let npb = workload(lab, &cells::of(&balanced, machine, *model), &[k])?.map(|x| x / 100.0);
                 let cell = |degree: u32| {
                     Cell::new("uneven", "PIN")
-                        .set("machine", &machine)
+                        .set("machine", machine)
                         .set("kernel.yield", "posix")
-                        .set("apps.a.runtime", &model)
+                        .set("apps.a.runtime", model.word())
                         .set("apps.a.tasks", 16 * degree)
                 };
                 let one = lab.times(&cell(1), "a")?.mean();
                 let gain = lab.times(&cell(k), "a")?.map(|time| one / time - 1.0);
-                points
-                    .push(Point::new(format!("{machine} {model} {k}/core"), &gain.with(&npb, |a, b| a - b)));
+                let label = format!("{machine} {} {k}/core", model.word());
+                points.push(Point::new(label, &gain.with(&npb, |a, b| a - b)));
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Which programs a claim about sharing speaks of: pairs of NAS codes with their classes and models, and the
 //! cells they run in.
 
-use crate::claims::Claim;
-use crate::fields;
-use crate::lab::Cell;
+use super::super::programs::{Runtime, npb};
+use crate::claims::{BlockTime, Claim, Code, Feature, Model, Together, label};
+use crate::lab::{Cell, Lab, Setting};
 
 /// Part of each program that is simulated, the untimed first iteration included: 5 of 21 iterations of FT and
 /// MG, and as much of the others. So run times keep their proportions, on which pairs depend. The study files
@@ -13,58 +13,64 @@ const PART: f64 = 5.0 / 21.0;
 const QUICK: f64 = 2.0 / 21.0;
 /// The workload of the section on sharing, with the classes the paper gives (run times of 10 to 30 s), in the
 /// order of the cells.
-const DEFAULTS: [(&str, char); 8] =
-    [("ep", 'C'), ("cg", 'B'), ("ft", 'B'), ("mg", 'C'), ("is", 'C'), ("sp", 'A'), ("bt", 'A'), ("lu", 'A')];
+const DEFAULTS: [(Code, char); 8] = [
+    (Code::Ep, 'C'),
+    (Code::Cg, 'B'),
+    (Code::Ft, 'B'),
+    (Code::Mg, 'C'),
+    (Code::Is, 'C'),
+    (Code::Sp, 'A'),
+    (Code::Bt, 'A'),
+    (Code::Lu, 'A'),
+];
 /// How many of them are the paper's workload for pairs.
 const PAPER: usize = 4;
 
-/// A program: code, class, and the runtime as a scenario names it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// A program: code, class, and its runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Job {
-    rank: usize,
-    pub(super) code: String,
+    pub(super) code: Code,
     class: char,
-    pub(super) runtime: String,
+    runtime: Runtime,
     quick: bool,
 }
 
 impl Job {
-    fn new(code: &str, class: char, runtime: &str, quick: bool) -> Self {
-        let rank = DEFAULTS.iter().position(|(known, _)| *known == code).unwrap_or(DEFAULTS.len());
-        Self { rank, code: code.to_owned(), class, runtime: runtime.to_owned(), quick }
-    }
-
     /// Timed iterations of a whole run (NPB sources); none for EP.
     fn iterations(&self) -> Option<u32> {
-        match (self.code.as_str(), self.class) {
-            ("ep", _) => None,
-            ("cg", 'B' | 'C') => Some(75),
-            ("cg", _) => Some(15),
-            ("mg", 'B' | 'C') => Some(20),
-            ("ft", 'B' | 'C') => Some(20),
-            ("mg", _) => Some(4),
-            ("ft", _) => Some(6),
-            ("is", _) => Some(10),
-            ("sp", _) => Some(400),
-            ("lu", _) => Some(250),
-            _ => Some(200),
+        match (self.code, self.class) {
+            (Code::Ep, _) => None,
+            (Code::Cg, 'B' | 'C') => Some(75),
+            (Code::Cg, _) => Some(15),
+            (Code::Mg | Code::Ft, 'B' | 'C') => Some(20),
+            (Code::Mg, _) => Some(4),
+            (Code::Ft, _) => Some(6),
+            (Code::Is, _) => Some(10),
+            (Code::Sp, _) => Some(400),
+            (Code::Lu, _) => Some(250),
+            (Code::Bt, _) => Some(200),
         }
     }
 
     /// Its workload, cut to a part of the run.
-    fn workload(&self, quick: bool) -> String {
-        let part = if quick { QUICK } else { PART };
+    fn workload(&self) -> Setting {
+        let part = if self.quick { QUICK } else { PART };
         let scale = match self.iterations().map(f64::from) {
             None => part,
             Some(n) => ((part * (n + 1.0)).round() - 1.0).max(1.0) / n,
         };
-        let percent = (scale * 10_000.0).round() / 100.0;
-        format!("{{npb: {{benchmark: {}, class: {}, scale: {percent}%}}}}", self.code, self.class)
+        npb(self.code, self.class, &format!("{}%", (scale * 10_000.0).round() / 100.0))
     }
 
     fn place(&self, cell: Cell, app: char) -> Cell {
-        cell.set(&format!("apps.{app}.workload"), self.workload(self.quick))
-            .set(&format!("apps.{app}.runtime"), &self.runtime)
+        cell.set(&format!("apps.{app}.workload"), self.workload())
+            .set(&format!("apps.{app}.runtime"), self.runtime.setting())
+    }
+
+    /// What orders the programs of a cell.
+    fn rank(&self) -> (String, Option<usize>, char) {
+        let rank = DEFAULTS.iter().position(|(known, _)| *known == self.code);
+        (self.runtime.setting().to_string(), rank, self.class)
     }
 
     /// Alone on a machine, pinned, `k` tasks per core.
@@ -78,7 +84,7 @@ fn plain(study: &'static str, policy: &str, machine: &str) -> Cell {
 }
 
 /// Two programs that run together; the first is the one a claim measures, if it measures one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pair(pub(super) Job, pub(super) Job);
 
 impl Pair {
@@ -86,8 +92,7 @@ impl Pair {
     /// whether they changed places.
     fn ordered(&self) -> (&Job, &Job, bool) {
         let Self(one, other) = self;
-        let key = |job: &Job| (job.runtime.clone(), job.rank, job.class);
-        if key(one) <= key(other) { (one, other, false) } else { (other, one, true) }
+        if one.rank() <= other.rank() { (one, other, false) } else { (other, one, true) }
     }
 
     /// Names of the two programs' applications in the pair's cells.
@@ -118,106 +123,84 @@ impl Pair {
     /// Both on all cores with unequal numbers of tasks per core.
     pub(super) fn unequal(&self, machine: &str, (mine, theirs): (u32, u32)) -> Cell {
         // The study has the program with more tasks first.
-        let (pair, mine, theirs) = if mine < theirs {
-            (Self(self.1.clone(), self.0.clone()), theirs, mine)
-        } else {
-            (self.clone(), mine, theirs)
-        };
+        let (pair, mine, theirs) =
+            if mine < theirs { (Self(self.1, self.0), theirs, mine) } else { (*self, mine, theirs) };
         let cell = pair.0.place(plain("imbalanced", "PIN", machine), 'a');
         pair.1.place(cell, 'b').set("apps.a.threads_per_core", mine).set("apps.b.threads_per_core", theirs)
     }
 
     pub(super) fn label(&self) -> String {
         let Self(a, b) = self;
-        if a.runtime == b.runtime {
-            format!("{}.{} + {}.{}", a.code, a.class, b.code, b.class)
-        } else {
-            format!("{}.{} ({}) + {}.{} ({})", a.code, a.class, a.runtime, b.code, b.class, b.runtime)
-        }
+        let equal = a.runtime == b.runtime;
+        let [a, b] = [a, b].map(|job| {
+            let program = label(job.code, job.class);
+            if equal { program } else { format!("{program} ({})", job.runtime.setting()) }
+        });
+        format!("{a} + {b}")
     }
 }
 
 /// Three programs on all cores.
-pub(super) fn three(machine: &str, runtime: &str, k: u32, (policy, quick): (&str, bool)) -> Cell {
+pub(super) fn three(machine: &str, model: Model, k: u32, (policy, quick): (&str, bool)) -> Cell {
     let mut cell = plain("gang", policy, machine).set("threads_per_core", k);
     for (app, (code, class)) in ['a', 'b', 'c'].into_iter().zip(&DEFAULTS[1..PAPER]) {
-        cell = Job::new(code, *class, runtime, quick).place(cell, app);
+        let job = Job { code: *code, class: *class, runtime: Runtime::usual(model), quick };
+        cell = job.place(cell, app);
     }
     cell
 }
 
 /// The programming models of a pair's two programs.
-pub(super) type Models = (String, String);
+pub(super) type Models = (Model, Model);
 
 /// The models that a claim combines: each with itself, mixes where it speaks of them, only the mix for
 /// `openmp+upc`.
 pub(super) fn models(claim: &Claim) -> Vec<Models> {
-    let named = fields::models(claim);
-    let text = claim.model.to_lowercase();
-    let mixed = || {
-        let later = |i: usize| named[i + 1..].iter().map(move |b| (i, b.clone()));
-        (0..named.len()).flat_map(later).map(|(i, b)| (named[i].clone(), b)).collect::<Vec<_>>()
-    };
-    let same = || named.iter().map(|m| (m.clone(), m.clone())).collect::<Vec<_>>();
-    if text.contains("mix") || claim.workload.contains("combination") {
-        [same(), mixed()].concat()
-    } else if text.contains('+') && named.len() > 1 {
-        mixed()
-    } else {
-        same()
+    let named = &claim.at.models.list;
+    let later = |i: usize| named[i + 1..].iter().map(move |b| (named[i], *b));
+    let mixed: Vec<Models> = (0..named.len()).flat_map(later).collect();
+    let same: Vec<Models> = named.iter().map(|m| (*m, *m)).collect();
+    match claim.at.models.together {
+        Together::EachAndMixed => [same, mixed].concat(),
+        _ if claim.at.workload.has(Feature::Combinations) => [same, mixed].concat(),
+        Together::Mixed => mixed,
+        _ => same,
     }
 }
 
-/// The runtime of a model in a scenario: for OpenMP with the block time a claim names (the runtime's default
-/// is 200 ms).
-fn runtime(model: &str, claim: &Claim) -> String {
-    let wait = claim.wait.to_lowercase();
-    let block_time = wait.find("blocktime").map(|at| wait[at..].split([' ', ',']).nth(1).unwrap_or(""));
-    match (model, block_time) {
-        ("openmp", Some("0" | "0s" | "0ms")) => "{openmp: {block_time: 0s}}".to_owned(),
-        ("openmp", Some("infinite" | "infinity")) => "{openmp: {block_time: infinite}}".to_owned(),
-        _ => model.to_owned(),
-    }
+/// The runtime of a model: for OpenMP with the block time a claim names.
+fn runtime(model: Model, claim: &Claim) -> Runtime {
+    let named = if model == Model::OpenMp { claim.at.wait.block_time } else { BlockTime::Usual };
+    Runtime::polling(model, named)
 }
 
 /// The codes a claim names, with classes: beside the name, by position in its list of classes, the one class
 /// named, or the paper's.
-fn named(claim: &Claim) -> Vec<(String, char)> {
-    let codes = fields::codes(&claim.workload);
-    let list: Vec<char> = claim
-        .class
-        .split([',', ' '])
-        .filter_map(|word| match word.chars().collect::<Vec<_>>()[..] {
-            [c @ ('S' | 'W' | 'A' | 'B' | 'C')] => Some(c),
-            _ => None,
-        })
-        .collect();
+fn named(claim: &Claim) -> Vec<(Code, char)> {
+    let (codes, list) = (&claim.at.workload.codes, &claim.at.classes.written);
     let usual =
-        |code: &str| DEFAULTS.iter().find(|(known, _)| *known == code).map_or('B', |(_, class)| *class);
-    let class = |i: usize, code: &str| match list[..] {
+        |code: Code| DEFAULTS.iter().find(|(known, _)| *known == code).map_or('B', |(_, class)| *class);
+    let class = |i: usize, code: Code| match list[..] {
         [all] => all,
         _ if list.len() == codes.len() => list[i],
         _ => usual(code),
     };
-    codes
-        .iter()
-        .enumerate()
-        .map(|(i, (code, beside))| (code.clone(), beside.unwrap_or_else(|| class(i, code))))
-        .collect()
+    let each = codes.iter().enumerate();
+    each.map(|(i, (code, beside))| (*code, beside.unwrap_or_else(|| class(i, *code)))).collect()
 }
 
 /// The paper's workload.
-fn paper() -> Vec<(String, char)> {
-    DEFAULTS[..PAPER].iter().map(|(code, class)| ((*code).to_owned(), *class)).collect()
+fn paper() -> Vec<(Code, char)> {
+    DEFAULTS[..PAPER].to_vec()
 }
 
 /// The one pair that a claim is about, as in `mg-C (with cg-B)` or `cg-B + cg-B`; `None` when it is about a
 /// set of pairs.
-fn single(claim: &Claim) -> Option<[(String, char); 2]> {
-    match &named(claim)[..] {
-        _ if claim.workload.contains("pair") => None,
-        [one] => Some([one.clone(), one.clone()]),
-        [one, other] => Some([one.clone(), other.clone()]),
+fn single(claim: &Claim) -> Option<[(Code, char); 2]> {
+    match named(claim)[..] {
+        _ if claim.at.workload.has(Feature::Pairs) => None,
+        [one] => Some([one, one]),
+        [one, other] => Some([one, other]),
         _ => None,
     }
 }
@@ -227,53 +210,66 @@ pub(super) fn is_single(claim: &Claim) -> bool {
     single(claim).is_some()
 }
 
+/// The pairs of a claim in these models; in a quick look every second of many, of mixes every fourth.
+pub(super) fn asked(claim: &Claim, lab: &Lab, models: Models) -> Vec<Pair> {
+    let all = pairs(claim, models, lab.is_quick());
+    if !lab.is_quick() || all.len() < 6 {
+        return all;
+    }
+    let step = if models.0 == models.1 { 2 } else { 4 };
+    all.into_iter().skip(1).step_by(step).collect()
+}
+
 /// The pairs of a claim in these models: the one it names, or all of its codes (the paper's when it names
 /// none). Of one model each pair once, equal ones included; of two models each code with each.
-pub(super) fn pairs(claim: &Claim, (first, second): &Models, quick: bool) -> Vec<Pair> {
-    let (mine, theirs) = (runtime(first, claim), runtime(second, claim));
-    let pair = |a: &(String, char), b: &(String, char)| {
-        Pair(Job::new(&a.0, a.1, &mine, quick), Job::new(&b.0, b.1, &theirs, quick))
-    };
+fn pairs(claim: &Claim, (first, second): Models, quick: bool) -> Vec<Pair> {
+    let [mine, theirs] = [first, second].map(|model| runtime(model, claim));
+    let job = |(code, class), runtime| Job { code, class, runtime, quick };
     if let Some([one, other]) = single(claim) {
-        return vec![pair(&one, &other)];
+        return vec![Pair(job(one, mine), job(other, theirs))];
     }
     let mut codes = named(claim);
     if codes.is_empty() {
         codes = paper();
     }
-    let from = |i: usize| if first == second { i } else { 0 };
-    let rest = |i: usize| codes[from(i)..].iter().map(move |b| (i, b));
-    (0..codes.len()).flat_map(rest).map(|(i, b)| pair(&codes[i], b)).collect()
+    let mut all = Vec::new();
+    for (i, one) in codes.iter().enumerate() {
+        let others = if first == second { &codes[i..] } else { &codes[..] };
+        all.extend(others.iter().map(|other| Pair(job(*one, mine), job(*other, theirs))));
+    }
+    all
 }
 
 /// Each program a claim with unequal numbers of tasks measures, beside each program of the paper's workload.
 /// `without` a code leaves it out.
-pub(super) fn measured_beside(claim: &Claim, model: &str, quick: bool) -> Vec<Pair> {
+pub(super) fn measured_beside(claim: &Claim, model: Model, quick: bool) -> Vec<Pair> {
     let (named, all) = (named(claim), paper());
-    let measured: Vec<_> = if claim.workload.to_lowercase().contains("without") {
-        all.iter().filter(|job| !named.iter().any(|n| n.0 == job.0)).cloned().collect()
+    let measured: Vec<_> = if claim.at.workload.has(Feature::Without) {
+        all.iter().filter(|job| !named.iter().any(|n| n.0 == job.0)).copied().collect()
     } else if named.is_empty() {
         all.clone()
     } else {
         named
     };
     let runtime = runtime(model, claim);
-    let job = |(code, class): &(String, char)| Job::new(code, *class, &runtime, quick);
-    measured.iter().flat_map(|one| all.iter().map(move |other| Pair(job(one), job(other)))).collect()
+    let job = |(code, class)| Job { code, class, runtime, quick };
+    measured.iter().flat_map(|one| all.iter().map(move |other| Pair(job(*one), job(*other)))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::claims::{SHIPPED, SHIPPED_NAME, read};
-    use crate::studies::{find, grid};
+    use crate::lab::{find, grid};
+
+    const UPC: Models = (Model::Upc, Model::Upc);
 
     fn claim(id: &str) -> Claim {
         read(SHIPPED_NAME, SHIPPED).unwrap().into_iter().find(|claim| claim.id == id).unwrap()
     }
 
-    fn upc() -> Models {
-        ("upc".to_owned(), "upc".to_owned())
+    fn job(code: Code, class: char, quick: bool) -> Job {
+        Job { code, class, runtime: Runtime::usual(Model::Upc), quick }
     }
 
     #[test]
@@ -283,7 +279,7 @@ mod tests {
             .flat_map(|s| grid(find(s).unwrap()).unwrap())
             .map(|c| c.key())
             .collect();
-        for pair in pairs(&claim("share-part-upc-1pc"), &upc(), false) {
+        for pair in pairs(&claim("share-part-upc-1pc"), UPC, false) {
             for cell in [pair.shared("barcelona", 2, "PIN"), pair.partitioned("barcelona", 8)] {
                 assert!(keys.contains(&cell.key()), "{cell}");
             }
@@ -292,20 +288,21 @@ mod tests {
 
     #[test]
     fn a_pair_and_its_mirror_image_are_one_cell() {
-        let [ep, mg] = ["ep", "mg"].map(|code| Job::new(code, 'C', "upc", false));
-        let (pair, mirror) = (Pair(ep.clone(), mg.clone()), Pair(mg, ep));
+        let [ep, mg] = [Code::Ep, Code::Mg].map(|code| job(code, 'C', false));
+        let (pair, mirror) = (Pair(ep, mg), Pair(mg, ep));
         assert_eq!(pair.shared("barcelona", 1, "PIN"), mirror.shared("barcelona", 1, "PIN"));
         assert_eq!((pair.apps(), mirror.apps()), (["a", "b"], ["b", "a"]));
     }
 
     #[test]
     fn pairs_follow_the_fields() {
-        let labels = |claim: &Claim| pairs(claim, &upc(), false).iter().map(Pair::label).collect::<Vec<_>>();
+        let labels = |claim: &Claim| pairs(claim, UPC, false).iter().map(Pair::label).collect::<Vec<_>>();
         assert_eq!(labels(&claim("share-part-upc-1pc")).len(), 10);
         assert_eq!(labels(&claim("share-part-omp-cg-cg")), ["cg.B + cg.B"]);
         assert_eq!(labels(&claim("share-part-omp-mg-cg-cg")), ["cg.B + mg.C"]);
-        let mut other = claim("share-part-omp-mg-cg-cg");
-        (other.workload, other.class) = ("is (with ft)".into(), "A,W".into());
+        let other = claim("share-part-omp-mg-cg-cg").with(|texts| {
+            (texts.workload, texts.class) = ("is (with ft)".into(), "A,W".into());
+        });
         assert_eq!(labels(&other), ["is.A + ft.W"]);
         assert_eq!(models(&claim("seq-omp-upc-kmp0-trend")).len(), 1);
         assert_eq!(models(&claim("seq-any-mix-any-arch")).len(), 6);
@@ -313,10 +310,10 @@ mod tests {
 
     #[test]
     fn programs_keep_their_proportions() {
-        let scale = |code, quick| Job::new(code, 'B', "upc", quick).workload(quick);
-        assert!(scale("ft", false).ends_with("scale: 20%}}"));
-        assert!(scale("cg", false).ends_with("scale: 22.67%}}"));
-        assert!(scale("mg", true).ends_with("scale: 5%}}"));
-        assert!(scale("ep", true).ends_with("scale: 9.52%}}"));
+        let scale = |code, quick| job(code, 'B', quick).workload().to_string();
+        assert_eq!(scale(Code::Ft, false), "{npb: {benchmark: ft, class: B, scale: 20%}}");
+        assert!(scale(Code::Cg, false).ends_with("scale: 22.67%}}"));
+        assert!(scale(Code::Mg, true).ends_with("scale: 5%}}"));
+        assert!(scale(Code::Ep, true).ends_with("scale: 9.52%}}"));
     }
 }

@@ -1,62 +1,46 @@
 //! Fewer cores than threads, and competitors: SPEED against LOAD and others.
 
 mod beside;
-mod fields;
+mod places;
 mod statements;
 
+use notation::declare::Choice;
+
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Form};
+use crate::claims::{Claim, Form, Metric, Model};
 use crate::lab::Lab;
-use fields::{Grid, POLLING, Place, policy};
+use places::{Grid, Place, mean_excess, openmp, policy, times};
 
 /// What the simulator says about a claim of these groups.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    if let Some(answer) = beside::answer(claim, lab) {
-        return answer;
+    if let Some(beside) = claim.at.environment.beside {
+        return beside::answer(claim, lab, beside);
     }
-    match claim.metric.as_str() {
-        "speed-gain" => gain(claim, lab),
-        "variation" => variation(claim, lab),
-        "kmp-gain" => polling(claim, lab),
-        "rel-order" => statements::answer(claim, lab),
-        other => Err(Trouble::uncovered(format!("no rule for the metric `{other}`"))),
+    match claim.at.metric {
+        Some(Metric::SpeedGain) => gain(claim, lab),
+        Some(Metric::Variation) => variation(claim, lab),
+        Some(Metric::BlockTimeGain) => polling(claim, lab),
+        Some(Metric::Order) => statements::answer(claim, lab),
+        _ => Err(Trouble::no_rule(&claim.texts.metric)),
     }
-}
-
-/// The run times at a place under a policy.
-fn times(lab: &mut Lab, place: &Place, policy: &str) -> Result<Series, Trouble> {
-    lab.times(&place.cell(policy), "a")
-}
-
-/// How much longer `other` takes than `this` at a place, in per cent.
-fn excess(lab: &mut Lab, place: &Place, other: &str, this: &str) -> Result<Series, Trouble> {
-    Ok(times(lab, place, other)?.gain_over(&times(lab, place, this)?))
-}
-
-/// The same on the mean over places.
-fn mean_excess(lab: &mut Lab, places: &[Place], other: &str, this: &str) -> Result<Series, Trouble> {
-    let all: Result<Vec<Series>, Trouble> =
-        places.iter().map(|place| excess(lab, place, other, this)).collect();
-    Ok(Series::mean_of(&all?))
 }
 
 /// T(baseline) / T(policy) - 1 in per cent, on the mean over programs, machines and core counts; by
 /// programming model where a range is stated.
 fn gain(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let (this, other) = (policy(&claim.policy)?, policy(&claim.baseline)?);
+    let (this, other) = (policy(&claim.at.policy.one)?, policy(&claim.at.baseline.policies.one)?);
     let grid = Grid::of(claim, lab);
     let label = |what: &str| format!("{what}: {other} over {this}, mean over programs, machines and cores");
     if claim.form != Form::Range {
         let mean = mean_excess(lab, &grid.places(), other, this)?;
-        return Ok(Answer::one(label(&claim.model), &mean));
+        return Ok(Answer::one(label(&claim.texts.model), &mean));
     }
-    let model =
-        |place: &Place| ["upc", "mpi"].into_iter().find(|m| place.runtime.contains(m)).unwrap_or("openmp");
     let mut points = Vec::new();
-    for name in ["upc", "mpi", "openmp"] {
-        let places: Vec<Place> = grid.places().into_iter().filter(|place| model(place) == name).collect();
+    for model in [Model::Upc, Model::Mpi, Model::OpenMp] {
+        let places: Vec<Place> =
+            grid.places().into_iter().filter(|place| place.runtime.model == model).collect();
         if !places.is_empty() {
-            points.push(Point::new(label(name), &mean_excess(lab, &places, other, this)?));
+            points.push(Point::new(label(model.word()), &mean_excess(lab, &places, other, this)?));
         }
     }
     Ok(Answer::Points(points))
@@ -73,7 +57,7 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let places = Grid::of(claim, lab).places();
     let mut means = Vec::new();
     let mut largest: Option<Point> = None;
-    for name in claim.policy.split(',') {
+    for name in &claim.at.policy.each {
         let policy = policy(name)?;
         let mut sum = 0.0;
         for place in &places {
@@ -81,6 +65,7 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
             sum += spread;
             if largest.as_ref().is_none_or(|most| spread > most.value) {
                 let Place { machine, runtime, program, cores, .. } = place;
+                let runtime = runtime.setting();
                 let label = format!("{policy} {machine} {} {runtime} on {cores}", program.name);
                 largest = Some(Point::single(label, spread));
             }
@@ -102,13 +87,12 @@ fn variation(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// T(sleeping) / T(polling) - 1 of OpenMP programs under a policy, in per cent, on the mean.
 fn polling(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let this = policy(&claim.policy)?;
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
+    let this = policy(&claim.at.policy.one)?;
     let mut all = Vec::new();
-    for place in grid.places() {
+    for place in Grid::polling(claim, lab).places() {
         let polling = times(lab, &place, this)?;
-        for runtime in fields::sleeping(&claim.baseline) {
-            let asleep = Place { runtime, ..place.clone() };
+        for time in &claim.at.baseline.asleep {
+            let asleep = Place { runtime: openmp(*time), ..place.clone() };
             all.push(times(lab, &asleep, this)?.gain_over(&polling));
         }
     }

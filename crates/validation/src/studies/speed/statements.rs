@@ -1,9 +1,8 @@
 //! What is said in words about fewer cores than threads, as expressions over run times.
 
-use super::fields::{Grid, POLLING, Place, policy, scalable, sleeping};
-use super::{excess, mean_excess, times};
+use super::places::{Grid, Place, excess, mean_excess, openmp, policy, times};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::Claim;
+use crate::claims::{BlockTime, Claim, Named};
 use crate::lab::Lab;
 
 /// What is more than this many per cent slower is worse.
@@ -13,28 +12,24 @@ const KEEPS_UP: f64 = 2.0;
 
 /// What a claim says of an order, by the policies it names.
 pub(super) fn answer(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let wait = claim.wait.to_lowercase();
-    let kinds = wait.contains("sleep") && wait.contains(" vs ");
-    let two = claim.policy.to_lowercase().contains(" vs ");
-    let baselines = claim.baseline.to_lowercase();
-    match (policy(&claim.policy)?, baselines.as_str()) {
-        (_, "none") if two && kinds => difference_of_kinds(claim, lab),
-        (this, "none") if kinds => kind_decides(claim, lab, this),
-        ("LOAD", "none") => start_stays(claim, lab),
-        ("SPEED" | "JUGGLE" | "PIN", "none") => near_optimum(claim, lab),
-        (_, "none") => falls_behind(claim, lab),
-        _ => faster(claim, lab),
+    let this = policy(&claim.at.policy.one)?;
+    match (this, &claim.at.policy.versus) {
+        _ if !claim.at.baseline.none => faster(claim, lab, this),
+        (_, Some(two)) if claim.at.wait.compared => difference_of_kinds(claim, lab, two),
+        _ if claim.at.wait.compared => kind_decides(claim, lab, this),
+        ("LOAD", _) => start_stays(claim, lab),
+        ("SPEED" | "JUGGLE" | "PIN", _) => near_optimum(claim, lab, this),
+        _ => falls_behind(claim, lab, this),
     }
 }
 
 /// The policy is faster than each of its baselines, on the mean over the places where threads cannot be
 /// spread evenly.
-fn faster(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let this = policy(&claim.policy)?;
+fn faster(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
     let grid = Grid::of(claim, lab);
     let uneven: Vec<Place> = grid.places().into_iter().filter(|p| p.tasks % p.cores != 0).collect();
     let mut points = Vec::new();
-    for name in claim.baseline.split(',') {
+    for name in &claim.at.baseline.policies.each {
         let other = policy(name)?;
         let gain = mean_excess(lab, &uneven, other, this)?;
         points.push(Point::new(format!("{other} over {this} on uneven numbers of cores, mean, in %"), &gain));
@@ -56,11 +51,10 @@ fn start_stays(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// How barriers wait makes a clear difference under a policy: programs that sleep are faster.
 fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
     let mut all = Vec::new();
-    for place in grid.places() {
+    for place in Grid::polling(claim, lab).places() {
         let polling = times(lab, &place, this)?;
-        let asleep = Place { runtime: sleeping("0")[0], ..place };
+        let asleep = Place { runtime: openmp(BlockTime::Zero), ..place };
         all.push(polling.gain_over(&times(lab, &asleep, this)?));
     }
     let slower = Series::mean_of(&all).mean();
@@ -70,35 +64,28 @@ fn kind_decides(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trou
 
 /// The difference between polling and sleeping barriers, either way, under the second policy minus that under
 /// the first.
-fn difference_of_kinds(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let text = claim.policy.replace(" VS ", " vs ");
-    let (first, second) = text.split_once(" vs ").unwrap_or((&text, "LOAD"));
-    let grid = Grid { runtimes: vec![POLLING], ..Grid::of(claim, lab) };
-    let mut means = Vec::new();
-    for this in [policy(first)?, policy(second)?] {
+fn difference_of_kinds(claim: &Claim, lab: &mut Lab, two: &[Named; 2]) -> Result<Answer, Trouble> {
+    let [smaller, larger] = [policy(&two[0])?, policy(&two[1])?];
+    let mut difference = |this: &str| -> Result<f64, Trouble> {
         let mut all = Vec::new();
-        for place in grid.places() {
+        for place in Grid::polling(claim, lab).places() {
             let polling = times(lab, &place, this)?;
-            for runtime in sleeping("default/0") {
-                let asleep = Place { runtime, ..place.clone() };
+            for time in [BlockTime::Usual, BlockTime::Zero] {
+                let asleep = Place { runtime: openmp(time), ..place.clone() };
                 all.push(times(lab, &asleep, this)?.gain_over(&polling).mean().abs());
             }
         }
-        means.push((this, all.iter().sum::<f64>() / all.len().max(1) as f64));
-    }
-    let [(smaller, a), (larger, b)] = means[..] else {
-        return Err(Trouble::uncovered("two policies are needed"));
+        Ok(all.iter().sum::<f64>() / all.len().max(1) as f64)
     };
+    let (a, b) = (difference(smaller)?, difference(larger)?);
     let label = format!("difference under {larger} ({b:.1} %) minus that under {smaller} ({a:.1} %)");
     Ok(Answer::Points(vec![Point::single(label, b - a)]))
 }
 
 /// The time on m cores against that on one core over m.
-fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let this = policy(&claim.policy)?;
-    let grid = Grid { programs: scalable(claim), ..Grid::of(claim, lab) };
+fn near_optimum(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
     let (mut worst, mut sum, mut at) = (0.0, 0.0, String::new());
-    let places = grid.places();
+    let places = Grid::scalable(claim, lab).places();
     for place in &places {
         let one = times(lab, &Place { cores: 1, ..place.clone() }, this)?.mean();
         let ideal = one / f64::from(place.cores);
@@ -118,9 +105,8 @@ fn near_optimum(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
 
 /// The policy falls behind SPEED as the number of cores grows: it does on the larger half of the core counts,
 /// and more than on the smaller half.
-fn falls_behind(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
-    let this = policy(&claim.policy)?;
-    let grid = Grid { programs: scalable(claim), ..Grid::of(claim, lab) };
+fn falls_behind(claim: &Claim, lab: &mut Lab, this: &str) -> Result<Answer, Trouble> {
+    let grid = Grid::scalable(claim, lab);
     let most = grid.cores.iter().copied().max().unwrap_or(16);
     let (mut few, mut many) = (Vec::new(), Vec::new());
     for place in grid.places() {

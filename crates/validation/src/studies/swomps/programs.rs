@@ -1,40 +1,12 @@
-//! The programs of SPEC OMP 2001: their numbers, their names in claims, and full run times from shortened
-//! runs.
+//! Runs of SPEC OMP programs alone and in pairs, made full: the studies simulate a share of each run.
 
-use crate::lab::AppSample;
-
-/// A program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Program {
-    /// Its number in the suite.
-    pub(super) number: u32,
-    /// Its name in scenarios.
-    pub(super) name: &'static str,
-}
-
-/// All eleven, by number.
-pub(super) const PROGRAMS: [Program; 11] = [
-    Program { number: 310, name: "wupwise" },
-    Program { number: 312, name: "swim" },
-    Program { number: 314, name: "mgrid" },
-    Program { number: 316, name: "applu" },
-    Program { number: 318, name: "galgel" },
-    Program { number: 320, name: "equake" },
-    Program { number: 324, name: "apsi" },
-    Program { number: 326, name: "gafort" },
-    Program { number: 328, name: "fma3d" },
-    Program { number: 330, name: "art" },
-    Program { number: 332, name: "ammp" },
-];
+use crate::answer::{Series, Trouble};
+use crate::claims::{PROGRAMS, Program};
+use crate::lab::{AppSample, Cell, Lab};
 
 impl Program {
-    /// Number and name, as in `312.swim`.
-    pub(super) fn label(self) -> String {
-        format!("{}.{}", self.number, self.name)
-    }
-
     /// Threads of its run alone in section 5 of the paper: 12 for those that 24 do no good, else 24.
-    pub(super) const fn exclusive_threads(self) -> u32 {
+    const fn exclusive_threads(self) -> u32 {
         if self.published_alone().is_some() { 12 } else { 24 }
     }
 
@@ -42,7 +14,7 @@ impl Program {
     /// from its Tables 5(a) and 5(b) together. An input, not simulated: how those threads lay is not stated,
     /// and galgel and equake are faster in it than in any layout of the paper's own Table 2 (616.5 and 129.5
     /// s scattered).
-    pub(super) const fn published_alone(self) -> Option<f64> {
+    const fn published_alone(self) -> Option<f64> {
         match self.number {
             312 => Some(397.0),
             314 => Some(513.0),
@@ -53,19 +25,6 @@ impl Program {
     }
 }
 
-/// The programs named in a text, by number, by name or as `312.swim`, in the order written, each once.
-pub(super) fn named(text: &str) -> Vec<Program> {
-    let mut found: Vec<Program> = Vec::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        let word = word.to_lowercase();
-        let program = PROGRAMS.iter().find(|p| p.name == word || p.number.to_string() == word);
-        if let Some(program) = program.filter(|p| !found.contains(p)) {
-            found.push(*program);
-        }
-    }
-    found
-}
-
 /// Seconds that the arrays are filled before the measured regions: 100 ms of the nominal core on one 1.2
 /// times as fast.
 const INIT: f64 = 0.1 / 1.2;
@@ -74,8 +33,7 @@ const INIT_BARRIERS: f64 = 5.0;
 /// Seconds of work of one of twelve threads in a region.
 const REGION: f64 = 0.02;
 
-/// The run time of the whole program from that of its first regions: the studies simulate a share of each
-/// run.
+/// The run time of the whole program from that of its first regions.
 pub(super) fn full(program: Program, app: &AppSample) -> f64 {
     let Ok(profile) = workloads::spec_omp::profile(program.name) else {
         return f64::NAN;
@@ -88,17 +46,50 @@ pub(super) fn full(program: Program, app: &AppSample) -> f64 {
     INIT + (app.timed - INIT) * barriers / simulated
 }
 
+/// Full run times of a program alone with this many threads, `PIN` or `LOAD`.
+pub(super) fn alone(lab: &mut Lab, program: Program, threads: u32, policy: &str) -> Result<Series, Trouble> {
+    let cell = Cell::new("swomps_binding", policy)
+        .set("apps.a.workload.program", program.name)
+        .set("apps.a.tasks", threads);
+    lab.of_app(&cell, "a", |app| full(program, app))
+}
+
+/// Full run times of a program alone as the paper compares with: unbound, with the number of threads that
+/// does it most good. Those with 12 threads are published, the others are simulated.
+pub(super) fn exclusive(lab: &mut Lab, program: Program) -> Result<Series, Trouble> {
+    let simulated = alone(lab, program, program.exclusive_threads(), "LOAD")?;
+    Ok(program.published_alone().map_or(simulated, Series::from))
+}
+
+/// Two programs at once: full run times of both.
+pub(super) fn together(
+    lab: &mut Lab,
+    (a, b): (Program, Program),
+    policy: &str,
+) -> Result<(Series, Series), Trouble> {
+    let cell = Cell::new("swomps_pairs", policy)
+        .set("apps.a.workload.program", a.name)
+        .set("apps.b.workload.program", b.name);
+    Ok((lab.of_app(&cell, "a", |app| full(a, app))?, lab.of_app(&cell, "b", |app| full(b, app))?))
+}
+
+/// The mean throughput of all pairs under SWOMPS.
+pub(super) fn mean_of_pairs(lab: &mut Lab) -> Result<Series, Trouble> {
+    let mut all = Vec::new();
+    for (i, one) in PROGRAMS.iter().enumerate() {
+        for other in &PROGRAMS[..i] {
+            let pair = (*one, *other);
+            let sum = exclusive(lab, pair.0)?.mean() + exclusive(lab, pair.1)?.mean();
+            let (a, b) = together(lab, pair, "SWOMPS")?;
+            all.push(a.with(&b, |a, b| sum / a.max(b)));
+        }
+    }
+    Ok(Series::mean_of(&all))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn programs_are_found_by_name_and_number() {
-        let names = |text| named(text).into_iter().map(|p| p.name).collect::<Vec<_>>();
-        assert_eq!(names("326.gafort + 312.swim"), ["gafort", "swim"]);
-        assert_eq!(names("queue order: 332, 316"), ["ammp", "applu"]);
-        assert!(names("11 SpecOMP benchmarks").is_empty());
-    }
 
     #[test]
     fn shortened_runs_are_extrapolated_by_their_regions() {

@@ -1,12 +1,12 @@
 //! Queues of the eleven programs: two at a time in a given order, and random arrivals with at most three at
 //! once.
 
+use notation::declare::Choice;
 use sim_core::rng;
 
-use super::programs::{PROGRAMS, Program, full, named};
-use super::{exclusive, mean_of_pairs};
+use super::programs::{exclusive, full, mean_of_pairs};
 use crate::answer::{Answer, Point, Series, Trouble};
-use crate::claims::{Claim, Form};
+use crate::claims::{Claim, Form, PROGRAMS, Policy, Program};
 use crate::lab::{Cell, Lab};
 
 /// The published orders of the queue of eleven; two of the ten are lost.
@@ -36,17 +36,13 @@ fn cell(order: &[Program], policy: &str) -> Cell {
 
 /// The orders a claim is about.
 fn orders(claim: &Claim) -> Result<Vec<Vec<Program>>, Trouble> {
-    let order = named(&claim.workload);
+    let order = claim.at.workload.programs.clone();
     match order.len() {
         11 => Ok(vec![order]),
         // One or two programs: what becomes of them in all orders.
         0..=2 => Ok(ORDERS.iter().map(|order| programs(order)).collect()),
         n => Err(Trouble::uncovered(format!("a queue of {n} programs, not of eleven"))),
     }
-}
-
-fn policy(claim: &Claim) -> &'static str {
-    if claim.policy.starts_with("SWOMPS") { "SWOMPS" } else { "LOAD" }
 }
 
 /// The times alone one after the other over the makespan; shortened runs and makespan are made full by one
@@ -70,7 +66,7 @@ fn of_order(lab: &mut Lab, order: &[Program], policy: &str) -> Result<Series, Tr
 pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut all = Vec::new();
     for order in orders(claim)? {
-        all.push(of_order(lab, &order, policy(claim))?);
+        all.push(of_order(lab, &order, claim.at.policy.swomps_or_load())?);
     }
     let label =
         if all.len() == 1 { "this order".to_owned() } else { format!("mean of {} orders", all.len()) };
@@ -82,15 +78,16 @@ pub(super) fn throughput(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble
 /// pairs the mean cannot be below 0.)
 pub(super) fn reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let mut points = Vec::new();
-    for program in named(&claim.workload) {
-        let alone = exclusive(lab, program)?.mean();
+    for program in &claim.at.workload.programs {
+        let alone = exclusive(lab, *program)?.mean();
         let mut all = Vec::new();
         for order in orders(claim)? {
-            let Some(at) = order.iter().position(|p| *p == program) else {
+            let Some(at) = order.iter().position(|p| p == program) else {
                 continue;
             };
             let name = format!("q{}", at + 1);
-            let times = lab.of_app(&cell(&order, policy(claim)), &name, |app| full(program, app))?;
+            let times = lab
+                .of_app(&cell(&order, claim.at.policy.swomps_or_load()), &name, |app| full(*program, app))?;
             all.push(times.map(|t| (1.0 - alone / t) * 100.0));
         }
         let least = all.into_iter().min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or_default();
@@ -156,23 +153,13 @@ fn of_test(lab: &mut Lab, test: u64, policy: &str) -> Result<Series, Trouble> {
     Ok(sums[0].with(&sums[1], |with, without| (1.0 - with / without) * 100.0))
 }
 
-/// The policies a claim names, in its order: `SWOMPS`, and `ALONE` for the variant in which each places
-/// himself.
-fn policies(claim: &Claim) -> Vec<&'static str> {
-    let text = claim.policy.to_lowercase();
-    let mut at: Vec<(usize, &str)> = [("swomps", "SWOMPS"), ("non sys", "ALONE")]
-        .into_iter()
-        .filter_map(|(word, policy)| Some((text.find(word)?, policy)))
-        .collect();
-    at.sort_unstable();
-    at.into_iter().map(|(_, policy)| policy).collect()
-}
-
 /// Run times in random queues against no scheduling.
 pub(super) fn time_reduction(claim: &Claim, lab: &mut Lab) -> Result<Answer, Trouble> {
     let count = if lab.is_quick() { QUICK_TESTS } else { TESTS };
     let mut by_policy = Vec::new();
-    for policy in policies(claim) {
+    let placers = [Policy::Swomps, Policy::Alone];
+    for policy in claim.at.policy.list.iter().filter(|policy| placers.contains(policy)) {
+        let policy = policy.word();
         let mut tests = Vec::new();
         for test in 0..count {
             tests.push(of_test(lab, test, policy)?);

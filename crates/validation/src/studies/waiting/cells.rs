@@ -1,12 +1,12 @@
 //! The cells behind claims about waiting and binding: which programs, how they are run, and how much of them.
 
+use notation::declare::Choice;
+
+use super::super::programs::{Runtime, codes};
 use crate::answer::{Series, Trouble};
-use crate::claims::Claim;
-use crate::fields;
+use crate::claims::{BlockTime, Code, Conditions, Model, Policy, Yield, label};
 use crate::lab::{Cell, Lab};
 
-/// The codes of the paper's figures.
-const CODES: [&str; 6] = ["ep", "ft", "is", "sp", "mg", "cg"];
 /// Hardware contexts of its three machines, its "cores".
 const CORES: u32 = 16;
 /// Replicates of pinned runs, which differ by a per cent, and of those left to the balancer.
@@ -16,18 +16,18 @@ const REPLICATES: (u32, u32) = (1, 4);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Subject {
     machine: String,
-    model: String,
-    pub(super) code: String,
+    model: Model,
+    pub(super) code: Code,
     class: char,
 }
 
 /// How it is run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
     /// What `sched_yield` does.
-    pub(super) yields: &'static str,
+    pub(super) yields: Yield,
     /// Who places the tasks.
-    pub(super) policy: &'static str,
+    pub(super) policy: Policy,
     /// Pinned to a NUMA node each instead of a cpu.
     pub(super) by_node: bool,
     /// An even layout drawn by the seed.
@@ -37,20 +37,20 @@ pub(super) struct Run {
     /// As much of the program as under a balancer: the run is compared with one, or a balancer moves tasks
     /// within nodes.
     pub(super) long: bool,
-    /// Of the OpenMP runtime; `None`: its default.
-    pub(super) block_time: Option<&'static str>,
+    /// Of the OpenMP runtime.
+    pub(super) block_time: BlockTime,
 }
 
 impl Run {
     /// One task per cpu in turn, POSIX yield.
     pub(super) const PINNED: Self = Self {
-        yields: "posix",
-        policy: "PIN",
+        yields: Yield::Posix,
+        policy: Policy::Pin,
         by_node: false,
         random: false,
         repeated: false,
         long: false,
-        block_time: None,
+        block_time: BlockTime::Usual,
     };
 }
 
@@ -60,16 +60,17 @@ impl Subject {
     fn runs(&self, degree: u32) -> bool {
         let tasks = CORES * degree;
         let square = tasks.isqrt().pow(2) == tasks;
-        let power = tasks.is_power_of_two() || self.model != "mpi";
-        match self.code.as_str() {
-            "sp" | "bt" => square || self.model == "openmp",
+        let power = tasks.is_power_of_two() || self.model != Model::Mpi;
+        match self.code {
+            Code::Sp | Code::Bt => square || self.model == Model::OpenMp,
             _ => power,
         }
     }
 
     /// Name in reports.
     pub(super) fn name(&self, degree: u32) -> String {
-        format!("{} {} {}.{} {degree}/core", self.machine, self.model, self.code, self.class)
+        let program = label(self.code, self.class);
+        format!("{} {} {program} {degree}/core", self.machine, self.model.word())
     }
 
     /// Part of the program that is simulated. Codes with few barriers run whole; of the others pinned runs
@@ -77,27 +78,23 @@ impl Subject {
     /// balancer settle in their first second: about a second or two. A quick look takes one iteration of
     /// each.
     fn scale(&self, run: &Run, quick: bool) -> &'static str {
-        match (self.code.as_str(), run.long || run.policy == "LOAD") {
-            ("ep", _) => "100%",
+        match (self.code, run.long || run.policy == Policy::Load) {
+            (Code::Ep, _) => "100%",
             _ if quick => "0.1%",
-            ("ft" | "is", _) => "100%",
-            ("mg", true) => "40%",
-            ("mg", false) => "10%",
+            (Code::Ft | Code::Is, _) => "100%",
+            (Code::Mg, true) => "40%",
+            (Code::Mg, false) => "10%",
             (_, true) => "4%",
             (_, false) => "1%",
         }
     }
 
     fn cell(&self, degree: u32, run: &Run, quick: bool) -> Cell {
-        let runtime = match run.block_time {
-            Some(time) => format!("{{{}: {{block_time: {time}}}}}", self.model),
-            None => self.model.clone(),
-        };
-        let mut cell = Cell::new("dedicated", run.policy)
+        let mut cell = Cell::new("dedicated", run.policy.word())
             .set("machine", &self.machine)
-            .set("kernel.yield", run.yields)
-            .set("apps.a.runtime", runtime)
-            .set("apps.a.workload.benchmark", &self.code)
+            .set("kernel.yield", run.yields.word())
+            .set("apps.a.runtime", Runtime::polling(self.model, run.block_time).setting())
+            .set("apps.a.workload.benchmark", self.code.word())
             .set("apps.a.workload.class", self.class)
             .set("apps.a.workload.scale", self.scale(run, quick))
             .set("apps.a.tasks", CORES * degree);
@@ -108,7 +105,7 @@ impl Subject {
             cell = cell.set("policies.PIN.layout", "random");
         }
         let (pinned, loaded) = REPLICATES;
-        cell.set("repeat", if run.policy == "PIN" && !run.repeated { pinned } else { loaded })
+        cell.set("repeat", if run.policy == Policy::Pin && !run.repeated { pinned } else { loaded })
     }
 
     /// Run times of the timed section by replicate, in seconds.
@@ -118,31 +115,12 @@ impl Subject {
     }
 }
 
-/// The degrees of a claim; those of the paper's figures when it names none.
-pub(super) fn degrees(claim: &Claim) -> Vec<u32> {
-    let named = fields::per_core(claim);
-    if named.is_empty() { vec![2, 4, 8] } else { named }
-}
-
 /// The programs of a claim on one machine in one model. `loaded`: where the balancer takes part, whole runs
 /// are simulated that vary widely, so of several classes the middle one stands for all.
-pub(super) fn subjects(claim: &Claim, machine: &str, model: &str, loaded: bool) -> Vec<Subject> {
-    let mut codes = fields::codes(&claim.workload);
-    if codes.is_empty() {
-        codes = CODES.iter().map(|code| ((*code).to_owned(), None)).collect();
-    }
-    let mut classes = fields::classes(claim);
-    if loaded && classes.len() > 1 {
-        classes = vec![classes[classes.len() / 2]];
-    }
-    let mut all = Vec::new();
-    for (code, class) in codes {
-        for class in class.map_or_else(|| classes.clone(), |class| vec![class]) {
-            let (machine, model, code) = (machine.to_owned(), model.to_owned(), code.clone());
-            all.push(Subject { machine, model, code, class });
-        }
-    }
-    all
+pub(super) fn subjects(at: &Conditions, machine: &str, model: Model, loaded: bool) -> Vec<Subject> {
+    let classes = if loaded { at.classes.middle() } else { at.classes.clone() };
+    let subject = |(code, class)| Subject { machine: machine.to_owned(), model, code, class };
+    codes(&at.workload, &classes).into_iter().map(subject).collect()
 }
 
 /// Subjects and degrees that can be run.
@@ -151,16 +129,4 @@ pub(super) fn runs(subjects: &[Subject], degrees: &[u32]) -> Vec<(Subject, u32)>
         degrees.iter().filter(|k| subject.runs(**k)).map(|k| (subject.clone(), *k)).collect()
     };
     subjects.iter().flat_map(each).collect()
-}
-
-/// The block time that a text like `blocktime 200ms` names, as a scenario says it; `None` for the default,
-/// 200 ms.
-pub(super) fn block_time(text: &str) -> Option<&'static str> {
-    let text = text.to_lowercase();
-    let word = text.split([' ', ',']).skip_while(|word| !word.contains("blocktime")).nth(1)?;
-    match word {
-        "0" | "0s" | "0ms" => Some("0s"),
-        "infinite" | "infinity" => Some("infinite"),
-        _ => None,
-    }
 }

@@ -1,0 +1,97 @@
+//! Flags of the commands that measure: `measure` and `calibrate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use clap_complete::engine::ArgValueCompleter as Completer;
+
+use super::{Edits, ListFormat, percent};
+use crate::{complete, help};
+
+#[derive(Args, Debug)]
+pub(crate) struct Measure {
+    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
+    /// scenarios`).
+    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
+    #[arg(required_unless_present_any = ["suite", "write"])]
+    pub(crate) file: Option<PathBuf>,
+    /// Simulate this machine instead of the one of the scenario: a file that `oversim calibrate host` has
+    /// written, or a name. It has as many cpus as this host.
+    #[arg(long, value_name = "FILE", add = Completer::new(complete::machines))]
+    pub(crate) machine: Option<PathBuf>,
+    /// Number of real runs of each cell. The prediction uses three times as many seeds.
+    #[arg(short, long, value_name = "N", default_value_t = 9)]
+    pub(crate) repeat: u32,
+    /// Exit with status 1 if the error of a cell is larger than so many per cent and the measured median is
+    /// outside the predicted spread.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) tolerance: Option<f64>,
+    /// Form of the report on standard output.
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+    /// Also write the measurement to this file, as JSON.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file of --output if it exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Measure the built-in suite of more than two hundred cells instead of a scenario, in about 10 minutes.
+    #[arg(long, requires = "machine", conflicts_with_all = ["file", "policies", "set", "sweep", "seed"])]
+    pub(crate) suite: bool,
+    /// Only one short scenario of each kind of the suite.
+    #[arg(long, requires = "suite")]
+    pub(crate) quick: bool,
+    /// Measure nothing: write docs/validation-host.md from the measurements in docs/validation-host below
+    /// this directory, the root of the sources.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "suite", "machine", "output", "tolerance"])]
+    pub(crate) write: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) edits: Edits,
+}
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Calibrate {
+    #[command(subcommand)]
+    pub(crate) what: Option<CalibrateWhat>,
+    /// Only check that the built-in profiles equal those that the derivation writes.
+    #[arg(long, conflicts_with_all = ["write", "sensitivity"])]
+    pub(crate) check: bool,
+    /// Write the derived data files and the tables of docs/calibration.md below this directory, the root of
+    /// the sources.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write: Option<PathBuf>,
+    /// Also show the effect of the constants that no measurement determines.
+    #[arg(long)]
+    pub(crate) sensitivity: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CalibrateWhat {
+    /// Measure the costs of this host in about 30 s, and write a machine file of them.
+    #[command(after_help = help::CALIBRATE_HOST)]
+    Host(CalibrateHost),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CalibrateHost {
+    /// Write the machine file here. Default: print the measured values only.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file of --output if it exists.
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+    /// Compare the measured values with this machine file and report which have changed. The exit status is
+    /// then 1.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+    /// Name of the machine in the file.
+    #[arg(long, value_name = "NAME", default_value = "mine")]
+    pub(crate) name: String,
+    /// Fewer and shorter measurements, for a first impression in a few seconds.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Form of the report on standard output.
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+}

@@ -1,0 +1,159 @@
+//! `oversim measure`: a scenario executed on this host, beside its prediction.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use experiment::PolicyShelf;
+use host::facts::Host;
+use host::measure::{Group, PREDICTIONS, Settings, prepare};
+use host::page;
+use host::parent::Starter;
+use host::result::Measurement;
+use host::{suite, text};
+use scenario::Overrides;
+
+use super::source;
+use crate::args::{ListFormat, Measure};
+use crate::failure::{BAD_END, Failure};
+use crate::output::{self, Folder, Target};
+use crate::{input, say};
+
+/// Most bytes of an archived measurement.
+const MAX_BYTES: u64 = 64 << 20;
+/// Most replicates: what the reader of scenarios accepts, over the predictions for each.
+const MAX_REPEAT: u32 = 3_000;
+
+/// The process of one program of a measurement.
+pub(crate) fn process() -> ExitCode {
+    ExitCode::from(host::process::serve(&mut io::stdin().lock(), &mut io::stdout().lock()))
+}
+
+/// Predicts, executes and reports.
+pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode, Failure> {
+    if let Some(root) = &args.write {
+        return write_page(root);
+    }
+    if args.repeat == 0 || args.repeat > MAX_REPEAT {
+        return Err(Failure::Input(format!("--repeat is a number from 1 to {MAX_REPEAT}")));
+    }
+    let target = args.output.as_ref().map(|path| Target::check(path, args.force)).transpose()?;
+    let inputs: Vec<&Path> =
+        [&args.file, &args.machine].into_iter().flatten().map(PathBuf::as_path).collect();
+    output::distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
+    let host = Host::here();
+    let starter = Starter::of_this_program().map_err(Failure::Output)?;
+    let (groups, machine) =
+        if args.suite { predict_suite(args, &host)? } else { predict(args, policies, &host)? };
+    let runs = groups.len() * args.repeat as usize;
+    let bar = say::bar(runs, "runs");
+    let progress = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let settings = Settings { starter: &starter, host: &host, repeat: args.repeat, progress: &progress };
+    let measured = host::measure::measure(&groups, &machine, &settings);
+    bar.finish_and_clear();
+    let measured = measured.map_err(Failure::Output)?;
+    report(args, &measured, target.as_ref())
+}
+
+/// The groups of a scenario.
+fn predict(args: &Measure, policies: &PolicyShelf, host: &Host) -> Result<(Vec<Group>, String), Failure> {
+    let Some(file) = &args.file else {
+        return Err(Failure::Input("name a scenario, or add --suite".into()));
+    };
+    let (name, text) = input::scenario(file)?;
+    let mut overrides = source::edited(&args.edits);
+    overrides.repeat = Some(args.repeat.saturating_mul(PREDICTIONS));
+    overrides.warn = false;
+    if let Some(path) = &args.machine {
+        overrides.set.push(format!("machine={}", quoted(path)?));
+    }
+    let experiment = source::load(policies, &name, &text, &Overrides { ..overrides })?;
+    let machine = experiment.machines.first().map_or_else(String::new, |machine| machine.name.clone());
+    let title = experiment.name.clone();
+    let groups = prepare(&experiment, &title, args.repeat, host).map_err(Failure::Input)?;
+    Ok((groups, machine))
+}
+
+/// The groups of the suite.
+fn predict_suite(args: &Measure, host: &Host) -> Result<(Vec<Group>, String), Failure> {
+    let Some(path) = &args.machine else {
+        let hint = "--suite needs --machine mine.yaml; `oversim calibrate host -o mine.yaml` writes the file";
+        return Err(Failure::Input(hint.into()));
+    };
+    let named = path.to_string_lossy();
+    let machine = if scenario::machine_files::is_file(&named) { absolute(path)? } else { named.into_owned() };
+    let questions = suite::questions(&machine, host.cpus, args.quick);
+    let bar = say::bar(questions.len(), "predictions");
+    let groups = suite::groups(&questions, (args.repeat, args.quick), host, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let name = path.file_stem().map_or_else(|| machine.clone(), |stem| stem.to_string_lossy().into_owned());
+    let groups = groups
+        .map_err(|why| if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(why) })?;
+    Ok((groups, name))
+}
+
+/// The path of a machine file, from the root: scenarios read it relative to themselves.
+fn absolute(path: &Path) -> Result<String, Failure> {
+    let whole = fs::canonicalize(path)
+        .map_err(|e| Failure::Input(format!("cannot read the machine file {}: {e}", path.display())))?;
+    match whole.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Failure::Input(format!("the path {} is not UTF-8", path.display()))),
+    }
+}
+
+/// A machine for `--set`: quoted as YAML quotes, files by their whole path.
+fn quoted(path: &Path) -> Result<String, Failure> {
+    let named = path.to_string_lossy();
+    if !scenario::machine_files::is_file(&named) {
+        return Ok(named.into_owned());
+    }
+    let whole = absolute(path)?;
+    Ok(format!("\"{}\"", whole.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// Prints and writes a measurement; the exit code follows `--tolerance`.
+fn report(args: &Measure, measured: &Measurement, target: Option<&Target>) -> Result<ExitCode, Failure> {
+    let json = measured.json().map_err(Failure::Output)?;
+    if let Some(target) = target {
+        target.write(&|out| out.write_all(json.as_bytes()))?;
+    }
+    let shown = match args.format {
+        ListFormat::Text => text::report(measured),
+        ListFormat::Json => json,
+    };
+    output::to_stdout(|out| out.write_all(shown.as_bytes()))?;
+    let within = args.tolerance.is_none_or(|percent| measured.within(percent / 100.0));
+    Ok(if within { ExitCode::SUCCESS } else { ExitCode::from(BAD_END) })
+}
+
+/// Writes the page from the archived measurements below the root of the sources.
+fn write_page(root: &Path) -> Result<ExitCode, Failure> {
+    let folder = root.join(page::ARCHIVE);
+    let unreadable = |e: &io::Error| {
+        Failure::Input(format!("{}: {e}; --write needs the root directory of the sources", folder.display()))
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .map_err(|e| unreadable(&e))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+        .collect();
+    files.sort();
+    let mut archived = Vec::new();
+    for path in &files {
+        let (name, text) = input::file(path, MAX_BYTES, "measurement")?;
+        let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        archived.push((file, Measurement::read(&name, &text).map_err(Failure::Input)?));
+    }
+    if archived.is_empty() {
+        return Err(Failure::Input(format!("{}: no measurement (*.json)", folder.display())));
+    }
+    let page = page::page(&archived);
+    let (folder, _) = Folder::check(root, true, std::iter::empty())?;
+    folder.write(&[(PathBuf::from(page::PATH), output::bytes(page.as_bytes()))])?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,145 @@
+//! Measurements on this host: structure, refusals, and that no process is left. No test depends on times.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::oversim;
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().unwrap().get()
+}
+
+/// A machine of this host's size and a scenario for it, in a folder.
+fn folder(intervals: u32) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = folder.path().join("here.yaml");
+    let text = format!(
+        "name: here\nsummary: this host\nkernel: {{ value: linux-6.18, source: test }}\ntopology: {{ value: \
+            'core:{}', source: test }}\n",
+        cpus()
+    );
+    fs::write(&machine, text).unwrap();
+    let scenario = folder.path().join("small.yaml");
+    let text = format!(
+        "name: small\nmachine: here.yaml\nkernel: linux-6.18\napps:\n  p: {{ workload: {{ spmd: {{ grain: \
+            100us, intervals: {intervals} }} }}, runtime: block, tasks: 2 }}\n  h: {{ workload: hog, cpus: \
+            [0] }}\npolicies: [PIN, LOAD]\n"
+    );
+    fs::write(&scenario, text).unwrap();
+    (folder, machine, scenario)
+}
+
+/// True where the kernel has the scheduler of the model.
+fn can_measure() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 6)
+}
+
+#[test]
+fn a_measurement_has_its_form() {
+    if !can_measure() {
+        return;
+    }
+    let (folder, _, scenario) = folder(20);
+    let file = folder.path().join("out.json");
+    let args = ["measure", scenario.to_str().unwrap(), "--repeat", "1", "-o", file.to_str().unwrap()];
+    let (code, out, err) = oversim(&args, "");
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("small PIN p") && out.contains("small LOAD p") && out.contains("fair share"),
+        "{out}"
+    );
+    let (_, schema, _) = oversim(&["schema", "measurement"], "");
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(jsonschema::is_valid(&schema, &result));
+    assert_eq!(result["schema"], "oversim.measurement/1");
+    assert_eq!(result["cells"].as_array().unwrap().len(), 2, "the hog is no cell");
+    // A second time the file is refused.
+    let (code, _, err) = oversim(&args, "");
+    assert!(code == 2 && err.contains("exists"), "{err}");
+}
+
+#[test]
+fn what_cannot_be_executed_is_refused_before_anything_runs() {
+    let (folder, machine, scenario) = folder(20);
+    let scenario = scenario.to_str().unwrap();
+    let file = folder.path().join("none.json");
+    let cases: [(&[&str], &str); 6] = [
+        (&["measure", "cg_ft_share"], "calibrate host -o mine.yaml"),
+        (&["measure", scenario, "--policy", "SPEED"], "`SPEED` is not executed"),
+        (&["measure", scenario, "--set", "kernel=linux-2.6.28"], "kernel: linux-6.18"),
+        (&["measure", scenario, "--set", "apps.p.runtime=upc"], "barrier: central"),
+        (&["measure", scenario, "--repeat", "0"], "--repeat is a number"),
+        (&["measure", "--suite"], "--machine"),
+    ];
+    for (args, said) in cases {
+        let mut all = args.to_vec();
+        all.extend(["-o", file.to_str().unwrap()]);
+        let (code, out, err) = oversim(&all, "");
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{args:?}: {err}");
+        assert!(!file.exists());
+    }
+    let (code, _, err) = oversim(&["calibrate", "host", "--check", scenario], "");
+    assert!(code == 2 && err.contains("small.yaml"), "{err}");
+    let (code, _, err) = oversim(&["calibrate", "host", "--name", "a b"], "");
+    assert!(code == 2 && err.contains("valid machine name"), "{err}");
+    drop((folder, machine));
+}
+
+#[test]
+fn the_hidden_process_refuses_what_is_no_order() {
+    let (code, out, _) = oversim(&["host-process"], "{}\n");
+    assert!(code == 1 && out.contains("no order"), "{out}");
+}
+
+/// Processes with this mark in their environment, which processes inherit.
+fn marked(mark: &str) -> usize {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let has = |path: PathBuf| {
+        fs::read(path.join("environ")).is_ok_and(|text| {
+            text.split(|byte| *byte == 0).any(|line| line == format!("OVERSIM_TEST={mark}").as_bytes())
+        })
+    };
+    entries.filter(|entry| has(entry.path())).count()
+}
+
+fn eventually(what: &str, done: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn no_process_is_left_when_the_parent_is_killed() {
+    if !can_measure() {
+        return;
+    }
+    let (_folder, _, scenario) = folder(200_000);
+    for signal in ["KILL", "TERM"] {
+        let mark = format!("{}-{signal}", std::process::id());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_oversim"))
+            .args(["measure", scenario.to_str().unwrap(), "--repeat", "1", "--policy", "PIN"])
+            .env("OVERSIM_TEST", &mark)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("the processes of both programs", || marked(&mark) == 3);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success());
+        child.wait().unwrap();
+        eventually("no process", || marked(&mark) == 0);
+    }
+}

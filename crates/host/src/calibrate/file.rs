@@ -1,0 +1,380 @@
+//! A machine file of measured costs, and its comparison with another one.
+
+use std::fmt::Write as _;
+
+use machines::{Entry, Parameters};
+use notation::diagnostics::Sources;
+use notation::parameter::Kind;
+
+use super::Costs;
+
+/// A value has changed if it differs by more than this share.
+const CHANGED: f64 = 0.25;
+/// Nanoseconds below which a cost has not changed.
+const SMALL: f64 = 50.0;
+/// Cycles of one iteration of the counted loop on the nominal core (K10: shift, exclusive or, 64-bit
+/// multiplication of 4 cycles) and its clock: iterations per nanosecond.
+const NOMINAL: f64 = 2.0 / 6.0;
+/// Nanoseconds of an inter-processor interrupt, a part of the measured latency that is not known alone.
+const IPI: f64 = 1_000.0;
+
+/// A parameter of a machine file that follows from measured values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Derived {
+    /// Its name.
+    pub parameter: &'static str,
+    /// Its value: nanoseconds, bytes, bytes per second or a factor.
+    pub value: f64,
+    /// How it follows.
+    pub source: String,
+    /// True for estimates, and where a measurement was disturbed.
+    pub uncertain: bool,
+}
+
+/// All parameters that follow from the measured values.
+#[must_use]
+pub fn derived(costs: &Costs) -> Vec<Derived> {
+    let mut list = Derivation { costs, all: Vec::new() };
+    list.switches();
+    list.distances();
+    list.memory();
+    list.all
+}
+
+struct Derivation<'a> {
+    costs: &'a Costs,
+    all: Vec<Derived>,
+}
+
+impl Derivation<'_> {
+    /// A parameter from the medians of measured values: none if one of them is missing.
+    fn from(
+        &mut self,
+        parameter: &'static str,
+        names: &[&str],
+        estimate: bool,
+        value: impl Fn(&[f64]) -> f64,
+    ) {
+        let readings: Option<Vec<_>> = names.iter().map(|name| self.costs.find(name)).collect();
+        let Some(readings) = readings else { return };
+        let medians: Vec<f64> = readings.iter().map(|reading| reading.sample.median).collect();
+        let parts: Vec<String> =
+            readings.iter().map(|r| format!("{} = {}", r.how, shown(r.sample.median, &r.unit))).collect();
+        let count = readings.iter().map(|reading| reading.sample.values.len()).min().unwrap_or(0);
+        let day = self.costs.date.get(..10).unwrap_or_default();
+        let from = if estimate { "derived from measurements" } else { "measured" };
+        self.all.push(Derived {
+            parameter,
+            value: value(&medians).max(0.0),
+            source: format!("{from} on {day}, median of {count}: {}", parts.join("; ")),
+            uncertain: estimate || readings.iter().any(|reading| reading.uncertain),
+        });
+    }
+
+    fn switches(&mut self) {
+        self.from("core_speed", &["speed"], true, |v| v[0] / NOMINAL);
+        self.from("switch_thread", &["yield_switch_thread", "yield"], false, |v| v[0] - v[1]);
+        self.from("switch_process", &["yield_switch_process", "yield"], false, |v| v[0] - v[1]);
+        self.from("poll", &["poll"], false, |v| v[0]);
+        self.from("yield_call", &["yield"], false, |v| v[0]);
+        self.from("wake", &["wake_call_same"], false, |v| v[0]);
+        let leg = ["futex_leg_same", "wake_call_same", "yield_switch_thread", "yield"];
+        self.from("sleep", &leg, true, |v| v[0] - v[1] - (v[2] - v[3]));
+        self.from("fork", &["fork"], false, |v| v[0]);
+        let Some(nearest) = nearest(self.costs) else { return };
+        let (latency, remote) = (format!("wake_latency_20us_{nearest}"), format!("wake_remote_{nearest}"));
+        if Parameters::TABLE.iter().any(|parameter| parameter.name == "wake_remote") {
+            self.from("wake_remote", &[&remote], false, |v| v[0]);
+        }
+        self.from("idle_exit", &[&latency, "wake_call_same"], true, |v| v[0] - v[1] - IPI);
+        let moved = format!("migration_{nearest}");
+        self.from("migration", &[&moved, &latency], true, |v| v[0] - v[1]);
+    }
+
+    fn distances(&mut self) {
+        let one_group = !self.costs.topology.contains("cache:");
+        for (parameter, distance) in [
+            ("line_core", "sibling"),
+            // Without groups of caches in its tree, cores of a package are near.
+            (if one_group { "line_near" } else { "line_cache" }, "cache"),
+            ("line_near", "near"),
+            ("line_far", "far"),
+        ] {
+            if self.all.iter().all(|known| known.parameter != parameter) {
+                self.from(parameter, &[&format!("line_{distance}")], false, |v| v[0].max(1.0));
+            }
+        }
+        self.from("smt_compute", &["beside_sibling"], false, |v| v[0].min(1.0));
+        self.from("smt_memory", &["reading_beside_sibling"], false, |v| v[0].min(1.0));
+    }
+
+    fn memory(&mut self) {
+        self.from("core_bandwidth", &["stream_1"], false, |v| v[0]);
+        let last = self.costs.readings.iter().rev().find(|reading| reading.name.starts_with("stream_"));
+        if let Some((name, cores)) = last.and_then(|r| Some((r.name.clone(), r.name.get(7..)?.parse().ok()?)))
+        {
+            let cores: f64 = cores;
+            let one = self.costs.median("stream_1").unwrap_or(0.0);
+            let all = self.costs.median(&name).unwrap_or(0.0);
+            // Cores that do not reach the knee give a lower limit only.
+            let knee = all < 0.9 * cores * one;
+            self.from("node_bandwidth", &[&name], !knee, |v| if knee { v[0] } else { 2.0 * v[0] });
+        }
+        let caches = [("private_cache", self.costs.private_cache), ("shared_cache", self.costs.shared_cache)];
+        for (parameter, size) in caches.into_iter().filter(|(_, size)| *size > 0) {
+            let virtual_share = parameter == "shared_cache" && self.costs.host.virtual_machine;
+            self.all.push(Derived {
+                parameter,
+                value: size as f64,
+                source: "sysfs, cache/index*/size".into(),
+                uncertain: virtual_share,
+            });
+        }
+    }
+}
+
+/// The distance to the nearest other core.
+fn nearest(costs: &Costs) -> Option<&'static str> {
+    let distances = ["cache", "near", "far", "sibling"];
+    distances.into_iter().find(|name| costs.find(&format!("futex_leg_{name}")).is_some())
+}
+
+/// A measured value with its unit.
+#[must_use]
+pub fn shown(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => crate::text::time(value),
+        "bytes/s" => format!("{:.1} GB/s", value / 1e9),
+        "" => format!("{value:.3}"),
+        unit => format!("{value:.3} {unit}"),
+    }
+}
+
+/// A value as machine files write it.
+fn written(parameter: &str, value: f64) -> String {
+    let kind = Parameters::TABLE.iter().find(|known| known.name == parameter).map(|known| known.kind);
+    match kind {
+        Some(Kind::Duration) => format!("{}ns", value.round().max(0.0)),
+        Some(Kind::Size) => format!("{}B", value.round().max(0.0)),
+        Some(Kind::Rate) => format!("{}MB/s", (value / 1e6).round().max(1.0)),
+        _ => format!("{:.3}", value.max(0.001)),
+    }
+}
+
+/// The machine file.
+#[must_use]
+pub fn text(costs: &Costs, name: &str) -> String {
+    let host = &costs.host;
+    let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+    let virtual_machine = if host.virtual_machine { ", virtual machine" } else { "" };
+    let summary = format!("{}{virtual_machine}, {} cpus, Linux {}", host.processor, host.cpus, host.release);
+    let mut text = format!(
+        "# Measured by `oversim calibrate host` at {}. `uncertain: true` marks estimates and values that\n\
+         # other programs disturbed. Values that are not listed are those of a present-day server.\n\
+         name: {name}\nsummary: {}\n\
+         kernel: {{ value: linux-6.18, source: {} }}\n\
+         topology: {{ value: {}, source: \"sysfs\" }}\nvalues:\n",
+        costs.date,
+        quoted(&summary),
+        quoted(&format!("Linux {} runs on this machine; {}", host.release, kernel(costs))),
+        quoted(&costs.topology),
+    );
+    for value in derived(costs) {
+        let uncertain = if value.uncertain { ", uncertain: true" } else { "" };
+        let written = quoted(&written(value.parameter, value.value));
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "  {}: {{ value: {written}, source: {}{uncertain} }}",
+            value.parameter,
+            quoted(&value.source)
+        );
+    }
+    if !costs.topology.contains("pu:") {
+        for parameter in ["smt_compute", "smt_memory", "smt_poll"] {
+            let _ = writeln!(text, "  {parameter}: {{ value: \"1\", source: \"one thread per core\" }}");
+        }
+    }
+    text + &idle_exits(costs)
+}
+
+/// The list of idle-exit times by idle time, where several were measured. A longer idle time has no shorter
+/// exit.
+fn idle_exits(costs: &Costs) -> String {
+    let (Some(nearest), Some(wake)) = (nearest(costs), costs.median("wake_call_same")) else {
+        return String::new();
+    };
+    let mut rows: Vec<String> = Vec::new();
+    let mut longest = 0.0_f64;
+    for (idle, _) in super::SLEEPS {
+        if let Some(latency) = costs.median(&format!("wake_latency_{idle}_{nearest}")) {
+            longest = longest.max(latency - wake - IPI).round();
+            rows.push(format!("[{idle}, {longest}ns]"));
+        }
+    }
+    if rows.len() < 2 {
+        return String::new();
+    }
+    let day = costs.date.get(..10).unwrap_or_default();
+    format!(
+        "lists:\n  idle_exit: {{ value: [{}], source: \"derived from measurements on {day}: from FUTEX_WAKE \
+         to the sleeper after each idle time, minus the wake-up and {} us for the interrupt\", uncertain: \
+         true }}\n",
+        rows.join(", "),
+        IPI / 1e3
+    )
+}
+
+/// Reads a machine file; `name` is its name in messages.
+///
+/// # Errors
+/// All that is wrong with it, rendered with file, line and column.
+pub fn read(name: &str, text: &str) -> Result<Entry, String> {
+    let sources = Sources::new(name, text);
+    scenario::machine_files::entry(0, text).map_err(|problems| sources.render(&problems))
+}
+
+/// Tick and slice as measured, beside what the model of the kernel assumes.
+#[must_use]
+pub fn kernel(costs: &Costs) -> String {
+    let time = |name| costs.median(name).map_or_else(|| "unknown".into(), crate::text::time);
+    format!(
+        "two computing threads on one cpu run for {} each, a yield beside one takes {}",
+        time("run_length"),
+        time("base_slice")
+    )
+}
+
+/// The parameters of a machine that differ from the measured ones, as sentences.
+#[must_use]
+pub fn changed(costs: &Costs, entry: &Entry) -> Vec<String> {
+    let mut changed = Vec::new();
+    for value in derived(costs) {
+        let kind = Parameters::TABLE.iter().find(|known| known.name == value.parameter).map(|p| p.kind);
+        let Some(old) = entry.values.number(value.parameter) else { continue };
+        let factor = if matches!(kind, Some(Kind::Factor)) { 1_000.0 } else { 1.0 };
+        let old = old as f64 / factor;
+        let small = matches!(kind, Some(Kind::Duration)) && (value.value - old).abs() <= SMALL;
+        if small || value.uncertain || (value.value / old.max(1e-9) - 1.0).abs() <= CHANGED {
+            continue;
+        }
+        changed.push(format!(
+            "{}: {} in the file, {} now ({})",
+            value.parameter,
+            written(value.parameter, old),
+            written(value.parameter, value.value),
+            value.source
+        ));
+    }
+    if entry.topology_text != costs.topology {
+        changed.push(format!("topology: {} in the file, {} now", entry.topology_text, costs.topology));
+    }
+    changed
+}
+
+/// The measured values as a table, and the parameters that follow.
+#[must_use]
+pub fn report(costs: &Costs) -> String {
+    let host = &costs.host;
+    let mut text =
+        format!("{} ({}), Linux {}, {}\n\n", costs.topology, host.processor, host.release, costs.date);
+    let mut row = |name: &str, value: &str, spread: &str, how: &str| {
+        let _ = writeln!(text, "{name:<26} {value:>14}  {spread:<26} {how}");
+    };
+    row("value", "median", "quartiles", "");
+    for reading in &costs.readings {
+        let show = |value| shown(value, &reading.unit);
+        let sample = &reading.sample;
+        let mark = if reading.uncertain { " (uncertain)" } else { "" };
+        let spread = format!("{} - {}", show(sample.q1), show(sample.q3));
+        row(&reading.name, &show(sample.median), &spread, &format!("{}{mark}", reading.how));
+    }
+    text.push_str("\nParameters of a machine file\n");
+    for value in derived(costs) {
+        let mark = if value.uncertain { "  uncertain" } else { "" };
+        let _ =
+            writeln!(text, "  {:<16} {:>12}{mark}", value.parameter, written(value.parameter, value.value));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::{Reading, SCHEMA};
+    use crate::facts::Host;
+    use crate::statistics::Sample;
+
+    fn costs() -> Costs {
+        let values: &[(&str, &str, f64)] = &[
+            ("run_length", "ns", 4e6),
+            ("base_slice", "ns", 1.4e6),
+            ("yield", "ns", 300.0),
+            ("yield_switch_thread", "ns", 1_100.0),
+            ("yield_switch_process", "ns", 1_300.0),
+            ("futex_leg_same", "ns", 2_300.0),
+            ("wake_call_same", "ns", 700.0),
+            ("poll", "ns", 40.0),
+            ("fork", "ns", 20_000.0),
+            ("speed", "iterations/ns", 0.5),
+            ("futex_leg_cache", "ns", 5_000.0),
+            ("wake_remote_cache", "ns", 2_000.0),
+            ("wake_latency_20us_cache", "ns", 8_000.0),
+            ("wake_latency_200us_cache", "ns", 7_000.0),
+            ("wake_latency_2ms_cache", "ns", 35_000.0),
+            ("line_cache", "ns", 55.0),
+            ("migration_cache", "ns", 11_000.0),
+            ("stream_1", "bytes/s", 12e9),
+            ("stream_2", "bytes/s", 23e9),
+        ];
+        let reading = |(name, unit, value): &(&str, &str, f64)| Reading {
+            name: (*name).to_owned(),
+            how: "a \"test\"".into(),
+            unit: (*unit).to_owned(),
+            sample: Sample::of(vec![*value; 9]).unwrap(),
+            uncertain: false,
+        };
+        Costs {
+            schema: SCHEMA.into(),
+            date: "2026-11-23T04:00:00Z".into(),
+            host: Host { cpus: 2, release: "6.18.44".into(), ..Host::unknown() },
+            topology: "package:1 core:2".into(),
+            private_cache: 1 << 20,
+            shared_cache: 32 << 20,
+            readings: values.iter().map(reading).collect(),
+        }
+    }
+
+    #[test]
+    fn the_file_is_a_machine_file_with_the_measured_costs() {
+        let text = text(&costs(), "mine");
+        let entry = read("mine.yaml", &text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        assert!(read("mine.yaml", "name: x\n").unwrap_err().contains("mine.yaml"));
+        let number = |name| entry.values.number(name).unwrap();
+        assert_eq!((number("switch_thread"), number("switch_process")), (800, 1_000));
+        assert_eq!((number("sleep"), number("idle_exit"), number("migration")), (800, 6_300, 3_000));
+        assert_eq!(number("wake_remote"), 2_000);
+        assert_eq!(entry.lists.idle_exit, [(20_000, 6_300), (200_000, 6_300), (2_000_000, 33_300)]);
+        assert_eq!((number("line_near"), number("core_bandwidth")), (55, 12_000_000_000));
+        assert_eq!((number("core_speed"), number("private_cache")), (1_500, 1 << 20));
+        assert_eq!(entry.kernel.as_deref(), Some("linux-6.18"));
+        let uncertain = |name: &str| entry.notes.iter().any(|note| note.parameter == name && note.uncertain);
+        assert!(uncertain("sleep") && uncertain("core_speed") && !uncertain("switch_thread"));
+        // Two cores at full rate: the limit is beyond.
+        assert_eq!((number("node_bandwidth"), uncertain("node_bandwidth")), (46_000_000_000, true));
+    }
+
+    #[test]
+    fn only_what_has_changed_is_reported() {
+        let entry = read("mine.yaml", &text(&costs(), "mine")).unwrap();
+        assert!(changed(&costs(), &entry).is_empty());
+        let mut other = costs();
+        for reading in &mut other.readings {
+            if matches!(reading.name.as_str(), "yield_switch_thread" | "futex_leg_same") {
+                reading.sample.median += 900.0;
+            }
+        }
+        let changed = changed(&other, &entry);
+        assert!(changed.len() == 1 && changed[0].starts_with("switch_thread: 800ns in the file, 1700ns now"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Runs scenarios for real on this Linux host, beside their predictions, and measures the costs of the host.
+//!
+//! The crate is outside the deterministic core: nothing here flows back into a simulation except through a
+//! machine file. On other systems it is empty.
+
+#![cfg(target_os = "linux")]
+
+pub mod barrier;
+pub mod calibrate;
+pub mod facts;
+pub mod fair;
+pub mod measure;
+pub mod page;
+pub mod parent;
+pub mod plan;
+pub mod process;
+pub mod refusal;
+pub mod result;
+pub mod statistics;
+pub mod suite;
+#[cfg(test)]
+mod testing;
+pub mod text;
+pub mod work;

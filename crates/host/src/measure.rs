@@ -1,0 +1,368 @@
+//! From experiments to measured cells: predictions first, then real runs in a shuffled order, disturbed ones
+//! again.
+
+use std::time::{Duration, SystemTime};
+
+use experiment::provenance::MODEL;
+use scenario::plan::{Experiment, RunPlan};
+use sim_core::rng::{Purpose, draw, key};
+
+use crate::facts::{Host, bind, cpus, nice};
+use crate::parent::{Run, Starter, run};
+use crate::plan::{self, Program};
+use crate::refusal;
+use crate::result::{Cell, Measurement, SCHEMA, Verdict, error};
+use crate::statistics::{Sample, median};
+use crate::work::{Stream, rate};
+
+/// Predictions for each measured run: the spread of a prediction needs more values than its median.
+pub const PREDICTIONS: u32 = 3;
+/// A run is disturbed if others and the hypervisor used more than this share of the cpu time.
+const OTHERS: f64 = 0.03;
+/// Three units of /proc/stat, in nanoseconds: less cannot be distinguished from rounding.
+const UNITS: f64 = 30e6;
+/// A run is disturbed if the speed before it and after it differ by more than this share.
+const DRIFT: f64 = 0.03;
+/// A cell is uncertain if half the distance of its quartiles is wider than this share of the median, and the
+/// prediction is not.
+const WIDE: f64 = 0.15;
+/// Runs of a cell at most, as a multiple of those wanted.
+const ATTEMPTS: usize = 3;
+/// Limit of a run, beyond this multiple of its prediction.
+const LONGER: u32 = 20;
+/// Release times are spread over this span, in nanoseconds: more than a period of any timer tick.
+const PHASE: u64 = 10_000_000;
+
+/// A configuration under a policy, predicted and ready to run.
+pub struct Group {
+    kind: String,
+    scenario: String,
+    configuration: String,
+    policy: String,
+    /// The programs of each measured run.
+    runs: Vec<Vec<Program>>,
+    /// Predicted run times in nanoseconds, by application and seed; empty for those in the background.
+    predicted: Vec<Vec<f64>>,
+    fair: Vec<f64>,
+    longest: u64,
+}
+
+impl Group {
+    /// The longest predicted run, in nanoseconds.
+    #[must_use]
+    pub const fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    /// Cells: applications in the foreground.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.predicted.iter().filter(|times| !times.is_empty()).count()
+    }
+}
+
+/// Predicts all configurations and policies of an experiment that was read with [`PREDICTIONS`] x `repeat`
+/// replicates.
+///
+/// # Errors
+/// A sentence: what cannot be executed on this host, or simulated.
+pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) -> Result<Vec<Group>, String> {
+    let mut groups: Vec<(usize, usize, Vec<RunPlan>)> = Vec::new();
+    for run in experiment.runs.iter().filter(|run| run.alone.is_none()) {
+        refusal::check(run, host).map_err(|why| format!("{}: {why}", experiment.name))?;
+        let at = (run.configuration, run.policy);
+        match groups.last_mut().filter(|(configuration, policy, _)| (*configuration, *policy) == at) {
+            Some((_, _, runs)) => runs.push(plan::released(run)),
+            None => groups.push((at.0, at.1, vec![plan::released(run)])),
+        }
+    }
+    let group = |(configuration, policy, runs): (usize, usize, Vec<RunPlan>)| {
+        let label = experiment.configurations.get(configuration).map_or("", |found| found.label.as_str());
+        let group = Group {
+            kind: kind.to_owned(),
+            scenario: experiment.name.clone(),
+            configuration: label.to_owned(),
+            policy: experiment.policies.get(policy).cloned().unwrap_or_default(),
+            runs: Vec::new(),
+            predicted: Vec::new(),
+            fair: Vec::new(),
+            longest: 0,
+        };
+        predict(group, &runs, repeat).map_err(|why| format!("{}: {why}", experiment.name))
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// Simulates the runs of a group.
+fn predict(mut group: Group, runs: &[RunPlan], repeat: u32) -> Result<Group, String> {
+    for (at, run) in runs.iter().enumerate() {
+        let simulated = plan::simulate(run)?;
+        if !plan::stays(run, &simulated) {
+            return Err("PIN binds each thread to one cpu here; leave `by` out".into());
+        }
+        let programs = plan::programs(run, &simulated);
+        if at == 0 {
+            let weights: Vec<u32> = run.apps.iter().map(|app| app.weight).collect();
+            group.fair = crate::fair::times(&programs, &weights, run.machine.cpus());
+            group.predicted = vec![Vec::new(); programs.len()];
+        }
+        for (times, app) in group.predicted.iter_mut().zip(&simulated.report.apps) {
+            if let Some(time) = app.run_time().filter(|_| !app.background) {
+                times.push(time.ns() as f64);
+                group.longest = group.longest.max(simulated.report.makespan.ns());
+            }
+        }
+        if at < repeat as usize {
+            group.runs.push(programs);
+        }
+    }
+    Ok(group)
+}
+
+/// How runs are executed.
+pub struct Settings<'a> {
+    /// What starts the processes.
+    pub starter: &'a Starter,
+    /// The host.
+    pub host: &'a Host,
+    /// Runs of each cell.
+    pub repeat: u32,
+    /// Called after each run with the number of finished and of planned runs.
+    pub progress: &'a dyn Fn(usize, usize),
+}
+
+/// One run that is wanted.
+#[derive(Clone, Copy)]
+struct Wanted {
+    group: usize,
+    replicate: usize,
+}
+
+/// An executed run and whether it was disturbed.
+struct Executed {
+    run: Run,
+    disturbed: bool,
+}
+
+/// Executes all groups.
+///
+/// # Errors
+/// A sentence: a program cannot be executed. No process is left.
+pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Result<Measurement, String> {
+    let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for (group, plan) in groups.iter().enumerate() {
+        wanted.extend((0..plan.runs.len()).map(|replicate| Wanted { group, replicate }));
+    }
+    // Round by round, each in another order: a drift of the host does not favour a cell.
+    let shuffle = key(1, Purpose::Test, 0);
+    wanted.sort_by_key(|run| (run.replicate, draw(shuffle, (run.group * 1_000 + run.replicate) as u64)));
+    let mut executed: Vec<Vec<Executed>> = groups.iter().map(|_| Vec::new()).collect();
+    let mut rates = Vec::new();
+    let mut probe = Probe::new(groups);
+    let (mut done, mut at) = (0, 0);
+    while let Some(run) = wanted.get(at).copied() {
+        at += 1;
+        let all = wanted.len();
+        let one = execute(&groups[run.group], run.replicate, &mut probe, settings)?;
+        rates.push(probe.rate);
+        let runs = &mut executed[run.group];
+        if one.disturbed && runs.len() + 1 < ATTEMPTS * groups[run.group].runs.len() {
+            wanted.push(run);
+        }
+        runs.push(one);
+        done += 1;
+        (settings.progress)(done, all);
+    }
+    let cells = groups.iter().zip(&executed).flat_map(|(group, runs)| cells(group, runs)).collect();
+    Ok(Measurement {
+        schema: SCHEMA.into(),
+        version: format!("oversim {}, model {MODEL}", env!("CARGO_PKG_VERSION")),
+        date,
+        host: settings.host.clone(),
+        machine: machine.into(),
+        protocol: protocol(settings.host),
+        repeat: settings.repeat,
+        rate: median(&mut rates),
+        runs: executed.iter().map(Vec::len).sum(),
+        disturbed: executed.iter().flatten().filter(|run| run.disturbed).count(),
+        cells,
+    })
+}
+
+/// How everything was executed, in sentences.
+fn protocol(host: &Host) -> Vec<String> {
+    let mut protocol = vec![
+        "Each application is one process, and its tasks are its threads. All threads exist and sleep before \
+            the run, and a timer releases those of an application at one instant."
+            .to_owned(),
+        "A run time counts from the release to the end of the last thread. The simulation creates tasks at \
+            no cost for this comparison."
+            .to_owned(),
+        "Work is a counted loop of dependent integer operations. Its speed is measured on every cpu before \
+            and after each run. A memory-bound share reads an array of 128 MiB for each thread."
+            .to_owned(),
+        "All programs are in one session.".to_owned(),
+    ];
+    let nice = nice();
+    if nice != 0 {
+        protocol.push(format!("Nice values are relative to {nice}, the one of the measurement."));
+    }
+    if host.autogroup {
+        protocol.push("sched_autogroup_enabled is 1: the session competes as a group with others.".into());
+    }
+    protocol
+}
+
+/// Speeds of this host, measured again before each run.
+struct Probe {
+    cpus: Vec<u32>,
+    rate: f64,
+    stream: f64,
+}
+
+impl Probe {
+    fn new(groups: &[Group]) -> Self {
+        let cpus = cpus();
+        let largest = groups.iter().flat_map(|group| group.runs.first()).flatten().map(|p| p.array).max();
+        let stream = match largest {
+            Some(bytes) if bytes > 0 => Stream::new(bytes).rate(bytes / 4),
+            _ => 1.0,
+        };
+        let mut probe = Self { cpus, rate: 0.0, stream };
+        probe.again();
+        probe
+    }
+
+    /// Measures the speed of the counted loop on each cpu; the mean.
+    fn again(&mut self) -> f64 {
+        let mut sum = 0.0;
+        for cpu in &self.cpus {
+            // A cpu that cannot be used is measured elsewhere.
+            let _ = bind(&[*cpu]);
+            sum += rate();
+        }
+        let _ = bind(&self.cpus);
+        self.rate = sum / self.cpus.len().max(1) as f64;
+        self.rate
+    }
+}
+
+/// One run between two probes. A run that fails is tried again; the last failure is an error.
+fn execute(
+    group: &Group,
+    replicate: usize,
+    probe: &mut Probe,
+    settings: &Settings<'_>,
+) -> Result<Executed, String> {
+    let limit = Duration::from_secs(5) + Duration::from_nanos(group.longest).saturating_mul(LONGER);
+    let noise = key(2, Purpose::Test, replicate as u64);
+    let mut failures = 0;
+    loop {
+        let before = probe.rate;
+        let mut programs = group.runs[replicate].clone();
+        for program in &mut programs {
+            program.rate = before;
+            program.stream = probe.stream;
+        }
+        let phase = u64::from(draw(noise, failures)) % PHASE;
+        match run(settings.starter, &programs, phase, limit, settings.host.cpus) {
+            Ok(run) => {
+                let after = probe.again();
+                let whole = (run.elapsed.max(1) * u64::from(settings.host.cpus)) as f64;
+                let others = (run.others + run.steal) * whole > UNITS.max(OTHERS * whole);
+                let drift = (after / before - 1.0).abs() > DRIFT;
+                return Ok(Executed { run, disturbed: others || drift });
+            }
+            Err(_) if failures < 2 => {
+                failures += 1;
+                probe.again();
+            }
+            Err(why) => return Err(format!("{}: {why}", group.scenario)),
+        }
+    }
+}
+
+/// The cells of a group: undisturbed runs, filled up with the least disturbed ones where these are too few.
+fn cells(group: &Group, runs: &[Executed]) -> Vec<Cell> {
+    let wanted = group.runs.len();
+    let mut order: Vec<&Executed> = runs.iter().collect();
+    order.sort_by(|a, b| {
+        let load = |one: &Executed| one.run.others + one.run.steal;
+        a.disturbed.cmp(&b.disturbed).then(load(a).total_cmp(&load(b)))
+    });
+    let clean = runs.iter().filter(|run| !run.disturbed).count();
+    order.truncate(clean.max(wanted));
+    let disturbed = u32::try_from(runs.len() - clean).unwrap_or(u32::MAX);
+    let apps = group.runs.first().map_or(&[][..], Vec::as_slice);
+    let mut cells = Vec::new();
+    for (at, app) in apps.iter().enumerate().filter(|(_, app)| !app.background) {
+        let values = order.iter().filter_map(|one| one.run.times.get(at)).map(|time| *time as f64).collect();
+        let predicted = group.predicted.get(at).cloned().unwrap_or_default();
+        let (Some(predicted), Some(measured)) = (Sample::of(predicted), Sample::of(values)) else {
+            continue;
+        };
+        let wide = measured.modes.is_empty() && measured.width() > WIDE && predicted.width() < WIDE / 2.0;
+        cells.push(Cell {
+            kind: group.kind.clone(),
+            scenario: group.scenario.clone(),
+            configuration: group.configuration.clone(),
+            policy: group.policy.clone(),
+            app: app.name.clone(),
+            fair_share: group.fair.get(at).copied().unwrap_or(0.0),
+            error: error(&predicted, &measured),
+            verdict: Verdict::of(&predicted, &measured),
+            disturbed,
+            uncertain: clean < wanted || wide,
+            predicted,
+            measured,
+        });
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Done;
+    use crate::testing::experiment;
+
+    const TEXT: &str = "{ name: t, machine: 'core:2', kernel: linux-6.18, policies: [PIN], repeat: 6, \
+        sweep: { apps.a.tasks: [1, 2] }, apps: { a: { workload: { spmd: { grain: 1ms, intervals: 3 } }, \
+        runtime: block }, \
+        h: { workload: hog, cpus: [0] } } }";
+
+    fn groups() -> Vec<Group> {
+        let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };
+        prepare(&experiment(TEXT), "k", 2, &host).unwrap()
+    }
+
+    fn executed(ms: u64, others: f64, disturbed: bool) -> Executed {
+        let done = Done { started: vec![], ended: vec![], cpu: 0 };
+        let times = vec![ms * 1_000_000, 0];
+        let run = Run { times, programs: vec![done], elapsed: 1, others, steal: 0.0 };
+        Executed { run, disturbed }
+    }
+
+    #[test]
+    fn groups_have_a_run_for_each_replicate_and_more_predictions() {
+        let groups = groups();
+        assert_eq!(groups.len(), 2);
+        let group = &groups[1];
+        assert_eq!((group.runs.len(), group.predicted[0].len(), group.cells()), (2, 6, 1));
+        assert!(group.predicted[1].is_empty() && group.longest >= 3_000_000);
+        assert_eq!(group.configuration, "apps.a.tasks=2");
+    }
+
+    #[test]
+    fn disturbed_runs_fill_up_and_mark() {
+        let group = &groups()[0];
+        let clean = cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(5, 0.0, false)]);
+        assert_eq!(clean.len(), 1);
+        assert_eq!((clean[0].measured.values.as_slice(), clean[0].disturbed), (&[4e6, 5e6][..], 1));
+        assert!(!clean[0].uncertain);
+        let few = cells(group, &[executed(4, 0.0, false), executed(9, 0.5, true), executed(7, 0.1, true)]);
+        assert_eq!(few[0].measured.values, [4e6, 7e6]);
+        assert!(few[0].uncertain);
+    }
+}

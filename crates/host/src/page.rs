@@ -1,0 +1,221 @@
+//! The page docs/validation-host.md, made from archived measurements.
+
+use std::fmt::Write as _;
+
+use crate::result::{Cell, Measurement, NEAR, Verdict};
+use crate::suite::KINDS;
+use crate::text::{measured, median_error, percent, place, predicted, time};
+
+/// The page below the root of the sources.
+pub const PATH: &str = "docs/validation-host.md";
+/// The folder of the measurements.
+pub const ARCHIVE: &str = "docs/validation-host";
+
+/// Why cells of a kind miss, as far as it is known: explanations, not all of them checked.
+const REASONS: &[(&str, &str)] = &[
+    ("alone: spin", "Slices last for whole ticks, and the phase of the release against the tick decides."),
+    ("alone: yield", "The cost of a yield depends on how many threads are queued; the model has one cost."),
+    ("alone: block", BLOCK),
+    ("alone: spin-then-block", BLOCK),
+    ("variation", "As for the same way to wait without variation."),
+    (
+        "two programs",
+        "Two spinning programs advance only while both threads of one program run at the same time. In the \
+            model all cpus decide alike, so the programs stay in step. On the host a cpu may serve the other \
+            program first, and both then lose whole ticks; the spread of the measured times shows it. A \
+            yielding beside a blocking program depends on the lag with which the sleeper returns.",
+    ),
+    ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides."),
+    ("nice", "Ticks quantise the shares of unequal weights within a short run, and the spread is wide."),
+    (
+        "unpinned",
+        "The kernel balances computing threads sooner than the model does, so that spinning and yielding \
+            programs with more threads than cpus are faster than predicted. Blocking programs are slower: \
+            wake-ups on the other cpu cost their waker several microseconds more than the model has, and the \
+            kernel may place a woken thread on the busy cpu of its waker. With autogroup, the balancer \
+            weighs the group and not the threads.",
+    ),
+    (
+        "memory-bound",
+        "The measured times are widely spread: the bandwidth of a virtual machine depends on other machines \
+            of the same host.",
+    ),
+];
+const BLOCK: &str = "A wake-up of a thread on the other cpu costs its waker several microseconds here \
+    (`wake_remote` of `oversim calibrate host`). oversim-model/5 charges the cost of a wake-up on the \
+    same cpu; later models charge `wake_remote`.";
+
+/// The page of these files, each with its name.
+#[must_use]
+pub fn page(archived: &[(String, Measurement)]) -> String {
+    let mut text = String::from(
+        "# Measured on real hosts\n\n\
+         `oversim measure --suite` executes the cells below on a real machine, with one process for each \
+         program, and compares the measured run times with the predictions for the costs that `oversim \
+         calibrate host` has measured there. No value of the model is fitted to these cells.\n\n\
+         This page is generated: `oversim measure --write .` makes it from the measurements in \
+         [validation-host](validation-host/).\n\n\
+         - **error**: predicted median over measured median, minus 1.\n\
+         - **inside**: the measured median lies between the smallest and the largest predicted value over \
+         seeds.\n\
+         - **miss**: the error is larger than 10 % and the measured median is not inside.\n\
+         - **fair share**: the run time if all runnable threads got their fair share of the cpus at no \
+         cost.\n\n\
+         The text above a list of misses is a hypothesis about their cause. No experiment has tested it.\n",
+    );
+    for (file, measurement) in archived {
+        one(&mut text, file, measurement);
+    }
+    text
+}
+
+/// The section of one file.
+fn one(text: &mut String, file: &str, measurement: &Measurement) {
+    let host = &measurement.host;
+    // Writing to a string does not fail.
+    let _ = write!(
+        text,
+        "\n## {}, {} cpus, Linux {}\n\n\
+         [{file}](validation-host/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a \
+         change of speed disturbed {}. {} runs for each cell.\n\n",
+        host.processor,
+        host.cpus,
+        host.release,
+        measurement.date,
+        measurement.version,
+        measurement.runs,
+        measurement.disturbed,
+        measurement.repeat
+    );
+    text.push_str("How it was executed:\n\n");
+    for sentence in &measurement.protocol {
+        let _ = writeln!(text, "- {sentence}");
+    }
+    text.push_str(
+        "\n| kind | cells | median error | within 10 % | inside | misses | fair share within 10 % |\n",
+    );
+    text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
+    let kinds = kinds(measurement);
+    for kind in &kinds {
+        let cells: Vec<&Cell> = measurement.cells.iter().filter(|cell| cell.kind == *kind).collect();
+        row(text, kind, &cells);
+    }
+    row(text, "all", &measurement.cells.iter().collect::<Vec<_>>());
+    for kind in kinds {
+        misses(text, kind, measurement);
+    }
+}
+
+/// The kinds of cells in a measurement: those of the suite in their order, then others.
+fn kinds(measurement: &Measurement) -> Vec<&str> {
+    let mut kinds: Vec<&str> = KINDS.to_vec();
+    for cell in &measurement.cells {
+        if !kinds.contains(&cell.kind.as_str()) {
+            kinds.push(&cell.kind);
+        }
+    }
+    kinds.retain(|kind| measurement.cells.iter().any(|cell| cell.kind == *kind));
+    kinds
+}
+
+fn near(cell: &Cell) -> bool {
+    cell.error.abs() <= NEAR
+}
+
+fn row(text: &mut String, kind: &str, cells: &[&Cell]) {
+    let count = |good: &dyn Fn(&Cell) -> bool| cells.iter().filter(|cell| good(cell)).count();
+    let share = |count: usize| format!("{:.0} %", 100.0 * count as f64 / cells.len().max(1) as f64);
+    let fair = |cell: &Cell| (cell.fair_share / cell.measured.median - 1.0).abs() <= NEAR;
+    let _ = writeln!(
+        text,
+        "| {kind} | {} | {} | {} | {} | {} | {} |",
+        cells.len(),
+        percent(median_error(cells.iter().copied())).trim_start_matches('+'),
+        share(count(&near)),
+        count(&|cell| cell.verdict == Verdict::Inside),
+        count(&|cell| cell.verdict == Verdict::Off),
+        share(count(&fair)),
+    );
+}
+
+/// Every miss of a kind.
+fn misses(text: &mut String, kind: &str, measurement: &Measurement) {
+    let missed: Vec<&Cell> =
+        measurement.cells.iter().filter(|cell| cell.kind == kind && cell.verdict == Verdict::Off).collect();
+    if missed.is_empty() {
+        return;
+    }
+    let reason = REASONS.iter().find(|(known, _)| *known == kind).map_or("", |(_, reason)| *reason);
+    let _ = write!(
+        text,
+        "\n### Misses: {kind}\n\n{reason}\n\n\
+         | cell | predicted [min - max] | measured [q1 - q3] | fair share | error |\n\
+         |---|---|---|---:|---:|\n"
+    );
+    for cell in missed {
+        let mark = if cell.uncertain { " (uncertain)" } else { "" };
+        let _ = writeln!(
+            text,
+            "| {}{mark} | {} | {} | {} | {} |",
+            place(cell),
+            predicted(&cell.predicted),
+            measured(&cell.measured),
+            time(cell.fair_share),
+            percent(cell.error)
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Host;
+    use crate::result::{SCHEMA, error};
+    use crate::statistics::Sample;
+
+    fn cell(kind: &str, predicted: f64, measured: f64) -> Cell {
+        let sample = |value: f64| Sample::of(vec![value; 4]).unwrap();
+        let (predicted, measured) = (sample(predicted), sample(measured));
+        Cell {
+            kind: kind.into(),
+            scenario: "s".into(),
+            configuration: String::new(),
+            policy: "PIN".into(),
+            app: "p".into(),
+            fair_share: 1e6,
+            error: error(&predicted, &measured),
+            verdict: Verdict::of(&predicted, &measured),
+            predicted,
+            measured,
+            disturbed: 0,
+            uncertain: false,
+        }
+    }
+
+    #[test]
+    fn the_page_counts_and_lists_every_miss() {
+        let measurement = Measurement {
+            schema: SCHEMA.into(),
+            version: "v".into(),
+            date: "d".into(),
+            host: Host::unknown(),
+            machine: "m".into(),
+            protocol: vec!["Once.".into()],
+            repeat: 4,
+            rate: 1.0,
+            runs: 16,
+            disturbed: 1,
+            cells: vec![cell("nice", 1e6, 1e6), cell("nice", 2e6, 1e6), cell("own", 1.05e6, 1e6)],
+        };
+        let page = page(&[("a.json".into(), measurement)]);
+        assert!(page.contains("| nice | 2 | 50.0 % | 50 % | 1 | 1 | 100 % |"), "{page}");
+        assert!(page.contains("| all | 3 | 5.0 % | 67 % | 1 | 1 | 100 % |"), "{page}");
+        assert!(page.contains("### Misses: nice") && !page.contains("### Misses: own"));
+        assert!(page.contains("| s PIN p | 2.00 ms [2.00 ms - 2.00 ms] |") && page.contains("+100.0 %"));
+    }
+
+    #[test]
+    fn every_kind_has_a_reason() {
+        assert!(KINDS.iter().all(|kind| REASONS.iter().any(|(known, _)| known == kind)));
+    }
+}

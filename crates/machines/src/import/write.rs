@@ -1,0 +1,111 @@
+//! The text of a machine file that an import writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notation::{lists, neutral};
+
+use super::found::{Found, named};
+use super::regular::Regular;
+use super::values::{self, Datum};
+
+/// Longest source, summary and text about a machine, in characters: those of the reader of machine files.
+const MAX_LINE: usize = 500;
+const MAX_ABOUT: usize = 4_000;
+
+/// The text, and remarks on what has no place in it.
+pub(super) fn machine_file(
+    found: &Found,
+    regular: &Regular,
+    name: &str,
+    remarks: &mut Vec<String>,
+) -> String {
+    let values = values::values(found, regular, remarks);
+    let lists = values::lists(found, regular, remarks);
+    if let Some(why) = &regular.why {
+        remarks.push(smaller(regular, why));
+    }
+    let mut text = String::from(
+        "# Written by `oversim machine import`. A topology states the shape of a machine, not its speed:\n\
+         # values that are not listed are the defaults of a present-day server (`oversim machine show`\n\
+         # prints each with its source). `uncertain: true` marks a value that was not measured on this\n\
+         # machine.\n",
+    );
+    let model = found.model.as_ref().map_or_else(String::new, |model| format!(", {model}"));
+    let summary = format!("{}{model}, imported from {}", regular.words, found.origin);
+    text += &format!("name: {}\n", quoted(name, MAX_LINE));
+    text += &format!("summary: {}\n", quoted(&summary, MAX_LINE));
+    text += &format!("about: {}\n", quoted(&about(found, regular), MAX_ABOUT));
+    if let Some(kernel) = found.release.as_ref().and_then(values::kernel) {
+        text += &line("", &kernel);
+    }
+    let cut = regular.why.as_ref().map_or_else(String::new, |why| format!("; cut down: {why}"));
+    let topology = Datum {
+        name: "topology",
+        value: format!("\"{}\"", regular.topology),
+        source: format!("{}{cut}", found.places.shape),
+        uncertain: found.guessed || regular.why.is_some(),
+    };
+    text += &line("", &topology);
+    for (heading, data) in [("values", &values), ("lists", &lists)] {
+        if !data.is_empty() {
+            text += &format!("{heading}:\n");
+            data.iter().for_each(|datum| text += &line("  ", datum));
+        }
+    }
+    text
+}
+
+/// What the import left out to get equal parts.
+fn smaller(regular: &Regular, why: &str) -> String {
+    let without = if regular.left_out.is_empty() {
+        "the cache groups are left out".to_owned()
+    } else {
+        format!("{} left out", named(&regular.left_out))
+    };
+    format!("{without} for a machine of equal parts, because {why}")
+}
+
+/// What the machine is, with what the simulator has no value for.
+fn about(found: &Found, regular: &Regular) -> String {
+    let mut about = format!("This machine was imported from {}.", found.origin);
+    let used: BTreeSet<u32> = regular.cores.iter().map(|core| core.node).collect();
+    let mut sizes: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for (_, node) in (0..).zip(&found.nodes).filter(|(at, node)| used.contains(at) && node.memory > 0) {
+        sizes.entry(node.memory >> 20).or_default().push(node.number);
+    }
+    let size = |(mebibytes, nodes): (u64, Vec<u32>)| {
+        let nodes: BTreeSet<u32> = nodes.into_iter().collect();
+        let one = nodes.len() == 1;
+        let (word, have) = if one { ("node", "has") } else { ("nodes", "have") };
+        let each = if one { "" } else { " each" };
+        format!("{word} {} {have} {mebibytes} MiB{each}", lists::ranges(nodes))
+    };
+    let memory: Vec<String> = sizes.into_iter().map(size).collect();
+    if !memory.is_empty() {
+        about += &format!(" Memory, which the simulator does not limit: {}.", memory.join(", "));
+    }
+    for remark in &found.remarks {
+        about += &format!(" Import: {remark}.");
+    }
+    if let Some(why) = &regular.why {
+        about += &format!(" Import: {}.", smaller(regular, why));
+    }
+    about
+}
+
+fn line(indent: &str, datum: &Datum) -> String {
+    let uncertain = if datum.uncertain { ", uncertain: true" } else { "" };
+    let source = quoted(&datum.source, MAX_LINE);
+    let value = &datum.value;
+    format!("{indent}{}: {{ value: {value}, source: {source}{uncertain} }}\n", datum.name)
+}
+
+/// A text of limited length in quotes, without invisible characters.
+fn quoted(text: &str, most: usize) -> String {
+    let text = neutral::line(text.trim());
+    let mut short: String = text.chars().take(most).collect();
+    if short.len() < text.len() {
+        short = short.chars().take(most - 3).chain("...".chars()).collect();
+    }
+    format!("\"{}\"", short.replace('\\', "\\\\").replace('"', "\\\""))
+}

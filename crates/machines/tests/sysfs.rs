@@ -1,0 +1,228 @@
+//! Imports from the sysfs of Linux: trees made by the tests, complete and with missing or broken files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::Path;
+
+use machines::import::{Description, Imported, Refused, import};
+
+const CPU: &str = "sys/devices/system/cpu";
+
+/// A tree of files.
+struct Tree(tempfile::TempDir);
+
+impl Tree {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, path: &str) -> std::path::PathBuf {
+        self.0.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) -> &Self {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+        self
+    }
+
+    fn without(&self, path: &str) -> &Self {
+        let path = self.path(path);
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+        self
+    }
+
+    fn import(&self, largest: bool) -> Result<Imported, Refused> {
+        import(Description::Host(self.0.path()), "m", largest)
+    }
+
+    fn read(&self) -> Imported {
+        self.import(false).unwrap()
+    }
+
+    fn said(&self) -> String {
+        match self.import(false).unwrap_err() {
+            Refused::Sentence(sentence) => sentence,
+            Refused::Problems(all) => all[0].message.clone(),
+        }
+    }
+}
+
+/// Two packages with a node each, four cores with two threads; siblings are 8 apart, as Linux numbers them.
+fn server() -> Tree {
+    let tree = Tree::new();
+    tree.write(&format!("{CPU}/online"), "0-15").write(&format!("{CPU}/present"), "0-15");
+    for cpu in 0..16_u32 {
+        let (core, package) = (cpu % 8, cpu % 8 / 4);
+        let file = |name: &str| format!("{CPU}/cpu{cpu}/{name}");
+        let siblings = format!("{core},{}", core + 8);
+        let package_cpus =
+            format!("{}-{},{}-{}", package * 4, package * 4 + 3, package * 4 + 8, package * 4 + 11);
+        tree.write(&file("topology/physical_package_id"), &package.to_string());
+        tree.write(&file("topology/core_id"), &(core % 4).to_string());
+        tree.write(&file("topology/thread_siblings_list"), &siblings);
+        for (index, level, kind, size, users) in [
+            (0, 1, "Data", "48K", &siblings),
+            (1, 1, "Instruction", "32K", &siblings),
+            (2, 2, "Unified", "1280K", &siblings),
+            (3, 3, "Unified", "24M", &package_cpus),
+        ] {
+            let file = |name: &str| file(&format!("cache/index{index}/{name}"));
+            tree.write(&file("level"), &level.to_string()).write(&file("type"), kind);
+            tree.write(&file("size"), size).write(&file("shared_cpu_list"), users);
+        }
+    }
+    for (node, cpus, distance) in [(0, "0-3,8-11", "10 20"), (1, "4-7,12-15", "20 10")] {
+        let file = |name: &str| format!("sys/devices/system/node/node{node}/{name}");
+        tree.write(&file("cpulist"), cpus).write(&file("distance"), distance);
+        tree.write(&file("meminfo"), &format!("Node {node} MemTotal:       16777216 kB"));
+    }
+    tree.write("proc/sys/kernel/osrelease", "6.1.0-13-amd64");
+    tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Some  Processor");
+    tree
+}
+
+#[test]
+fn a_server_is_read_with_its_numbering() {
+    let imported = server().read();
+    let entry = &imported.entry;
+    assert_eq!(entry.topology_text, "package:2 numa:1 cache:1 core:4 pu:2");
+    assert_eq!(entry.lists.cpu_numbers, [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
+    assert_eq!(entry.lists.distances, [1_000, 2_000, 2_000, 1_000]);
+    let shown = |name: &str| entry.values.shown(name).unwrap();
+    assert_eq!((shown("private_cache").as_str(), shown("shared_cache").as_str()), ("1.25MiB", "24MiB"));
+    assert_eq!(entry.kernel.as_deref(), Some("linux-2.6.30"));
+    assert!(imported.text.contains("6.1.0-13-amd64; linux-2.6.30 is the newest built-in one"));
+    assert!(
+        entry.summary.contains("Some Processor") && entry.about.contains("nodes 0-1 have 16384 MiB each")
+    );
+    assert!(imported.remarks.is_empty(), "{:?}", imported.remarks);
+}
+
+#[test]
+fn offline_and_forbidden_cpus_are_left_out() {
+    let tree = server();
+    tree.write(&format!("{CPU}/online"), "0-13")
+        .write("proc/self/status", "Name: x\nCpus_allowed_list:\t0-6,8-14");
+    // Package 1 lost cpus 7, 14 and 15.
+    assert!(
+        tree.said().contains("the core of cpus 5,13 has 2 hardware threads")
+            || tree.said().contains("has 1 hardware thread"),
+        "{}",
+        tree.said()
+    );
+    tree.write("proc/self/cgroup", "0::/box/a").write("sys/fs/cgroup/box/cpuset.cpus.effective", "4-5,12-13");
+    tree.write("sys/fs/cgroup/box/a/cpu.max", "150000 100000");
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:1 cache:1 core:2 pu:2");
+    assert_eq!(imported.entry.lists.cpu_numbers, [4, 12, 5, 13]);
+    let all = imported.remarks.join("\n");
+    for part in [
+        "cpus 14-15 left out: offline",
+        "cpu 7 left out: the affinity mask",
+        "cpuset.cpus.effective",
+        "1.5 cpus",
+        "NUMA node 0 left out",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+}
+
+#[test]
+fn one_cpu_offline_costs_its_core() {
+    let tree = server();
+    tree.write(&format!("{CPU}/online"), "0-14");
+    assert!(
+        tree.said().contains("the core of cpu 7 has 1 hardware thread, and the core of cpus 0,8 has 2"),
+        "{}",
+        tree.said()
+    );
+    let cut = tree.import(true).unwrap();
+    assert_eq!(cut.entry.topology_text, "package:2 numa:1 cache:1 core:3 pu:2");
+    assert!(cut.remarks.iter().any(|remark| remark.starts_with("cpus 3,7,11 left out")), "{:?}", cut.remarks);
+}
+
+#[test]
+fn big_and_little_cores_have_their_capacity() {
+    let tree = Tree::new();
+    tree.write(&format!("{CPU}/online"), "0-3");
+    for (cpu, capacity) in [(0, 446), (1, 446), (2, 1024), (3, 1024)] {
+        tree.write(&format!("{CPU}/cpu{cpu}/topology/core_cpus_list"), &cpu.to_string());
+        tree.write(&format!("{CPU}/cpu{cpu}/topology/physical_package_id"), "-1");
+        tree.write(&format!("{CPU}/cpu{cpu}/cpu_capacity"), &capacity.to_string());
+    }
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:1 core:4");
+    assert_eq!(imported.entry.lists.core_speeds, [436, 436, 1_000, 1_000]);
+    assert!(imported.text.contains("cpu*/cpu_capacity"));
+    for cpu in 0..4 {
+        tree.without(&format!("{CPU}/cpu{cpu}/cpu_capacity"));
+        let clock = if cpu < 2 { "1800000" } else { "2400000" };
+        tree.write(&format!("{CPU}/cpu{cpu}/cpufreq/cpuinfo_max_freq"), clock);
+    }
+    assert_eq!(tree.read().entry.lists.core_speeds, [750, 750, 1_000, 1_000]);
+}
+
+#[test]
+fn missing_files_are_named_and_mark_the_shape() {
+    let tree = server();
+    tree.without("sys/devices/system/node").without("proc");
+    for cpu in 0..16 {
+        tree.without(&format!("{CPU}/cpu{cpu}/cache"));
+    }
+    tree.without(&format!("{CPU}/online"));
+    let imported = tree.read();
+    assert_eq!(imported.entry.topology_text, "package:2 core:4 pu:2");
+    let all = imported.remarks.join("\n");
+    for part in ["cpu/online is missing", "cache is missing for cpus 0-15", "no directory node"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let note = imported.entry.notes.iter().find(|note| note.parameter == "topology").unwrap();
+    assert!(note.uncertain && imported.entry.kernel.is_none());
+    let bare = Tree::new();
+    bare.write(&format!("{CPU}/online"), "0-1");
+    let imported = bare.read();
+    assert_eq!(imported.entry.topology_text, "package:1 core:2");
+    assert_eq!(imported.remarks.len(), 4, "{:?}", imported.remarks);
+}
+
+#[test]
+fn broken_files_are_named() {
+    assert!(Tree::new().said().contains("--root DIR"));
+    for (path, text, said) in [
+        (format!("{CPU}/online"), "0-99999999999", "online:1:1"),
+        (format!("{CPU}/online"), "all", "a list of cpus"),
+        (
+            format!("{CPU}/cpu3/topology/physical_package_id"),
+            "x",
+            "cpu3/topology/physical_package_id:1:1: `x`",
+        ),
+        (format!("{CPU}/cpu0/cache/index3/size"), "24X", "a size, as `32K`"),
+        ("sys/devices/system/node/node0/distance".into(), "10 a", "`a`: Linux writes whole numbers"),
+        ("sys/devices/system/node/node0/cpulist".into(), "0-2,8-10", "cpus 3,11 have no NUMA node"),
+        ("proc/self/status".into(), "Cpus_allowed_list: 77", "no cpu that a program may use"),
+    ] {
+        let tree = server();
+        tree.write(&path, text);
+        assert!(tree.said().contains(said), "{path}: {}", tree.said());
+    }
+}
+
+#[test]
+fn this_computer_can_be_read() {
+    if !Path::new("/sys/devices/system/cpu/online").exists() {
+        return;
+    }
+    match import(Description::Host(Path::new("/")), "m", true) {
+        Ok(imported) => assert!(imported.entry.topology.cpus() > 0),
+        // A machine that the simulator cannot have is refused with a reason.
+        Err(Refused::Sentence(why)) => assert!(!why.is_empty()),
+        Err(why) => panic!("{why:?}"),
+    }
+}

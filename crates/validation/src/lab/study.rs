@@ -1,0 +1,124 @@
+//! The published experiments, a scenario file each, and the cells of their grids.
+
+use scenario::{Overrides, load};
+use sim_core::time::Span;
+
+use super::cell::Cell;
+use super::setting::Setting;
+
+/// A published experiment.
+pub struct Study {
+    /// Its name: that of the file without ending.
+    pub name: &'static str,
+    /// The scenario; its sweep is the whole grid of the experiment.
+    pub text: &'static str,
+    /// Settings of a quick look, as `path=value`: fewer replicates, shorter programs.
+    pub quick: &'static [&'static str],
+    /// Time between two snapshots of where tasks are, as `prstat` takes them; none = nobody looks.
+    pub snapshots: Option<Span>,
+}
+
+/// A study by the name of its file.
+macro_rules! study {
+    ($name:literal, $quick:expr) => {
+        Study {
+            name: $name,
+            text: include_str!(concat!("../../data/studies/", $name, ".yaml")),
+            quick: $quick,
+            snapshots: None,
+        }
+    };
+}
+
+/// `prstat` sleeps a second and then looks at everybody, which takes it about 0.1 s (assumed).
+const PRSTAT: Span = Span::from_ms(1_100);
+
+/// All studies.
+pub const STUDIES: &[Study] = &[
+    study!("dedicated", &["repeat=1"]),
+    study!("uneven", &["repeat=1", "apps.a.workload.intervals=5", "apps.a.workload.work=800ms"]),
+    study!("sharing", ONCE),
+    study!("sequence", ONCE),
+    study!("partition", ONCE),
+    study!("imbalanced", ONCE),
+    study!("gang", ONCE),
+    study!("swomps_binding", &["repeat=1", "apps.a.workload.scale=2%", "apps.system.workload.busy=1.25%"]),
+    study!(
+        "swomps_pairs",
+        &[
+            "repeat=1",
+            "apps.a.workload.scale=2%",
+            "apps.b.workload.scale=2%",
+            "apps.system.workload.busy=1.25%"
+        ]
+    ),
+    study!("swomps_queue11", QUICK_QUEUE),
+    study!("swomps_queue3", &["repeat=1"]),
+    study!("speed", SHORT),
+    study!("speed_hog", SHORT),
+    study!("speed_make", SHORT),
+    study!("speed_beside", SHORT),
+    study!("speed_pool", &["repeat=1", "apps.a.workload.chunks=1024", "apps.a.workload.work=8s"]),
+    study!("parbench_sequential", &["repeat=1", "apps.job.workload.scale=3%"]),
+    study!("parbench_mixture", &["repeat=1"]),
+    study!("parbench_jobs", &["repeat=1", "apps.job.workload.scale=10%"]),
+    Study {
+        snapshots: Some(PRSTAT),
+        ..study!("parbench_homes", &["repeat=1", "apps.job.workload.scale=50%"])
+    },
+];
+
+/// A quick look at a queue of eleven.
+const QUICK_QUEUE: &[&str] = &[
+    "repeat=1",
+    "apps.q1.workload.scale=2%",
+    "apps.q2.workload.scale=2%",
+    "apps.q3.workload.scale=2%",
+    "apps.q4.workload.scale=2%",
+    "apps.q5.workload.scale=2%",
+    "apps.q6.workload.scale=2%",
+    "apps.q7.workload.scale=2%",
+    "apps.q8.workload.scale=2%",
+    "apps.q9.workload.scale=2%",
+    "apps.q10.workload.scale=2%",
+    "apps.q11.workload.scale=2%",
+    "apps.system.workload.busy=1.25%",
+];
+
+/// A quick look at two programs; their cells shorten them.
+const ONCE: &[&str] = &["repeat=1"];
+
+/// A quick look at the studies of 16 threads on fewer cores: twice, as variation is asked for, one or a few
+/// iterations.
+const SHORT: &[&str] = &["repeat=2", "apps.a.workload.scale=3%"];
+
+/// Nothing is set otherwise than the studies and cells say.
+#[must_use]
+pub fn as_stated(_: &Study, _: &Cell) -> Vec<String> {
+    Vec::new()
+}
+
+/// The study of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Study> {
+    STUDIES.iter().find(|study| study.name == name)
+}
+
+/// The whole grid of a study: every configuration of its sweep under every policy of its file.
+///
+/// # Errors
+/// The scenario is wrong: the rendered message.
+pub fn grid(study: &'static Study) -> Result<Vec<Cell>, String> {
+    let experiment = load(study.name, study.text, &Overrides::default())?;
+    let mut cells = Vec::new();
+    for configuration in &experiment.configurations {
+        for policy in &experiment.policies {
+            let mut cell = Cell::new(study.name, policy);
+            for (axis, at) in experiment.axes.iter().zip(&configuration.places) {
+                cell = cell.set(&axis.path, Setting::read(&axis.values[*at])?);
+            }
+            cells.push(cell);
+        }
+    }
+    Ok(cells)
+}

@@ -1,0 +1,60 @@
+//! Programs and runtimes as the cells of several studies name them.
+
+use notation::declare::Choice;
+
+use crate::claims::{BlockTime, Classes, Code, Model, Workload};
+use crate::lab::Setting;
+
+/// The codes of the figures of the papers on oversubscription.
+const CODES: [Code; 6] = [Code::Ep, Code::Ft, Code::Is, Code::Sp, Code::Mg, Code::Cg];
+/// Codes with the classes that each runs in: its own where it has one.
+pub(super) fn codes(workload: &Workload, classes: &Classes) -> Vec<(Code, char)> {
+    let mut named = workload.codes.clone();
+    if named.is_empty() {
+        named = CODES.iter().map(|code| (*code, None)).collect();
+    }
+    let classes = classes.each();
+    let of = |(code, class): (Code, Option<char>)| {
+        let classes = class.map_or_else(|| classes.clone(), |class| vec![class]);
+        classes.into_iter().map(move |class| (code, class))
+    };
+    named.into_iter().flat_map(of).collect()
+}
+
+/// A code of which a part is simulated.
+pub(super) fn npb(code: Code, class: char, scale: &str) -> Setting {
+    let settings = [("benchmark", code.word().into()), ("class", class.into()), ("scale", scale.into())];
+    Setting::named("npb", &settings)
+}
+
+/// The runtime of a programming model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Runtime {
+    pub(super) model: Model,
+    /// An option that is not as installed, and its value.
+    option: Option<(&'static str, &'static str)>,
+}
+
+impl Runtime {
+    /// As installed.
+    pub(super) const fn usual(model: Model) -> Self {
+        Self { model, option: None }
+    }
+
+    /// Tasks that wait sleep.
+    pub(super) const fn blocking(model: Model) -> Self {
+        Self { model, option: Some(("wait", "block")) }
+    }
+
+    /// Barriers that poll for so long.
+    pub(super) fn polling(model: Model, time: BlockTime) -> Self {
+        let option = (time != BlockTime::Usual).then(|| ("block_time", time.word()));
+        Self { model, option }
+    }
+
+    /// As a cell has it.
+    pub(super) fn setting(self) -> Setting {
+        let name = self.model.word();
+        self.option.map_or_else(|| name.into(), |(key, value)| Setting::named(name, &[(key, value.into())]))
+    }
+}

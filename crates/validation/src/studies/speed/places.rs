@@ -1,0 +1,244 @@
+//! The cells of claims about fewer cores than threads: programs, machines, core counts, runtimes.
+
+use notation::declare::Choice;
+
+use super::super::programs::{Runtime, npb};
+use crate::answer::{Series, Trouble};
+use crate::claims::{BlockTime, Claim, Code, Model, Named, Together, Way, label};
+use crate::lab::{Cell, Lab, Setting};
+
+/// The programs of the experiment with their class and the share of a run that is simulated.
+const PROGRAMS: [(Code, char, &str); 7] = [
+    (Code::Bt, 'A', "5%"),
+    (Code::Cg, 'B', "4%"),
+    (Code::Ep, 'C', "60%"),
+    (Code::Ft, 'B', "40%"),
+    (Code::Is, 'C', "100%"),
+    (Code::Mg, 'C', "10%"),
+    (Code::Sp, 'A', "5%"),
+];
+
+/// Core counts of a quick look.
+const QUICK: [u32; 3] = [3, 6, 11];
+
+/// OpenMP with barriers that poll for so long; for ever they never sleep.
+pub(super) fn openmp(time: BlockTime) -> Runtime {
+    Runtime::polling(Model::OpenMp, time)
+}
+
+/// A program as a cell names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Program {
+    code: Code,
+    /// As in `cg.B`.
+    pub(super) name: String,
+    /// The workload of the cell.
+    pub(super) workload: Setting,
+}
+
+/// The programs a claim names, those of the experiment when it names none.
+pub(super) fn programs(claim: &Claim) -> Vec<Program> {
+    let mut named = claim.at.workload.codes.clone();
+    if named.is_empty() {
+        named = PROGRAMS.iter().map(|(code, class, _)| (*code, Some(*class))).collect();
+    }
+    let one = |(code, class): (Code, Option<char>)| {
+        let usual = PROGRAMS.iter().find(|(known, ..)| *known == code);
+        let class = class.or(usual.map(|(_, class, _)| *class)).unwrap_or('A');
+        let scale = usual.map_or("10%", |(.., scale)| scale);
+        Program { code, name: label(code, class), workload: npb(code, class, scale) }
+    };
+    named.into_iter().map(one).collect()
+}
+
+/// The programs without barriers worth the name among those of a claim, by which efficiency on m cores is
+/// shown; all when there are none.
+fn scalable(claim: &Claim) -> Vec<Program> {
+    let all = programs(claim);
+    let ep: Vec<Program> = all.iter().filter(|program| program.code == Code::Ep).cloned().collect();
+    if ep.is_empty() { all } else { ep }
+}
+
+/// Which runtimes a claim is about: its models, each with the ways to wait it names. OpenMP stands for
+/// programs of any model whose ways to wait are compared, as its block time chooses between them; UPC for all
+/// other claims about any model.
+pub(super) fn runtimes(claim: &Claim) -> Vec<Runtime> {
+    let wait = &claim.at.wait;
+    let sleeps = wait.ways.contains(&Way::Sleep) || wait.ways.contains(&Way::Block);
+    let polls = wait.ways.contains(&Way::Poll);
+    let models = match claim.at.models.together {
+        Together::Unstated if sleeps => vec![Model::OpenMp],
+        Together::Unstated => vec![Model::Upc],
+        _ => claim.at.models.list.clone(),
+    };
+    let mut runtimes = Vec::new();
+    for model in models {
+        let usual = Runtime::usual(model);
+        match model {
+            Model::Upc if sleeps && polls => runtimes.extend([usual, Runtime::blocking(model)]),
+            Model::Upc | Model::Mpi if sleeps && !polls => runtimes.push(Runtime::blocking(model)),
+            Model::Upc | Model::Mpi => runtimes.push(usual),
+            Model::OpenMp => {
+                let times = [
+                    (BlockTime::Infinite, wait.open || polls),
+                    (BlockTime::Usual, wait.open),
+                    (BlockTime::Zero, wait.open || sleeps),
+                ];
+                runtimes.extend(times.iter().filter(|(_, named)| *named).map(|(time, _)| openmp(*time)));
+            }
+        }
+    }
+    runtimes
+}
+
+/// The first so many cpus as a mask.
+pub(super) fn mask(cores: u32) -> String {
+    if cores == 1 { "0".to_owned() } else { format!("0-{}", cores - 1) }
+}
+
+/// The label of a policy that a claim names.
+///
+/// # Errors
+/// None known.
+pub(super) fn policy(named: &Named) -> Result<&'static str, Trouble> {
+    let unknown = |name: &String| Trouble::uncovered(format!("no policy is known by the name `{name}`"));
+    named.as_ref().map(|policy| policy.word()).map_err(unknown)
+}
+
+/// All that a claim is about: machines, runtimes, programs and core counts.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    pub(super) machines: Vec<String>,
+    pub(super) runtimes: Vec<Runtime>,
+    pub(super) programs: Vec<Program>,
+    pub(super) tasks: u32,
+    pub(super) cores: Vec<u32>,
+}
+
+/// One place of a grid.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) machine: String,
+    pub(super) runtime: Runtime,
+    pub(super) program: Program,
+    pub(super) tasks: u32,
+    pub(super) cores: u32,
+}
+
+impl Grid {
+    /// All that a claim names; in a quick look some of many core counts.
+    pub(super) fn of(claim: &Claim, lab: &Lab) -> Self {
+        let mut cores = claim.at.threads.cores.clone();
+        if lab.is_quick() && cores.len() > QUICK.len() {
+            cores.retain(|m| QUICK.contains(m));
+        }
+        Self {
+            machines: claim.at.machines.list.clone(),
+            runtimes: runtimes(claim),
+            programs: programs(claim),
+            tasks: claim.at.threads.tasks,
+            cores,
+        }
+    }
+
+    /// The same with OpenMP barriers that never sleep.
+    pub(super) fn polling(claim: &Claim, lab: &Lab) -> Self {
+        Self { runtimes: vec![openmp(BlockTime::Infinite)], ..Self::of(claim, lab) }
+    }
+
+    /// The same with programs that scale.
+    pub(super) fn scalable(claim: &Claim, lab: &Lab) -> Self {
+        Self { programs: scalable(claim), ..Self::of(claim, lab) }
+    }
+
+    /// Every combination.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let mut all = Vec::new();
+        for machine in &self.machines {
+            for runtime in &self.runtimes {
+                for program in &self.programs {
+                    all.extend(self.cores.iter().map(|cores| Place {
+                        machine: machine.clone(),
+                        runtime: *runtime,
+                        program: program.clone(),
+                        tasks: self.tasks,
+                        cores: *cores,
+                    }));
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Place {
+    /// Its cell under a policy; that of FreeBSD comes with its kernel.
+    pub(super) fn cell(&self, policy: &str) -> Cell {
+        let mut cell = Cell::new("speed", policy)
+            .set("machine", &self.machine)
+            .set("apps.a.runtime", self.runtime.setting())
+            .set("apps.a.workload", self.program.workload.clone())
+            .set("apps.a.cpus", mask(self.cores));
+        if self.tasks != 16 {
+            cell = cell.set("apps.a.tasks", self.tasks);
+        }
+        if policy == "ULE" { cell.set("kernel", "freebsd-7") } else { cell }
+    }
+}
+
+/// The run times at a place under a policy.
+pub(super) fn times(lab: &mut Lab, place: &Place, policy: &str) -> Result<Series, Trouble> {
+    lab.times(&place.cell(policy), "a")
+}
+
+/// How much longer `other` takes than `this` at a place, in per cent.
+pub(super) fn excess(lab: &mut Lab, place: &Place, other: &str, this: &str) -> Result<Series, Trouble> {
+    Ok(times(lab, place, other)?.gain_over(&times(lab, place, this)?))
+}
+
+/// The same on the mean over places.
+pub(super) fn mean_excess(
+    lab: &mut Lab,
+    places: &[Place],
+    other: &str,
+    this: &str,
+) -> Result<Series, Trouble> {
+    let all: Result<Vec<Series>, Trouble> =
+        places.iter().map(|place| excess(lab, place, other, this)).collect();
+    Ok(Series::mean_of(&all?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims;
+
+    fn claim(change: impl FnOnce(&mut claims::Texts)) -> Claim {
+        let all = claims::read(claims::SHIPPED_NAME, claims::SHIPPED).unwrap_or_default();
+        all.into_iter().find(|claim| claim.group == "speed").unwrap().with(change)
+    }
+
+    #[test]
+    fn ways_to_wait() {
+        let of = |model: &str, wait: &str| {
+            let claim = claim(|texts| (texts.model, texts.wait) = (model.into(), wait.into()));
+            runtimes(&claim).iter().map(|runtime| runtime.setting().to_string()).collect::<Vec<_>>()
+        };
+        let (polling, sleeping) = ("{openmp: {block_time: infinite}}", "{openmp: {block_time: 0s}}");
+        assert_eq!(of("upc", "poll+yield"), ["upc"]);
+        assert_eq!(of("upc", "sleep"), ["{upc: {wait: block}}"]);
+        assert_eq!(of("openmp", "polling (blocktime inf)"), [polling, sleeping]);
+        assert_eq!(of("openmp", "poll+yield"), [polling]);
+        assert_eq!(of("any", "sleep vs sched_yield"), [polling, sleeping]);
+        assert_eq!(of("any", "not applicable"), ["upc"]);
+        assert_eq!(of("upc,mpi,openmp", "all"), ["upc", "mpi", polling, "openmp", sleeping]);
+    }
+
+    #[test]
+    fn programs_have_the_classes_of_the_experiment() {
+        let of = |text: &str| programs(&claim(|texts| texts.workload = text.into()));
+        assert_eq!(of("NPB + cpu-hog").len(), 7);
+        assert_eq!(of("EP + hog")[0].name, "ep.C");
+        assert!(of("NPB (cg.A)")[0].workload.to_string().contains("class: A, scale: 4%"));
+    }
+}
