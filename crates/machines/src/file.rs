@@ -194,7 +194,7 @@ impl Reading {
         let what = "`idle_exit`";
         let hint = "write a row for each idle time, as `[[20us, 6us], [200us, 14us]]`";
         let Content::List(rows) = &node.content else {
-            self.wrong(node.place, format!("{what} must be a list of rows, not {}", node.what()), hint);
+            self.0.wrong_node(node, format!("{what} must be a list of rows, not {}", node.what()), hint);
             return None;
         };
         let mut read: Vec<(u64, u64)> = Vec::new();
@@ -202,19 +202,19 @@ impl Reading {
             let pair = match &row.content {
                 Content::List(pair) if pair.len() == 2 => pair,
                 _ => {
-                    self.wrong(
-                        row.place,
+                    self.0.wrong_node(
+                        row,
                         format!("a row of {what} must have an idle and an exit time"),
                         hint,
                     );
                     return None;
                 }
             };
-            let mut time = |node| self.number(node, what, Kind::Duration, (0, MAX_IDLE));
+            let mut time = |node| self.0.value(node, what, Kind::Duration, 0, MAX_IDLE);
             let (idle, exit) = (time(&pair[0])?, time(&pair[1])?);
             if read.last().is_some_and(|(before, least)| idle <= *before || exit < *least) {
                 let message = format!("the rows of {what} must be in the order of growing idle times");
-                self.wrong(row.place, message, "a longer idle time does not have a shorter exit time");
+                self.0.wrong_node(row, message, "a longer idle time does not have a shorter exit time");
                 return None;
             }
             read.push((idle, exit));
@@ -230,16 +230,20 @@ impl Reading {
         };
         let mut list = List::default();
         for item in items {
-            let text = self.text(item, "`cpu_numbers`")?;
+            let text = self.0.text(item, "`cpu_numbers`")?;
             if let Err(message) = list.add(Kind::Cpus, text, 0, sim_core::limits::MAX_CPUS - 1) {
-                self.wrong(item.place, format!("`cpu_numbers`: {message}"), "");
+                self.0.wrong_node(item, format!("`cpu_numbers`: {message}"), "");
                 return None;
             }
         }
         let numbers = list.items();
         if numbers.len() != cpus as usize {
             let message = format!("`cpu_numbers` has {} entries; there are {cpus} cpus", numbers.len());
-            self.wrong(node.place, message, "write the Linux number of each cpu, as `0,4,1,5` or `0-3,8-11`");
+            self.0.wrong_node(
+                node,
+                message,
+                "write the Linux number of each cpu, as `0,4,1,5` or `0-3,8-11`",
+            );
             return None;
         }
         Some(numbers.into_iter().map(|number| number as u32).collect())

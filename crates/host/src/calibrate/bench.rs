@@ -1,11 +1,11 @@
 //! Runs the measurements in rounds, shuffled, and repeats what others disturbed.
 
 use std::cell::Cell;
+use std::sync::Barrier;
 
 use rustix::time::ClockId;
 use sim_core::rng::{Purpose, draw, key};
 
-use super::switches::gate;
 use crate::facts::{Usage, bind};
 use crate::parent::Starter;
 use crate::statistics::Sample;
@@ -124,7 +124,7 @@ pub(super) fn values(
 /// # Errors
 /// A sentence: a thread cannot be created or bound.
 pub(super) fn together<T: Send>(cpus: &[u32], body: &(dyn Fn(usize) -> T + Sync)) -> Result<Vec<T>, String> {
-    let gate = gate(cpus.len());
+    let gate = Barrier::new(cpus.len());
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (rank, cpu) in cpus.iter().enumerate() {

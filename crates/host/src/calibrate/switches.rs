@@ -1,6 +1,5 @@
 //! Measures run lengths, yields, switches and sleeps: what happens on one cpu.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -236,9 +235,4 @@ pub(super) fn migration(bench: &Bench, other: u32) -> Result<f64, String> {
         median(&mut values)
     };
     Ok(together(&[here], &body)?[0])
-}
-
-/// All threads begin together; a barrier of the library, which sleeps.
-pub(super) fn gate(threads: usize) -> Barrier {
-    Barrier::new(threads)
 }

@@ -3,9 +3,9 @@
 
 use notation::diagnostics::{Diagnostic, Place};
 
+use super::elements::Problem;
 use super::found::MAX_CPUS;
-use super::synthetic::{Kind, kind_of};
-use super::xml::Problem;
+use super::kinds::{Kind, kind_of};
 
 /// Most loops: one for each level.
 const MAX_LOOPS: usize = 64;

@@ -6,8 +6,10 @@
 
 mod bitmap;
 mod cores;
+mod elements;
 mod found;
 mod indexes;
+mod kinds;
 mod regular;
 mod synthetic;
 mod sysfs;
@@ -21,8 +23,8 @@ use std::path::Path;
 
 use notation::diagnostics::{Diagnostic, Place};
 
+use crate::entry::Entry;
 use crate::file;
-use crate::shelf::Entry;
 use found::Found;
 
 pub use synthetic::Exported;

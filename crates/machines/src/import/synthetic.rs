@@ -6,42 +6,17 @@ use notation::suggest::nearest;
 use notation::units;
 use sim_core::machine::Level;
 
-use super::found::{CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NumaNode, Places};
+use super::elements::Problem;
+use super::found::{Cache, Cpu, DIES, Found, MAX_CPUS, NumaNode, Places};
 use super::indexes;
-use super::xml::{Problem, left_out_nodes, words};
-use crate::shelf::Entry;
+use super::kinds::{Kind, kind_of, wrong};
+use super::xml::{left_out_nodes, words};
+use crate::entry::Entry;
 
 /// Longest description, in bytes: a list of the numbers of some ten thousand cpus.
 const MAX_TEXT: usize = 1 << 18;
 /// Most levels: hwloc has about 20 types, and Groups repeat.
 const MAX_LEVELS: usize = 64;
-
-/// The type of a level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Package,
-    Die,
-    Group,
-    Numa,
-    /// A data or unified cache, 1 for L1.
-    Cache(usize),
-    /// An instruction cache, which is not simulated.
-    Instructions,
-    Core,
-    Pu,
-}
-
-/// Names of the types. A word of at least two letters that begins one of them stands for it.
-const NAMES: &[(&str, Kind)] = &[
-    ("package", Kind::Package),
-    ("socket", Kind::Package),
-    ("die", Kind::Die),
-    ("group", Kind::Group),
-    ("numanode", Kind::Numa),
-    ("node", Kind::Numa),
-    ("core", Kind::Core),
-    ("pu", Kind::Pu),
-];
 
 /// The types of levels that are given as counts only, by the number of levels, as in hwloc.
 const PLAIN: [&[Kind]; 7] = [
@@ -94,10 +69,6 @@ pub(super) fn read(text: &str) -> Result<Found, Problem> {
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
-}
-
-fn wrong(place: Place, message: impl Into<String>, hint: impl Into<String>) -> Problem {
-    Diagnostic::new(place, message).hint(hint).into()
 }
 
 impl<'a> Cursor<'a> {
@@ -239,42 +210,6 @@ fn bytes(text: &str, place: Place) -> Result<u64, Problem> {
     let bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let bytes = if bare { units::parse(Unit::Count, text) } else { units::parse(Unit::Size, text) };
     bytes.map_err(|why| wrong(place, why, ""))
-}
-
-/// The type of a name, which may be abbreviated to two letters.
-pub(super) fn kind_of(name: &str, place: Place) -> Result<Kind, Problem> {
-    let lower = name.to_ascii_lowercase();
-    let begins = |whole: &str| lower.len() >= 2 && whole.starts_with(&lower);
-    if let Some(kind) = cache(&lower) {
-        return Ok(kind);
-    }
-    if let Some((_, kind)) = NAMES.iter().find(|(whole, _)| begins(whole)) {
-        return Ok(*kind);
-    }
-    if begins("machine") {
-        let hint = "leave it out; its attributes open the description, as `(memory=64GB)`";
-        return Err(wrong(place, "the machine is not a level", hint));
-    }
-    // A word may be a mistyped abbreviation, too.
-    let words = NAMES.iter().map(|(whole, _)| *whole).chain(["pack", "numa", "l3", "l2", "l1d", "l3cache"]);
-    let hint = nearest(&lower, words).map_or_else(
-        || "types are package, die, group, numanode, l1 to l5, core and pu".to_owned(),
-        |near| format!("did you mean `{near}`?"),
-    );
-    Err(wrong(place, format!("unknown type `{name}`"), hint))
-}
-
-/// `l3`, `l3cache`, `l1d`, `l1icache`
-fn cache(lower: &str) -> Option<Kind> {
-    let rest = lower.strip_prefix('l')?;
-    let level = rest.get(..1)?.parse::<usize>().ok().filter(|level| (1..=CACHE_LEVELS).contains(level))?;
-    let rest = rest.get(1..)?;
-    let (instructions, rest) = match rest.strip_prefix('i') {
-        Some(rest) => (true, rest),
-        None => (false, rest.strip_prefix(['d', 'u']).unwrap_or(rest)),
-    };
-    let kind = if instructions { Kind::Instructions } else { Kind::Cache(level) };
-    "cache".starts_with(rest).then_some(kind)
 }
 
 /// Gives types to levels that are counts only.

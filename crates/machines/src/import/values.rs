@@ -33,7 +33,7 @@ pub(super) fn kernel(release: &Sourced<String>) -> Option<Datum> {
     };
     let runs = version(&release.value)?;
     let mut known: Vec<(Vec<u32>, &'static str)> =
-        os::names().filter_map(|name| Some((version(name.strip_prefix("linux-")?)?, name))).collect();
+        os::KERNELS.names().filter_map(|name| Some((version(name.strip_prefix("linux-")?)?, name))).collect();
     known.sort();
     let (newest, name) = known.iter().rev().find(|(known, _)| *known <= runs).or(known.first())?;
     let exact = runs.starts_with(newest);

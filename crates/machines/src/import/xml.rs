@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use notation::diagnostics::{Diagnostic, Place};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::bitmap::Bitmap;
+use super::elements::{Problem, info, number, set, wrong};
 use super::found::{CACHE_LEVELS, Cache, Cpu, DIES, Found, MAX_CPUS, NONE, NumaNode, Places, Sourced, named};
 use super::xml_tables;
 
@@ -13,8 +13,6 @@ use super::xml_tables;
 const MAX_NODES: u32 = 4_000_000;
 /// Deepest nesting of objects: hwloc has about 20 types, and Groups repeat.
 const MAX_DEPTH: usize = 64;
-
-pub(super) type Problem = Box<Diagnostic>;
 
 /// Reads a file.
 ///
@@ -50,23 +48,6 @@ pub(super) fn read(name: &str, text: &str) -> Result<Found, Problem> {
 /// A diagnostic about the file as a whole.
 fn whole(message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Place::NONE, message)
-}
-
-/// A diagnostic about an element.
-pub(super) fn wrong(node: &Node<'_, '_>, message: impl Into<String>) -> Problem {
-    let range = node.range();
-    let start = range.start;
-    // The opening tag: what an element contains is longer than a screen.
-    let end = node.document().input_text().get(range).and_then(|all| all.find('>'));
-    Box::new(Diagnostic::new(Place::range(0, start..end.map_or(start, |end| start + end + 1)), message))
-}
-
-/// A diagnostic about an attribute of an element.
-fn at_attribute(node: &Node<'_, '_>, attribute: &str, message: String) -> Problem {
-    match node.attribute_node(attribute) {
-        Some(attribute) => Diagnostic::new(Place::range(0, attribute.range()), message).into(),
-        None => wrong(node, message),
-    }
 }
 
 /// The error about text that is no XML.
@@ -110,32 +91,6 @@ fn check_version(root: &Node<'_, '_>) -> Result<(), Problem> {
 
 fn is_object(node: &Node<'_, '_>, kind: &str) -> bool {
     node.has_tag_name("object") && node.attribute("type") == Some(kind)
-}
-
-/// A whole number of an attribute.
-pub(super) fn number(node: &Node<'_, '_>, attribute: &str) -> Result<Option<u64>, Problem> {
-    let Some(text) = node.attribute(attribute) else { return Ok(None) };
-    match text.parse::<u64>() {
-        Ok(value) => Ok(Some(value)),
-        Err(_) => {
-            let message = format!("`{attribute}` is `{text}`; it must be a whole number");
-            Err(at_attribute(node, attribute, message))
-        }
-    }
-}
-
-/// A set of an attribute.
-pub(super) fn set(node: &Node<'_, '_>, attribute: &str) -> Result<Option<Bitmap>, Problem> {
-    let Some(text) = node.attribute(attribute) else { return Ok(None) };
-    Bitmap::hwloc(text)
-        .map(Some)
-        .map_err(|why| at_attribute(node, attribute, format!("`{attribute}`: {why}")))
-}
-
-/// The value of an `info` of an element.
-pub(super) fn info<'a>(node: &Node<'a, '_>, name: &str) -> Option<&'a str> {
-    let infos = node.children().filter(|child| child.has_tag_name("info"));
-    infos.filter(|info| info.attribute("name") == Some(name)).find_map(|info| info.attribute("value"))
 }
 
 /// The level of a data or unified cache.

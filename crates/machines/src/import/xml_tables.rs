@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use roxmltree::Node;
 
+use super::elements::{Problem, info, number, set, wrong};
 use super::found::{Distances, Found};
-use super::xml::{Problem, info, number, set, wrong};
 
 /// hwloc's mark of distances that are latencies (HWLOC_DISTANCES_KIND_MEANS_LATENCY).
 const LATENCY: u64 = 4;
