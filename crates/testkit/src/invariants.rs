@@ -13,9 +13,9 @@ use sim_core::wait::Scope;
 /// Who meets whom at barriers: for each application its first task, the number of its tasks, and of those of
 /// a team.
 #[derive(Clone, Default)]
-pub(crate) struct Circles(Vec<(u32, u32, u32)>);
+pub(crate) struct Scopes(Vec<(u32, u32, u32)>);
 
-impl Circles {
+impl Scopes {
     /// Those of these applications, whose tasks are numbered in order.
     pub(crate) fn new(apps: &[AppSpec]) -> Self {
         let mut first = 0;
@@ -46,7 +46,7 @@ pub struct Invariants {
     now: Time,
     on_cpu: BTreeMap<CpuId, TaskId>,
     place: BTreeMap<TaskId, CpuId>,
-    circles: Circles,
+    scopes: Scopes,
     /// Arrivals by scope, first task of those who meet, and episode.
     arrivals: BTreeMap<(Scope, u32, u32), u32>,
     /// What was violated, in words.
@@ -57,7 +57,7 @@ impl Invariants {
     /// A checker for these applications, whose tasks are numbered in order.
     #[must_use]
     pub fn new(apps: &[AppSpec]) -> Self {
-        Self { circles: Circles::new(apps), ..Self::default() }
+        Self { scopes: Scopes::new(apps), ..Self::default() }
     }
 
     fn require(&mut self, holds: bool, what: impl FnOnce() -> String) {
@@ -94,11 +94,11 @@ impl Observer for Invariants {
                 });
             }
             Observation::Arrived { task, scope, episode } => {
-                let (first, _) = self.circles.of(task, scope);
+                let (first, _) = self.scopes.of(task, scope);
                 *self.arrivals.entry((scope, first, episode)).or_default() += 1;
             }
             Observation::Released { task, scope, episode } => {
-                let (first, size) = self.circles.of(task, scope);
+                let (first, size) = self.scopes.of(task, scope);
                 let arrived = self.arrivals.get(&(scope, first, episode)).copied().unwrap_or(0);
                 self.require(arrived == size, || {
                     format!("{task} leaves barrier {episode} after {arrived} of {size} arrivals")

@@ -9,7 +9,7 @@ use sim_core::program::AppSpec;
 use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
 
-use crate::invariants::Circles;
+use crate::invariants::Scopes;
 
 /// Rounds of signals that a barrier of up to 16 tasks takes (dissemination): in each, who is to signal may
 /// have to queue first.
@@ -20,7 +20,7 @@ const ROUNDS: u64 = 4;
 /// are seen.
 #[derive(Default)]
 pub struct Watchdog {
-    circles: Circles,
+    scopes: Scopes,
     /// Tasks that wait for a cpu with work to do, since when.
     waiting: BTreeMap<TaskId, Time>,
     /// Tasks that only poll.
@@ -37,7 +37,7 @@ impl Watchdog {
     /// A watchdog over the tasks of these applications.
     #[must_use]
     pub fn new(apps: &[AppSpec]) -> Self {
-        Self { circles: Circles::new(apps), ..Self::default() }
+        Self { scopes: Scopes::new(apps), ..Self::default() }
     }
 
     fn served(&mut self, at: Time, task: TaskId) {
@@ -83,11 +83,11 @@ impl Observer for Watchdog {
                 }
             }
             Observation::Arrived { task, scope, episode } => {
-                let (first, _) = self.circles.of(task, scope);
+                let (first, _) = self.scopes.of(task, scope);
                 self.arrivals.insert((scope, first, episode), at);
             }
             Observation::Released { task, scope, episode } => {
-                let (first, _) = self.circles.of(task, scope);
+                let (first, _) = self.scopes.of(task, scope);
                 let last = self.arrivals.get(&(scope, first, episode)).copied().unwrap_or(at);
                 self.barrier = self.barrier.max((at - last, Some(task)));
             }

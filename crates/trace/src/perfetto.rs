@@ -40,8 +40,8 @@ const PACKET: u8 = 1 << 3 | 2;
 /// Bytes that are gathered before they are written.
 const GATHERED: usize = 1 << 15;
 
-/// Names of circles in the order of their numbers.
-const CIRCLES: [&str; 3] = ["barrier", "barrier of the team", "barrier of the first ones"];
+/// Names of barrier scopes in the order of their numbers.
+const SCOPES: [&str; 3] = ["barrier", "barrier of the team", "barrier of the first ones"];
 
 /// Writes packets.
 pub(crate) struct Perfetto<'a> {
@@ -218,7 +218,7 @@ const fn code(state: State) -> i32 {
 }
 
 fn scope(number: u32) -> &'static str {
-    CIRCLES.get(number as usize).copied().unwrap_or("barrier")
+    SCOPES.get(number as usize).copied().unwrap_or("barrier")
 }
 
 impl Writer for Perfetto<'_> {

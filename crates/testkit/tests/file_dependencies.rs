@@ -1,4 +1,4 @@
-//! Files that use each other in a circle.
+//! Dependency cycles between the files of a crate.
 //!
 //! A module and the modules inside it count as one place: the outer one is the surface of its folder.
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use testkit::house::files;
 
-/// Pairs of modules whose circle stays: crate, one module, another one, and why.
+/// Pairs of modules whose cycle stays: crate, one module, another one, and why.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cli", "args", "complete", "completion asks the parser, and the parser names who completes a value"),
     ("policies", "load", "linux_6_18", "`LOAD` chooses a release by its parameters, which both have"),
@@ -132,7 +132,7 @@ fn reached<'a>(uses: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTree
 }
 
 /// Pairs of modules, the first of which uses the other, which leads back to it.
-fn circles(modules: &Modules) -> Vec<(&str, &str)> {
+fn cycles(modules: &Modules) -> Vec<(&str, &str)> {
     let uses = uses(modules);
     let from: BTreeMap<&str, BTreeSet<&str>> = uses.keys().map(|at| (*at, reached(&uses, at))).collect();
     let pairs = uses.iter().flat_map(|(at, used)| used.iter().map(|other| (*at, *other)));
@@ -140,12 +140,12 @@ fn circles(modules: &Modules) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn files_do_not_use_each_other_in_circles() {
+fn the_files_of_a_crate_have_no_dependency_cycle() {
     let inside = |module: &str, part: &str| module == part || module.starts_with(&format!("{part}::"));
     let mut broken = Vec::new();
     let mut met = BTreeSet::new();
     for (name, modules) in &crates() {
-        for (a, b) in circles(modules) {
+        for (a, b) in cycles(modules) {
             let known = KNOWN.iter().position(|(of, one, other, _)| {
                 let (there, back) = (inside(a, one) && inside(b, other), inside(a, other) && inside(b, one));
                 of == name && (there || back)
@@ -157,11 +157,11 @@ fn files_do_not_use_each_other_in_circles() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
-    assert_eq!(met.len(), KNOWN.len(), "a circle of the list is gone: {met:?}");
+    assert_eq!(met.len(), KNOWN.len(), "a cycle of the list is gone: {met:?}");
 }
 
 #[test]
-fn a_circle_is_found_through_lists_of_names() {
+fn a_cycle_is_found_through_lists_of_names() {
     let modules: Modules = [
         ("a", "use crate::{b::c::{self, D}, z};"),
         ("b", ""),
@@ -171,5 +171,5 @@ fn a_circle_is_found_through_lists_of_names() {
     ]
     .map(|(name, text)| (name.to_owned(), text.to_owned()))
     .into();
-    assert_eq!(circles(&modules), [("a", "b::c"), ("b::c", "e"), ("e", "a")]);
+    assert_eq!(cycles(&modules), [("a", "b::c"), ("b::c", "e"), ("e", "a")]);
 }
