@@ -68,6 +68,16 @@ pub fn cpus() -> Vec<u32> {
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
 }
 
+/// Context switches of the calling thread so far, both kinds; none where Linux does not say.
+#[must_use]
+pub fn switches() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/status").ok()?;
+    let count = |key: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
+    };
+    Some(count("voluntary_ctxt_switches:")? + count("nonvoluntary_ctxt_switches:")?)
+}
+
 /// The nice value of this process; 0 where it cannot be read.
 #[must_use]
 pub fn nice() -> i32 {

@@ -30,6 +30,7 @@ pub fn times(programs: &[Program], weights: &[u32], cpus: u32) -> Vec<f64> {
     let mut times = vec![0.0_f64; programs.len()];
     let mut clock = 0.0;
     loop {
+        weigh(&mut threads, programs);
         let rates = rates(&threads, cpus);
         let next =
             threads.iter().zip(&rates).map(|(thread, rate)| thread.left / rate).fold(f64::MAX, f64::min);
@@ -45,6 +46,15 @@ pub fn times(programs: &[Program], weights: &[u32], cpus: u32) -> Vec<f64> {
             }
         }
         threads.retain(|thread| thread.left > 0.0);
+    }
+}
+
+/// The threads of a session share the weight of one thread of nice 0.
+fn weigh(threads: &mut [Served], programs: &[Program]) {
+    for at in (0..programs.len()).filter(|at| programs[*at].session) {
+        let count = threads.iter().filter(|thread| thread.program == at).count();
+        let weight = 1_024.0 / count.max(1) as f64;
+        threads.iter_mut().filter(|thread| thread.program == at).for_each(|thread| thread.weight = weight);
     }
 }
 
@@ -117,6 +127,7 @@ mod tests {
         Program {
             name: "p".into(),
             nice: 0,
+            session: false,
             wait: Wait::Spin,
             steps: vec![Step::Compute(piece)],
             threads: cpus.iter().map(thread).collect(),

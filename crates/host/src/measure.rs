@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use experiment::provenance::MODEL;
+use scenario::Overrides;
 use scenario::plan::{Experiment, RunPlan};
 use sim_core::rng::{Purpose, draw, key};
 
@@ -11,7 +12,7 @@ use crate::facts::{Host, bind, cpus, nice};
 use crate::parent::{Run, Starter, run};
 use crate::plan::{self, Program};
 use crate::refusal;
-use crate::result::{Cell, Measurement, SCHEMA, Verdict, error};
+use crate::result::{Cell, MACHINE, Measurement, SCHEMA, Verdict, error};
 use crate::statistics::{Sample, median};
 use crate::work::{Stream, rate};
 
@@ -37,6 +38,8 @@ const PHASE: u64 = 10_000_000;
 pub struct Group {
     kind: String,
     scenario: String,
+    /// Its text in the suite, with [`MACHINE`] in place of the machine.
+    pub(crate) text: String,
     configuration: String,
     policy: String,
     /// The programs of each measured run.
@@ -81,6 +84,7 @@ pub fn prepare(experiment: &Experiment, kind: &str, repeat: u32, host: &Host) ->
         let group = Group {
             kind: kind.to_owned(),
             scenario: experiment.name.clone(),
+            text: String::new(),
             configuration: label.to_owned(),
             policy: experiment.policies.get(policy).cloned().unwrap_or_default(),
             runs: Vec::new(),
@@ -175,9 +179,11 @@ pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Resu
         (settings.progress)(done, all);
     }
     let cells = groups.iter().zip(&executed).flat_map(|(group, runs)| cells(group, runs)).collect();
+    let texts = groups.iter().filter(|group| !group.text.is_empty());
+    let scenarios = texts.map(|group| (key_of(&group.kind, &group.scenario), group.text.clone())).collect();
     Ok(Measurement {
         schema: SCHEMA.into(),
-        version: format!("oversim {}, model {MODEL}", env!("CARGO_PKG_VERSION")),
+        version: version(),
         date,
         host: settings.host.clone(),
         machine: machine.into(),
@@ -186,8 +192,59 @@ pub fn measure(groups: &[Group], machine: &str, settings: &Settings<'_>) -> Resu
         rate: median(&mut rates),
         runs: executed.iter().map(Vec::len).sum(),
         disturbed: executed.iter().flatten().filter(|run| run.disturbed).count(),
+        scenarios,
         cells,
     })
+}
+
+/// Between kind and name in the key of an archived scenario.
+const KEY: &str = " / ";
+
+/// The key of an archived scenario: names tell the scenarios of a kind apart.
+fn key_of(kind: &str, scenario: &str) -> String {
+    format!("{kind}{KEY}{scenario}")
+}
+
+/// Version of the program and of its model.
+fn version() -> String {
+    format!("oversim {}, model {MODEL}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Predicts an archived measurement of the suite again, on this machine (a name or a path) and with this
+/// version of the model. What was measured stays.
+///
+/// # Errors
+/// A sentence: the archive has no scenarios, or other cells than those.
+pub fn predict_again(archive: &mut Measurement, machine: &str, progress: &dyn Fn()) -> Result<(), String> {
+    if archive.scenarios.is_empty() {
+        return Err("the measurement has no scenarios to predict; only those of --suite have them".into());
+    }
+    let repeat = Some(archive.repeat.saturating_mul(PREDICTIONS));
+    let mut predicted = Vec::new();
+    // Quotes of JSON are quotes of YAML.
+    let machine = serde_json::to_string(machine).map_err(|e| e.to_string())?;
+    for (key, text) in &archive.scenarios {
+        let kind = key.split_once(KEY).map_or("", |(kind, _)| kind);
+        let overrides = Overrides { repeat, ..Overrides::default() };
+        let experiment = scenario::load(key, &text.replace(MACHINE, &machine), &overrides)?;
+        predicted.extend(prepare(&experiment, kind, archive.repeat, &archive.host)?);
+        progress();
+    }
+    for cell in &mut archive.cells {
+        let place = (&cell.kind, &cell.scenario, &cell.configuration, &cell.policy);
+        let group = predicted
+            .iter()
+            .find(|group| (&group.kind, &group.scenario, &group.configuration, &group.policy) == place);
+        let apps = |group: &Group| group.runs.first()?.iter().position(|app| app.name == cell.app);
+        let found = group.and_then(|group| Some((group, apps(group)?)));
+        let sample =
+            found.and_then(|(group, at)| Some((Sample::of(group.predicted[at].clone())?, group.fair[at])));
+        let (sample, fair) =
+            sample.ok_or_else(|| format!("{} has no scenario in the archive", cell.scenario))?;
+        cell.predict(sample, fair);
+    }
+    archive.version = version();
+    Ok(())
 }
 
 /// How everything was executed, in sentences.
@@ -202,7 +259,8 @@ fn protocol(host: &Host) -> Vec<String> {
         "Work is a counted loop of dependent integer operations. Its speed is measured on every cpu before \
             and after each run. A memory-bound share reads an array of 128 MiB for each thread."
             .to_owned(),
-        "All programs are in one session.".to_owned(),
+        "All programs are in one session, except those of the kind `sessions`: each of them begins one."
+            .to_owned(),
     ];
     let nice = nice();
     if nice != 0 {

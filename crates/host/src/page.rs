@@ -28,6 +28,11 @@ const REASONS: &[(&str, &str)] = &[
     ("beside a hog", "The lag with which a thread returns from a sleep or a yield decides."),
     ("nice", "Ticks quantise the shares of unequal weights within a short run, and the spread is wide."),
     (
+        "sessions",
+        "Linux weighs a session on each cpu by averages over some 32 ms, the model by what is queued at the \
+            instant.",
+    ),
+    (
         "unpinned",
         "The kernel balances computing threads sooner than the model does, so that spinning and yielding \
             programs with more threads than cpus are faster than predicted. Blocking programs are slower: \
@@ -41,9 +46,8 @@ const REASONS: &[(&str, &str)] = &[
             of the same host.",
     ),
 ];
-const BLOCK: &str = "A wake-up of a thread on the other cpu costs its waker several microseconds here \
-    (`wake_remote` of `oversim calibrate host`). oversim-model/5 charges the cost of a wake-up on the \
-    same cpu; later models charge `wake_remote`.";
+const BLOCK: &str = "A wake-up of a thread on the other cpu takes several microseconds on this virtual \
+    machine, and its cost depends on how deeply that cpu sleeps.";
 
 /// The page of these files, each with its name.
 #[must_use]
@@ -54,7 +58,7 @@ pub fn page(archived: &[(String, Measurement)]) -> String {
          program, and compares the measured run times with the predictions for the costs that `oversim \
          calibrate host` has measured there. No value of the model is fitted to these cells.\n\n\
          This page is generated: `oversim measure --write .` makes it from the measurements in \
-         [validation-host](validation-host/).\n\n\
+         [validation-host](validation-host/) and predicts their cells again with the present model.\n\n\
          - **error**: predicted median over measured median, minus 1.\n\
          - **inside**: the measured median lies between the smallest and the largest predicted value over \
          seeds.\n\
@@ -76,7 +80,7 @@ fn one(text: &mut String, file: &str, measurement: &Measurement) {
     let _ = write!(
         text,
         "\n## {}, {} cpus, Linux {}\n\n\
-         [{file}](validation-host/{file}), {}, {}. {} runs, of which other programs, the hypervisor or a \
+         [{file}](validation-host/{file}), measured {}, predicted by {}. {} runs, of which other programs, the hypervisor or a \
          change of speed disturbed {}. {} runs for each cell.\n\n",
         host.processor,
         host.cpus,
@@ -205,6 +209,7 @@ mod tests {
             rate: 1.0,
             runs: 16,
             disturbed: 1,
+            scenarios: std::collections::BTreeMap::new(),
             cells: vec![cell("nice", 1e6, 1e6), cell("nice", 2e6, 1e6), cell("own", 1.05e6, 1e6)],
         };
         let page = page(&[("a.json".into(), measurement)]);

@@ -67,6 +67,9 @@ pub struct Program {
     pub name: String,
     /// Nice value of all threads.
     pub nice: i32,
+    /// It begins a session, which is a task group of its own.
+    #[serde(default)]
+    pub session: bool,
     /// How its threads wait.
     pub wait: Wait,
     /// What each thread does.
@@ -174,6 +177,7 @@ pub fn programs(plan: &RunPlan, simulated: &Simulated) -> Vec<Program> {
         programs.push(Program {
             name: app.name.clone(),
             nice: nice(app.weight),
+            session: app.group.is_some(),
             wait: wait(app.runtime.wait).unwrap_or(Wait::Spin),
             steps: steps(app, &bound),
             threads: (0..app.tasks).zip(ranks).map(thread).collect(),

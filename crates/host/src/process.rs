@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setpriority_process};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setpriority_process, setsid};
 use rustix::thread::{clock_nanosleep_absolute, sched_yield, set_current_timer_slack};
 use rustix::time::{ClockId, Timespec};
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,9 @@ fn order(input: &mut dyn BufRead) -> Result<Program, String> {
 
 /// Creates the threads, releases them, and waits for them or for the end of standard input.
 fn execute(program: Program, input: &mut dyn BufRead, out: &mut dyn Write) -> Result<Done, String> {
+    if program.session {
+        setsid().map_err(|e| format!("`{}` cannot begin a session: {e}", program.name))?;
+    }
     // Nice values are relative to that of the measurement: only ratios of weights matter.
     if program.nice != 0 {
         let nice = facts::nice() + program.nice;

@@ -29,7 +29,29 @@ pub fn check(plan: &RunPlan, host: &Host) -> Result<(), String> {
     if threads > MOST_THREADS {
         return Err(format!("the run has {threads} tasks; at most {MOST_THREADS} are executed"));
     }
+    groups(plan, host)?;
     plan.apps.iter().try_for_each(|app| application(app, plan))
+}
+
+/// Sessions are executed if each application has its own: a process can begin a session, not join one.
+fn groups(plan: &RunPlan, host: &Host) -> Result<(), String> {
+    let groups = &plan.kernel.groups;
+    if groups.is_empty() {
+        return Ok(());
+    }
+    if groups.iter().any(|group| !group.name.starts_with("session ")) {
+        return Err("control groups are not executed, because they need root: leave out `cgroup`".into());
+    }
+    let mut members: Vec<Option<u16>> = plan.apps.iter().map(|app| app.group).collect();
+    members.sort_unstable();
+    members.dedup();
+    if members.len() != plan.apps.len() || members.contains(&None) {
+        return Err("sessions are executed if each application has one of its own, or none has one".into());
+    }
+    if !host.autogroup {
+        return Err("sessions form no groups on this host: sched_autogroup_enabled is not 1".into());
+    }
+    Ok(())
 }
 
 fn machine(plan: &RunPlan, host: &Host) -> Result<(), String> {

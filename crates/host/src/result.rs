@@ -1,5 +1,7 @@
 //! The result of a measurement: predicted beside measured, as JSON.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,8 @@ use crate::statistics::Sample;
 
 /// Name and version of the form of results.
 pub const SCHEMA: &str = "oversim.measurement/1";
+/// Stands for the machine in archived scenarios.
+pub const MACHINE: &str = "MACHINE";
 /// A prediction whose error is at most this is near.
 pub const NEAR: f64 = 0.10;
 
@@ -36,6 +40,10 @@ pub struct Measurement {
     pub runs: usize,
     /// Runs that others, steal or a change of speed disturbed.
     pub disturbed: usize,
+    /// The scenarios of the suite by kind and name, with [`MACHINE`] in place of the machine: they can be predicted
+    /// again. Empty for other scenarios.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scenarios: BTreeMap<String, String>,
     /// One entry for each application in the foreground of each configuration and policy.
     pub cells: Vec<Cell>,
 }
@@ -109,6 +117,15 @@ impl Verdict {
 #[must_use]
 pub fn error(predicted: &Sample, measured: &Sample) -> f64 {
     if measured.median > 0.0 { predicted.median / measured.median - 1.0 } else { 0.0 }
+}
+
+impl Cell {
+    /// Replaces the prediction.
+    pub(crate) fn predict(&mut self, predicted: Sample, fair_share: f64) {
+        self.error = error(&predicted, &self.measured);
+        self.verdict = Verdict::of(&predicted, &self.measured);
+        (self.predicted, self.fair_share) = (predicted, fair_share);
+    }
 }
 
 impl Measurement {

@@ -8,6 +8,7 @@ use crate::facts::Host;
 use crate::measure::{Group, PREDICTIONS, prepare};
 use crate::plan;
 use crate::refusal;
+use crate::result::MACHINE;
 
 /// Length of a run that is aimed at, in nanoseconds.
 const TARGET: u64 = 200_000_000;
@@ -32,10 +33,12 @@ const HOLE: &str = "INTERVALS";
 pub struct Question {
     /// Kind of its cells.
     pub kind: &'static str,
-    /// Its text; `INTERVALS` stands for a number that [`groups`] derives.
+    /// Its text; `INTERVALS` and `DEMAND` stand for numbers that [`groups`] derives, [`MACHINE`] for the machine.
     pub text: String,
 }
 
+/// Kind of the cells whose programs begin sessions.
+const SESSIONS: &str = "sessions";
 /// What kinds of cells there are, in the order of the page.
 pub const KINDS: &[&str] = &[
     "alone: spin",
@@ -46,19 +49,21 @@ pub const KINDS: &[&str] = &[
     "two programs",
     "beside a hog",
     "nice",
+    SESSIONS,
     "unpinned",
     "memory-bound",
 ];
 
-/// All scenarios of the suite for a machine (a name or a path), or a few of them.
+/// All scenarios of the suite for a machine of so many cpus, or a few of them.
 #[must_use]
-pub fn questions(machine: &str, cpus: u32, quick: bool) -> Vec<Question> {
-    let mut list = List { machine, cpus, all: Vec::new() };
+pub fn questions(cpus: u32, quick: bool) -> Vec<Question> {
+    let mut list = List { cpus, all: Vec::new() };
     list.alone();
     list.variation();
     list.two_programs();
     list.beside_a_hog();
     list.nice();
+    list.sessions();
     list.unpinned();
     list.memory_bound();
     if quick {
@@ -69,8 +74,7 @@ pub fn questions(machine: &str, cpus: u32, quick: bool) -> Vec<Question> {
     list.all
 }
 
-struct List<'a> {
-    machine: &'a str,
+struct List {
     cpus: u32,
     all: Vec<Question>,
 }
@@ -83,13 +87,11 @@ fn program(name: &str, grain: &str, runtime: &str, tasks: u32, more: &str) -> St
     )
 }
 
-impl List<'_> {
+impl List {
     fn add(&mut self, kind: &'static str, name: &str, policy: &str, apps: &str) {
-        // Quotes of JSON are quotes of YAML.
-        let machine = serde_json::to_string(self.machine).unwrap_or_default();
         let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let text = format!(
-            "name: {name}\nmachine: {{ {machine}: {{ core_speed: 1 }} }}\napps:\n{apps}policies: [{policy}]\n\
+            "name: {name}\nmachine: {{ {MACHINE}: {{ core_speed: 1 }} }}\napps:\n{apps}policies: [{policy}]\n\
                 baseline: none\n"
         );
         self.all.push(Question { kind, text });
@@ -167,6 +169,24 @@ impl List<'_> {
         }
     }
 
+    /// Each program in a session of its own: task groups, where autogroup is on.
+    fn sessions(&mut self) {
+        let of = |line: &str, session: &str| line.replace(" }\n", &format!(", session: {session} }}\n"));
+        for (wait, runtime) in &WAITS[..3] {
+            for hogs in [1, 3] {
+                for grain in ["1ms", "5ms"] {
+                    let mut apps = of(&program("p", grain, runtime, self.cpus, ""), "one");
+                    let tasks = hogs * self.cpus;
+                    apps.push_str(&format!("  h: {{ workload: hog, tasks: {tasks}, session: two }}\n"));
+                    self.add(SESSIONS, &format!("{wait} {grain} beside {hogs} hogs"), "PIN", &apps);
+                }
+            }
+            let mut apps = of(&program("a", "1ms", runtime, self.cpus, ""), "one");
+            apps.push_str(&of(&program("b", "1ms", runtime, 3 * self.cpus, ""), "two"));
+            self.add(SESSIONS, &format!("{wait} 1 and 3 per core"), "PIN", &apps);
+        }
+    }
+
     fn unpinned(&mut self) {
         for (wait, runtime) in &WAITS[..3] {
             for tasks in [self.cpus, self.cpus + 1, 2 * self.cpus, 2 * self.cpus + 1] {
@@ -195,40 +215,51 @@ impl List<'_> {
     }
 }
 
-/// Reads a scenario of the suite with a number of intervals.
-fn read(question: &Question, intervals: u64, demand: u64, repeat: u32) -> Result<Experiment, String> {
+/// The text of a scenario with a number of intervals and the traffic of a task.
+fn text(question: &Question, intervals: u64, demand: u64) -> String {
     let text = question.text.replace(HOLE, &intervals.to_string());
-    let text = text.replace("DEMAND", &format!("{:.3}GB/s", demand as f64 / 1e9));
-    let overrides = Overrides { repeat: Some(repeat), ..Overrides::default() };
-    load("suite", &text, &overrides)
+    text.replace("DEMAND", &format!("{:.3}GB/s", demand as f64 / 1e9))
 }
 
-/// Predicts the whole suite. The number of intervals is the one with which a run lasts about 0.2 s (0.02 s
+/// Reads a scenario of the suite for a machine, a name or a path in quotes.
+fn read(text: &str, machine: &str, repeat: u32) -> Result<Experiment, String> {
+    let overrides = Overrides { repeat: Some(repeat), ..Overrides::default() };
+    load("suite", &text.replace(MACHINE, machine), &overrides)
+}
+
+/// Predicts the whole suite on a machine, a name or a path. The number of intervals is the one with which a run lasts about 0.2 s (0.02 s
 /// if `quick`).
 ///
 /// # Errors
 /// A sentence: what cannot be executed on this host, or what is wrong with the machine file.
 pub fn groups(
     questions: &[Question],
+    machine: &str,
     (repeat, quick): (u32, bool),
     host: &Host,
     progress: &dyn Fn(),
 ) -> Result<Vec<Group>, String> {
     let target = if quick { QUICK } else { TARGET };
+    // Quotes of JSON are quotes of YAML.
+    let machine = serde_json::to_string(machine).map_err(|e| e.to_string())?;
     let mut groups = Vec::new();
-    for question in questions {
-        let trial = read(question, TRIAL, 1_000_000_000, 1)?;
+    // Without autogroup a session is no group.
+    for question in questions.iter().filter(|question| host.autogroup || question.kind != SESSIONS) {
+        let trial = read(&text(question, TRIAL, 1_000_000_000), &machine, 1)?;
         let Some(run) = trial.runs.first() else { continue };
         let demand = run.machine.memory.core_bandwidth;
-        let fitting = read(question, TRIAL, demand, 1)?;
+        let fitting = read(&text(question, TRIAL, demand), &machine, 1)?;
         let Some(run) = fitting.runs.first() else { continue };
         refusal::check(run, host)?;
         let length = plan::simulate(&plan::released(run))?.report.makespan.ns().max(1);
         let length = length.saturating_sub(run.options.start_jitter.ns()).max(1);
         let intervals = (u128::from(TRIAL) * u128::from(target) / u128::from(length)) as u64;
         let intervals = intervals.clamp(INTERVALS.0, INTERVALS.1);
-        let experiment = read(question, intervals, demand, repeat.saturating_mul(PREDICTIONS))?;
-        groups.extend(prepare(&experiment, question.kind, repeat, host)?);
+        let text = text(question, intervals, demand);
+        let experiment = read(&text, &machine, repeat.saturating_mul(PREDICTIONS))?;
+        let mut predicted = prepare(&experiment, question.kind, repeat, host)?;
+        predicted.iter_mut().for_each(|group| group.text.clone_from(&text));
+        groups.extend(predicted);
         progress();
     }
     Ok(groups)
@@ -240,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_suite_has_more_than_two_hundred_cells_of_every_kind() {
-        let all = questions("core:2", 2, false);
+        let all = questions(2, false);
         assert!(all.len() >= 200, "{}", all.len());
         assert!(KINDS.iter().all(|kind| all.iter().any(|question| question.kind == *kind)));
         let names: std::collections::BTreeSet<_> =
@@ -251,11 +282,11 @@ mod tests {
 
     #[test]
     fn every_scenario_of_the_suite_is_valid_and_can_be_executed() {
-        let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };
-        for question in questions("xeon-2vcpu", 2, false) {
-            let trial = read(&question, 4, 1_000_000_000, 1).unwrap();
+        let host = Host { cpus: 2, release: "6.18.0".into(), autogroup: true, ..Host::unknown() };
+        for question in questions(2, false) {
+            let trial = read(&text(&question, 4, 1_000_000_000), "xeon-2vcpu", 1).unwrap();
             let demand = trial.runs[0].machine.memory.core_bandwidth;
-            let experiment = read(&question, 4, demand, 1).unwrap();
+            let experiment = read(&text(&question, 4, demand), "xeon-2vcpu", 1).unwrap();
             refusal::check(&experiment.runs[0], &host).unwrap();
         }
     }
@@ -263,10 +294,11 @@ mod tests {
     #[test]
     fn the_quick_suite_is_predicted() {
         let host = Host { cpus: 2, release: "6.18.0".into(), ..Host::unknown() };
-        let questions = questions("xeon-2vcpu", 2, true);
+        let questions = questions(2, true);
         assert_eq!(questions.len(), KINDS.len());
-        let groups = groups(&questions, (1, true), &host, &|| {}).unwrap();
-        assert!(groups.iter().map(Group::cells).sum::<usize>() >= KINDS.len());
+        let groups = groups(&questions, "xeon-2vcpu", (1, true), &host, &|| {}).unwrap();
+        // This host forms no groups by session.
+        assert!(groups.iter().map(Group::cells).sum::<usize>() >= KINDS.len() - 1);
         assert!(groups.iter().all(|group| group.longest() < 1_000_000_000));
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Measure {
     /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
     /// scenarios`).
     #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
-    #[arg(required_unless_present_any = ["suite", "write"])]
+    #[arg(required_unless_present_any = ["suite", "again", "write"])]
     pub(crate) file: Option<PathBuf>,
     /// Simulate this machine instead of the one of the scenario: a file that `oversim calibrate host` has
     /// written, or a name. It has as many cpus as this host.
@@ -41,9 +41,14 @@ pub(crate) struct Measure {
     /// Only one short scenario of each kind of the suite.
     #[arg(long, requires = "suite")]
     pub(crate) quick: bool,
+    /// Measure nothing: predict the cells of this measurement of the suite again, with this version of the
+    /// model.
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    #[arg(conflicts_with_all = ["file", "suite", "policies", "set", "sweep", "seed", "repeat"])]
+    pub(crate) again: Option<PathBuf>,
     /// Measure nothing: write docs/validation-host.md from the measurements in docs/validation-host below
-    /// this directory, the root of the sources.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "suite", "machine", "output", "tolerance"])]
+    /// this directory, the root of the sources. Each is predicted again on the machine file of its name.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "suite", "again", "machine", "output", "tolerance"])]
     pub(crate) write: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edits: Edits,

@@ -42,6 +42,9 @@ pub(crate) fn measure(args: &Measure, policies: &PolicyShelf) -> Result<ExitCode
     let inputs: Vec<&Path> =
         [&args.file, &args.machine].into_iter().flatten().map(PathBuf::as_path).collect();
     output::distinct(&target.iter().collect::<Vec<_>>(), &inputs)?;
+    if let (Some(path), Some(machine)) = (&args.again, &args.machine) {
+        return report(args, &again(path, machine)?, target.as_ref());
+    }
     let host = Host::here();
     let starter = Starter::of_this_program().map_err(Failure::Output)?;
     let (groups, machine) =
@@ -84,16 +87,35 @@ fn predict_suite(args: &Measure, host: &Host) -> Result<(Vec<Group>, String), Fa
         let hint = "--suite needs --machine mine.yaml; `oversim calibrate host -o mine.yaml` writes the file";
         return Err(Failure::Input(hint.into()));
     };
-    let named = path.to_string_lossy();
-    let machine = if scenario::machine_files::is_file(&named) { absolute(path)? } else { named.into_owned() };
-    let questions = suite::questions(&machine, host.cpus, args.quick);
+    let machine = whole_name(path)?;
+    let questions = suite::questions(host.cpus, args.quick);
     let bar = say::bar(questions.len(), "predictions");
-    let groups = suite::groups(&questions, (args.repeat, args.quick), host, &|| bar.inc(1));
+    let groups = suite::groups(&questions, &machine, (args.repeat, args.quick), host, &|| bar.inc(1));
     bar.finish_and_clear();
     let name = path.file_stem().map_or_else(|| machine.clone(), |stem| stem.to_string_lossy().into_owned());
     let groups = groups
         .map_err(|why| if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(why) })?;
     Ok((groups, name))
+}
+
+/// The name of a machine, or the whole path of its file.
+fn whole_name(path: &Path) -> Result<String, Failure> {
+    let named = path.to_string_lossy();
+    if scenario::machine_files::is_file(&named) { absolute(path) } else { Ok(named.into_owned()) }
+}
+
+/// An archived measurement, predicted again for the machine.
+fn again(path: &Path, machine: &Path) -> Result<Measurement, Failure> {
+    let (name, text) = input::file(path, MAX_BYTES, "measurement")?;
+    let mut archive = Measurement::read(&name, &text).map_err(Failure::Input)?;
+    let bar = say::bar(archive.scenarios.len(), "predictions");
+    let predicted = host::measure::predict_again(&mut archive, &whole_name(machine)?, &|| bar.inc(1));
+    bar.finish_and_clear();
+    predicted.map_err(|why| {
+        if why.contains('\n') { Failure::Rendered(why) } else { Failure::Input(format!("{name}: {why}")) }
+    })?;
+    archive.machine = machine.file_stem().map_or(archive.machine, |stem| stem.to_string_lossy().into_owned());
+    Ok(archive)
 }
 
 /// The path of a machine file, from the root: scenarios read it relative to themselves.
@@ -145,9 +167,8 @@ fn write_page(root: &Path) -> Result<ExitCode, Failure> {
     files.sort();
     let mut archived = Vec::new();
     for path in &files {
-        let (name, text) = input::file(path, MAX_BYTES, "measurement")?;
         let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        archived.push((file, Measurement::read(&name, &text).map_err(Failure::Input)?));
+        archived.push((file, again(path, &path.with_extension("yaml"))?));
     }
     if archived.is_empty() {
         return Err(Failure::Input(format!("{}: no measurement (*.json)", folder.display())));

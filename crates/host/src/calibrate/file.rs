@@ -78,8 +78,8 @@ impl Derivation<'_> {
         self.from("poll", &["poll"], false, |v| v[0]);
         self.from("yield_call", &["yield"], false, |v| v[0]);
         self.from("wake", &["wake_call_same"], false, |v| v[0]);
-        let leg = ["futex_leg_same", "wake_call_same", "yield_switch_thread", "yield"];
-        self.from("sleep", &leg, true, |v| v[0] - v[1] - (v[2] - v[3]));
+        let barrier = ["barrier_same", "wake_call_same", "barrier_switches", "yield_switch_thread", "yield"];
+        self.from("sleep", &barrier, true, |v| v[0] - v[1] - v[2] * (v[3] - v[4]));
         self.from("fork", &["fork"], false, |v| v[0]);
         let Some(nearest) = nearest(self.costs) else { return };
         let (latency, remote) = (format!("wake_latency_20us_{nearest}"), format!("wake_remote_{nearest}"));
@@ -312,7 +312,8 @@ mod tests {
             ("yield", "ns", 300.0),
             ("yield_switch_thread", "ns", 1_100.0),
             ("yield_switch_process", "ns", 1_300.0),
-            ("futex_leg_same", "ns", 2_300.0),
+            ("barrier_same", "ns", 2_900.0),
+            ("barrier_switches", "", 1.75),
             ("wake_call_same", "ns", 700.0),
             ("poll", "ns", 40.0),
             ("fork", "ns", 20_000.0),
@@ -370,8 +371,8 @@ mod tests {
         assert!(changed(&costs(), &entry).is_empty());
         let mut other = costs();
         for reading in &mut other.readings {
-            if matches!(reading.name.as_str(), "yield_switch_thread" | "futex_leg_same") {
-                reading.sample.median += 900.0;
+            if matches!(reading.name.as_str(), "yield_switch_thread" | "barrier_same") {
+                reading.sample.median += 900.0 * if reading.name == "barrier_same" { 1.75 } else { 1.0 };
             }
         }
         let changed = changed(&other, &entry);

@@ -17,7 +17,7 @@ use crate::parent::Starter;
 use crate::statistics::Sample;
 use bench::{Bench, Task, Value};
 use places::Places;
-use switches::WakeUp;
+use switches::{Meeting, WakeUp};
 
 /// Name and version of the form of the values as JSON.
 pub const SCHEMA: &str = "oversim.host/1";
@@ -166,8 +166,11 @@ fn one_cpu(list: &mut List<'_>) {
         "sched_yield with a switch to another process",
         switches::yield_processes,
     );
-    list.add("futex_leg_same", "ns", "one leg of a futex ping-pong on one cpu", |bench: &Bench<'_>| {
-        switches::futex_leg(bench, bench.first())
+    list.add("barrier_same", "ns", "futex barrier of two threads on one cpu", |bench: &Bench<'_>| {
+        switches::barrier(bench, Meeting::Time)
+    });
+    list.add("barrier_switches", "", "context switches for each such barrier", |bench: &Bench<'_>| {
+        switches::barrier(bench, Meeting::Switches)
     });
     list.add(
         "wake_call_same",

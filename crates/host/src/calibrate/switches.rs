@@ -100,6 +100,7 @@ pub(super) fn yield_processes(bench: &Bench) -> Result<f64, String> {
     let program = Program {
         name: "yields".into(),
         nice: 0,
+        session: false,
         wait: Wait::Yield,
         steps: vec![Step::Repeat(YIELDS), Step::Yield, Step::End],
         threads: vec![Thread { cpus: vec![bench.first()], scale: 1_000, noise: 0 }],
@@ -138,6 +139,49 @@ pub(super) fn futex_leg(bench: &Bench, other: u32) -> Result<f64, String> {
         now() - begin
     };
     Ok(together(&[bench.first(), other], &body)?[0] as f64 / f64::from(LEGS))
+}
+
+/// What is measured of a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meeting {
+    /// Time between two barriers, ns.
+    Time,
+    /// Context switches between two barriers.
+    Switches,
+}
+
+/// A futex barrier of two threads on one cpu that do nothing else. The last one to arrive wakes the other,
+/// so there is one wake-up and one sleep for each barrier; how often the woken thread pre-empts its waker
+/// depends on the scheduler.
+pub(super) fn barrier(bench: &Bench, what: Meeting) -> Result<f64, String> {
+    const BARRIERS: u32 = 4_000;
+    let (arrived, passed) = (AtomicU32::new(0), AtomicU32::new(0));
+    let body = |_: usize| {
+        let (switched, begin) = (crate::facts::switches(), now());
+        for barrier in 0..BARRIERS {
+            if arrived.fetch_add(1, SeqCst) == 1 {
+                arrived.store(0, SeqCst);
+                passed.store(barrier + 1, SeqCst);
+                let _ = futex::wake(&passed, futex::Flags::PRIVATE, 1);
+            } else {
+                while passed.load(SeqCst) == barrier {
+                    let _ = futex::wait(&passed, futex::Flags::PRIVATE, barrier, None);
+                }
+            }
+        }
+        let time = (now() - begin) as f64;
+        let switches = crate::facts::switches().zip(switched).map(|(after, before)| (after - before) as f64);
+        (time / f64::from(BARRIERS), switches.map(|switches| switches / f64::from(BARRIERS)))
+    };
+    let cpu = bench.first();
+    let both = together(&[cpu, cpu], &body)?;
+    match what {
+        Meeting::Time => Ok(both[0].0),
+        Meeting::Switches => {
+            let counts: Option<Vec<f64>> = both.iter().map(|(_, switches)| *switches).collect();
+            Ok(counts.ok_or("/proc/thread-self/status has no counts of context switches")?.iter().sum())
+        }
+    }
 }
 
 /// What is measured of a wake-up.

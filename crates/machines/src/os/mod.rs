@@ -68,6 +68,7 @@ pub fn build(entry: &Entry, values: &Values, cpus: u32) -> OsModel {
         tick_skew,
         discipline,
         balancer: entry.own.balancer,
+        groups: Vec::new(),
     }
 }
 
